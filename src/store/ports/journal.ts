@@ -19,7 +19,10 @@ export interface PaymentJournal {
   updatedAfter(walletId: string, after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
   /** The payment with that index, or the one to which the spend of that index gave way. */
   get(walletId: string, index: PaymentIndex): Promise<Payment | null>;
-  /** The newest payment with that id. */
+  /**
+   * The newest payment with that id that did not fail, or else the newest. A failed attempt of another program may be
+   * younger than the payment that stands.
+   */
   latest(walletId: string, id: PaymentId): Promise<Payment | null>;
   /** The pending payments, in the order of their index. */
   open(walletId: string): Promise<Payment[]>;

@@ -15,7 +15,7 @@ export interface MatchCandidates {
   readonly sameIndex: JournalRow | null;
   /** The row with the same payment id and the same attempt. */
   readonly sameAttempt: JournalRow | null;
-  /** The newest row with the same payment id. */
+  /** The newest row with the same payment id that did not fail, or else the newest. */
   readonly latest: JournalRow | null;
 }
 

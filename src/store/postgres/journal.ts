@@ -42,7 +42,7 @@ async function get(sql: SQL, walletId: string, index: string): Promise<JournalRo
 async function latest(sql: SQL, walletId: string, id: string): Promise<JournalRow | null> {
   const [row] = await sql<Row[]>`
     SELECT json, attempt, after_attempt FROM journal
-    WHERE wallet = ${walletId} AND substr(idx, 21) = ${id} ORDER BY idx DESC LIMIT 1`;
+    WHERE wallet = ${walletId} AND substr(idx, 21) = ${id} ORDER BY status = 'failed', idx DESC LIMIT 1`;
   return row ? decodeRow(row) : null;
 }
 

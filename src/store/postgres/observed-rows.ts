@@ -57,7 +57,7 @@ export async function observedInJournal(
       return {
         sameIndex: at(payment.index),
         sameAttempt: sameAttempt ?? null,
-        latest: rows.at(-1) ?? null,
+        latest: rows.findLast((row) => row.payment.status !== 'failed') ?? rows.at(-1) ?? null,
       };
     },
     isTaken: (index) => at(index) !== null,

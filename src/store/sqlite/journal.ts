@@ -25,7 +25,7 @@ export interface JournalRows {
   get(walletId: string, index: string): JournalRow | null;
   /** The wallet's newest update. */
   tip(walletId: string): UpdatedIndex | null;
-  /** The newest row with that payment id. */
+  /** See {@link PaymentJournal.latest}. */
   latest(walletId: string, id: string): JournalRow | null;
   /** The row with that payment id and attempt. */
   ofAttempt(walletId: string, id: string, attempt: number): JournalRow | null;
@@ -50,9 +50,9 @@ export function journalRows(db: Database): JournalRows {
   const byIndex = db.prepare<Row, [string, string]>(
     'SELECT json, attempt, after_attempt FROM journal WHERE wallet = ? AND idx = ?',
   );
-  const byId = db.prepare<Row, [string, string]>(
-    `SELECT json, attempt, after_attempt FROM journal INDEXED BY journal_by_id
-     WHERE wallet = ? AND ${ID} = ? ORDER BY idx DESC LIMIT 1`,
+  const byId = db.prepare<Row & { readonly status: string }, [string, string]>(
+    `SELECT json, attempt, after_attempt, status FROM journal INDEXED BY journal_by_id
+     WHERE wallet = ? AND ${ID} = ? ORDER BY idx DESC`,
   );
   const byAttempt = db.prepare<Row, [string, string, number]>(
     `SELECT json, attempt, after_attempt FROM journal INDEXED BY journal_by_attempt
@@ -97,7 +97,14 @@ export function journalRows(db: Database): JournalRows {
       const newest = last.get(walletId);
       return newest && updatedIndex(newest.updated_at, idOfIndex(newest.idx));
     },
-    latest: (walletId, id) => decodeRow(byId.get(walletId, id)),
+    latest(walletId, id) {
+      let newest: Row | null = null;
+      for (const row of byId.iterate(walletId, id)) {
+        if (row.status !== 'failed') return decodeRow(row);
+        newest ??= row;
+      }
+      return decodeRow(newest);
+    },
     ofAttempt: (walletId, id, attempt) => decodeRow(byAttempt.get(walletId, id, attempt)),
     put(walletId, { payment, attempt, afterAttempt }, nowMs, beforeMs = lastMs(walletId)) {
       const updated = { ...payment, updatedAtMs: Math.max(nowMs, beforeMs + 1) };

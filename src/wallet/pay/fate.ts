@@ -1,3 +1,4 @@
+import type { Payment } from '../../model/payment.ts';
 import type { SendOutcome, SendReport } from '../../nodes/node.ts';
 import type { SpendState } from '../../store/ports.ts';
 
@@ -85,16 +86,26 @@ export function fateOf(state: SpendState, question: Question, word: Word): Fate 
   return state === 'begun' ? 'give_up' : FATES[state][question][word];
 }
 
-/** What a report or an outcome says. */
-export function wordOf(said: SendReport | SendOutcome): Word {
+/** What a report or an outcome says of a payment. An attempt that pays another amount is another program's. */
+export function wordOf(said: SendReport | SendOutcome, { amountMsat }: SentAmount): Word {
   switch (said.state) {
     case 'known':
-      return 'own';
+      return isOfAmount(said.payment, amountMsat) ? 'own' : otherWord(said.payment);
     case 'unknown':
       return 'silent';
     case 'taken':
-      return said.payment.status === 'completed' ? 'other_paid' : 'other_open';
+      return otherWord(said.payment);
     default:
       return said.state;
   }
+}
+
+type SentAmount = Pick<Payment, 'amountMsat'>;
+
+function isOfAmount(seen: SentAmount, amountMsat: bigint | null): boolean {
+  return seen.amountMsat === null || amountMsat === null || seen.amountMsat === amountMsat;
+}
+
+function otherWord({ status }: Pick<Payment, 'status'>): Word {
+  return status === 'completed' ? 'other_paid' : 'other_open';
 }

@@ -218,7 +218,7 @@ export class Resolver {
   async #ask(node: WalletNode, spend: Spend, when: 'restart' | 'running'): Promise<void> {
     const outcome = await node.sendOutcome(questionOf(spend));
     const question = this.#question(spend, when, node);
-    const fate = fateOf(spend.state, question, wordOf(outcome));
+    const fate = fateOf(spend.state, question, wordOf(outcome, spend.payment));
     if (fate === 'give_up') return this.giveUp(spend.payment.index);
     if (fate === 'fail' && outcome.state === 'never') {
       const failed = ended(spend.payment, outcome.reason, node);
@@ -263,7 +263,8 @@ export class Resolver {
       if (said === null) return null;
       this.#repeatedAtMs.set(index, elapsedMs());
       if ('payment' in said) {
-        await this.#conclude(node, spend, said, fateOf(spend.state, 'repeat', wordOf(said)));
+        const word = wordOf(said, spend.payment);
+        await this.#conclude(node, spend, said, fateOf(spend.state, 'repeat', word));
       }
       return said;
     });

@@ -285,7 +285,7 @@ async function startedPayment(
   const { index } = pending;
   const { node, feed, resolver, log, userPk } = session;
   const state = report.state === 'refused' ? await stateOf(session, index) : 'asked';
-  const fate = fateOf(state, signed ? 'publish' : 'request', wordOf(report));
+  const fate = fateOf(state, signed ? 'publish' : 'request', wordOf(report, pending));
   if (fate === 'give_up' && 'error' in report) {
     await tellingSent('no', () => resolver.giveUp(index));
     if (signed) await releaseCoins(session, signed);

@@ -191,6 +191,25 @@ export function givingWayContract(open: () => Promise<Store>): void {
       expect(await rows()).toEqual([{ index: outside.index, status: 'pending' }]);
     });
 
+    test('a failed attempt of another program, however young, does not hide the payment that stands', async () => {
+      await begin();
+      await apply(other(sampleFailed, 30), 0);
+      await apply(other(sampleFailed, 20), 0);
+      const latest = () => store.journal.latest(WALLET, idOf(one));
+      expect(await latest()).toMatchObject({ index: one.index, status: 'pending' });
+      await apply(other(sampleDone), 1);
+      expect(await latest()).toMatchObject({ index: one.index, status: 'completed' });
+      expect(await store.spends.unfinished(WALLET)).toEqual([]);
+    });
+
+    test('of failed payments alone the newest is the latest', async () => {
+      await apply(other(sampleFailed, 30), 1);
+      await apply(other(sampleFailed, 20), 2);
+      expect(await store.journal.latest(WALLET, idOf(one))).toMatchObject({
+        index: other(sampleFailed, 30).index,
+      });
+    });
+
     test('its own attempt keeps the spend', async () => {
       await begin();
       const { gaveWay } = await apply(one, 1, { isTaken: false });

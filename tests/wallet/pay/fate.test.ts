@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { Payment } from '../../../src/model/payment.ts';
 import {
   type Fate,
   fateOf,
@@ -56,13 +57,18 @@ describe('what becomes of a spend', () => {
 });
 
 test('each report and outcome is one word, and another attempt is paid only once it is completed', async () => {
-  const taken = (payment: ReturnType<typeof samplePayment>) =>
-    wordOf({ state: 'taken', payment, attempt: 1 });
-  expect(wordOf({ state: 'known', payment: sampleFailed(1), attempt: 1 })).toBe('own');
-  expect(wordOf(await refusal())).toBe('refused');
-  expect(wordOf(await silence())).toBe('silent');
-  expect(wordOf({ state: 'unknown' })).toBe('silent');
-  expect(wordOf({ state: 'never', reason: 'not sent' })).toBe('never');
+  type Said = Parameters<typeof wordOf>[0];
+  const word = (said: Said) => wordOf(said, samplePayment(1));
+  const known = (payment: Payment) => word({ state: 'known', payment, attempt: 1 });
+  const taken = (payment: Payment) => word({ state: 'taken', payment, attempt: 1 });
+  expect(known(sampleFailed(1))).toBe('own');
+  expect(known(samplePayment(1, { amountMsat: null }))).toBe('own');
+  expect(known(samplePayment(1, { amountMsat: 999n }))).toBe('other_open');
+  expect(known(sampleDone(1, { amountMsat: 1001n }))).toBe('other_paid');
+  expect(word(await refusal())).toBe('refused');
+  expect(word(await silence())).toBe('silent');
+  expect(word({ state: 'unknown' })).toBe('silent');
+  expect(word({ state: 'never', reason: 'not sent' })).toBe('never');
   expect(taken(samplePayment(1))).toBe('other_open');
   expect(taken(sampleFailed(1))).toBe('other_open');
   expect(taken(sampleDone(1))).toBe('other_paid');

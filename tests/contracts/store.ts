@@ -14,6 +14,7 @@ import { givingWayContract } from './store/giving-way.ts';
 import { idempotencyContract } from './store/idempotency.ts';
 import { identityContract } from './store/identity.ts';
 import { journalContract } from './store/journal.ts';
+import { keysOfAnyCallerContract } from './store/keys-of-any-caller.ts';
 import { nameContract, nameRecord } from './store/names.ts';
 import { observationContract } from './store/observations.ts';
 import { outboxContract } from './store/outbox.ts';
@@ -26,6 +27,8 @@ export interface OpenedStore {
   readonly store: Store;
   /** Opens once more what is kept after {@link store} was closed; null where nothing is kept. */
   readonly reopen: (() => Promise<Store>) | null;
+  /** Makes every Idempotency-Key of the owner one of any caller; absent where only the store itself can write. */
+  readonly forgetCallers?: () => Promise<void>;
 }
 
 /**
@@ -55,6 +58,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     clientContract(openStore);
     outboxContract(openStore);
     idempotencyContract(openStore);
+    keysOfAnyCallerContract(open);
     budgetContract(openStore, runsShare);
     connectorStateContract(openStore);
     identityContract(openStore);

@@ -84,6 +84,8 @@ function databaseOf(version: number): string {
     );
   key('pay', pending.index, null, null);
   key('done', over.index, 200, '{"a":1}');
+  key('accepted', over.index, 202, '{"status":"pending"}');
+  key('unknown', null, null, null);
   key('client', null, 200, '{"client_pk":"c1","client_credentials":"secret"}');
   db.close();
   return path;
@@ -181,19 +183,30 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
       await store.close();
     });
 
-    test("has its keys as the owner's alone, without the credentials they held in clear", async () => {
+    test('has its keys for every caller of the wallet, without the credentials they held in clear', async () => {
       const path = databaseOf(version);
       const store = openSqliteStore(path);
       const begin = (caller: string, key: string) =>
         store.idempotency.begin({ walletId: WALLET, caller, key }, 'print', 2);
-      expect(await begin('owner', 'pay')).toMatchObject({ state: 'running', index: pending.index });
-      expect(await begin('owner', 'done')).toEqual({
-        state: 'done',
-        httpStatus: 200,
-        body: '{"a":1}',
-      });
-      expect(await begin('owner', 'client')).toEqual({ state: 'gone' });
-      expect(await begin(LND_CLIENT, 'done')).toEqual({ state: 'new' });
+      for (const caller of ['owner', LND_CLIENT]) {
+        // Whoever it was, and whatever it was answered: a payment that is begun is gone on with.
+        for (const [key, { index }] of [
+          ['pay', pending],
+          ['accepted', over],
+        ] as const) {
+          const running = { state: 'running', index, effect: null, ofAnyCaller: true } as const;
+          expect(await begin(caller, key)).toEqual(running);
+        }
+        expect(await begin(caller, 'done')).toEqual({
+          state: 'done',
+          httpStatus: 200,
+          body: '{"a":1}',
+          ofAnyCaller: true,
+        });
+        expect(await begin(caller, 'client')).toEqual({ state: 'gone' });
+      }
+      // Of a request that had neither an answer nor a payment nothing is known.
+      expect(await begin(LND_CLIENT, 'unknown')).toEqual({ state: 'new' });
       await store.close();
     });
 
@@ -308,5 +321,35 @@ test('a database of version 10 keeps its deliveries as they stand, for the confi
     { ...rules, deliver: () => ({ ...draft, endpoints: ['configured', 'ep_1'] }) },
   );
   expect(deliveries).toBe(0);
+  await store.close();
+});
+
+test('a database of version 11 keeps apart the keys that are certainly of a version with clients', async () => {
+  const path = join(folder, 'keys.sqlite');
+  const db = new Database(path, { create: true });
+  db.transaction(() => migrate(db, 0, 11))();
+  const insert = db.query(
+    `INSERT INTO idempotency (wallet, caller, key, fingerprint, idx, effect, subject, http_status, body, gone, created_at)
+     VALUES (?, ?, ?, 'print', ?, ?, ?, ?, ?, ?, 1)`,
+  );
+  const done = [200, '{}', 0] as const;
+  const open = [null, null, 0] as const;
+  insert.run(WALLET, 'owner', 'done', null, null, null, ...done);
+  insert.run(WALLET, 'owner', 'bound', pending.index, null, null, ...open);
+  insert.run(WALLET, 'owner', 'gone', null, null, null, null, null, 1);
+  insert.run(WALLET, 'owner', 'named', pending.index, '{"withdrawal":"x"}', null, ...done);
+  insert.run(WALLET, 'owner', 'secret', null, null, LND_CLIENT, ...done);
+  insert.run(WALLET, 'owner', 'begun', null, null, null, ...open);
+  insert.run(WALLET, BUDGETED, 'client', pending.index, null, null, ...done);
+  db.close();
+  const store = openSqliteStore(path);
+  const met = async (key: string) =>
+    (await store.idempotency.begin({ walletId: WALLET, caller: UNUSABLE, key }, 'print', 2)).state;
+  expect([await met('done'), await met('bound'), await met('gone')]).toEqual([
+    'done',
+    'running',
+    'gone',
+  ]);
+  for (const key of ['named', 'secret', 'begun', 'client']) expect(await met(key)).toBe('new');
   await store.close();
 });

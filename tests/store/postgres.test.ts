@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
+import { SQL } from 'bun';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { storeContract } from '../contracts/store.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -40,7 +41,12 @@ describe.skipIf(programs === null)('over PostgreSQL', () => {
         };
         return { ...store, close };
       };
-      return { store: await open(), reopen: open };
+      const forgetCallers = async () => {
+        const sql = new SQL(url, { max: 1 });
+        await sql`UPDATE wallet_sidecar.idempotency SET any_caller = TRUE WHERE caller = 'owner'`;
+        await sql.close();
+      };
+      return { store: await open(), reopen: open, forgetCallers };
     },
     0.1,
   );

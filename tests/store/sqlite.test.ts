@@ -15,7 +15,12 @@ afterAll(() => removeFolder(folder));
 storeContract('in memory', async () => ({ store: openSqliteStore(':memory:'), reopen: null }));
 storeContract('in a file', async () => {
   const path = join(folder, `${crypto.randomUUID()}.sqlite`);
-  return { store: openSqliteStore(path), reopen: async () => openSqliteStore(path) };
+  const forgetCallers = async () => {
+    const db = new Database(path);
+    db.run("UPDATE idempotency SET any_caller = 1 WHERE caller = 'owner'");
+    db.close();
+  };
+  return { store: openSqliteStore(path), reopen: async () => openSqliteStore(path), forgetCallers };
 });
 
 describe('the file', () => {

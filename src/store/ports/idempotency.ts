@@ -8,23 +8,38 @@ export interface KeyScope {
   readonly key: string;
 }
 
+/**
+ * Present where it is not known whose the key is: version 0.1 did not keep that, so every caller of the wallet meets it
+ * (docs/decisions.md 153). The request of such a key is over or has made its payment.
+ */
+interface MaybeOfAnyCaller {
+  readonly ofAnyCaller?: true;
+}
+
 /** The state of an Idempotency-Key. */
 export type IdempotencyState =
   | { readonly state: 'new' }
   | { readonly state: 'conflict' }
-  | {
+  | ({
       readonly state: 'running';
       readonly index: PaymentIndex | null;
       /** The JSON that {@link IdempotencyStore.name} wrote; null when nothing was named. */
       readonly effect: string | null;
-    }
-  | { readonly state: 'done'; readonly httpStatus: number; readonly body: string }
+    } & MaybeOfAnyCaller)
+  | ({
+      readonly state: 'done';
+      readonly httpStatus: number;
+      readonly body: string;
+    } & MaybeOfAnyCaller)
   /** The outcome was deleted because the client that it created was revoked. */
   | { readonly state: 'gone' };
 
 /** The stored outcomes of requests by Idempotency-Key (docs/decisions.md 49). */
 export interface IdempotencyStore {
-  /** Claims an unused key for the request with that fingerprint, or returns the state of a used one. */
+  /**
+   * Claims an unused key for the request with that fingerprint, or returns the state of a used one. A key of any caller
+   * counts as used where the caller has not used it itself.
+   */
   begin(
     scope: KeyScope,
     fingerprint: string,
@@ -39,7 +54,10 @@ export interface IdempotencyStore {
     scope: KeyScope,
     effect: { readonly json: string; readonly index: PaymentIndex | null },
   ): Promise<void>;
-  /** Stores the outcome. `subject` is the client whose credentials the outcome holds, null for all other outcomes. */
+  /**
+   * Stores the outcome in the caller's own row, if there is one. `subject` is the client whose credentials the outcome
+   * holds, null for all other outcomes.
+   */
   finish(
     scope: KeyScope,
     outcome: { httpStatus: number; body: string; subject: string | null },

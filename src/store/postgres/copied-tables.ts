@@ -60,7 +60,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied('delivery', { numbered: 'seq', texts: ['last_error'] }),
   copied('delivery_attempt', { numbered: 'number', texts: ['error', 'answer'] }),
   copied('idempotency', {
-    booleans: ['gone'],
+    booleans: ['gone', 'any_caller'],
     sealed: ['effect', 'body'],
     key: ['wallet', 'caller', 'key'],
   }),

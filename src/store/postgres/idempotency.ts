@@ -11,9 +11,9 @@ export const idempotencyRows = {
     await tx`UPDATE idempotency SET idx = ${index}
       WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
   },
-  /** Undoes `bind`, where the key is still bound to that payment. */
+  /** Undoes `bind`, where the key is still bound to that payment. It is then no other caller's any more. */
   async unbind(tx: SQL, { walletId, caller, key }: KeyScope, index: PaymentIndex): Promise<void> {
-    await tx`UPDATE idempotency SET idx = NULL
+    await tx`UPDATE idempotency SET idx = NULL, any_caller = FALSE
       WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key} AND idx = ${index}`;
   },
   /** Deletes the outcomes of the client's own requests, and the body of the outcome that holds its credentials. */
@@ -31,6 +31,8 @@ interface Row {
   readonly http_status: number | null;
   readonly sealed_body: string | null;
   readonly gone: boolean;
+  readonly caller: string;
+  readonly any_caller: boolean;
 }
 
 const place = (column: 'sealed_effect' | 'sealed_body', { walletId, caller, key }: KeyScope) => ({
@@ -48,18 +50,20 @@ async function release(tx: SQL, { walletId, caller, key }: KeyScope): Promise<vo
 export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencyStore {
   function stateOf(
     row: Row,
-    scope: KeyScope,
+    { walletId, key }: KeyScope,
     fingerprints: readonly (string | undefined)[],
   ): IdempotencyState {
+    const scope = { walletId, caller: row.caller, key };
     if (!fingerprints.includes(row.fingerprint)) return { state: 'conflict' };
     if (row.gone) return { state: 'gone' };
+    const whose = row.any_caller ? { ofAnyCaller: true as const } : {};
     if (row.http_status !== null && row.sealed_body !== null) {
       const body = sealer.open(row.sealed_body, place('sealed_body', scope));
-      return { state: 'done', httpStatus: row.http_status, body };
+      return { state: 'done', httpStatus: row.http_status, body, ...whose };
     }
     const effect =
       row.sealed_effect && sealer.open(row.sealed_effect, place('sealed_effect', scope));
-    return { state: 'running', index: row.idx as PaymentIndex | null, effect };
+    return { state: 'running', index: row.idx as PaymentIndex | null, effect, ...whose };
   }
 
   return {
@@ -67,12 +71,18 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
       db.write(scope.walletId, async (tx) => {
         const { walletId, caller, key } = scope;
         const add = () => tx`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)
-          VALUES (${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}) ON CONFLICT DO NOTHING`;
+          SELECT ${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}::bigint WHERE NOT EXISTS (
+            SELECT 1 FROM idempotency
+            WHERE wallet = ${walletId} AND caller = 'owner' AND key = ${key} AND any_caller)
+          ON CONFLICT DO NOTHING`;
         const { count } = await add();
         if (count > 0) return { state: 'new' };
         const [row] = await tx<Row[]>`
-          SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone FROM idempotency
-          WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
+          SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone, caller, any_caller
+          FROM idempotency
+          WHERE wallet = ${walletId} AND key = ${key}
+            AND (caller = ${caller} OR (caller = 'owner' AND any_caller))
+          ORDER BY caller <> ${caller} LIMIT 1`;
         if (row) return stateOf(row, scope, [fingerprint, earlierFingerprint]);
         // The row was pruned in between.
         await add();

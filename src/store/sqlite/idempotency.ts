@@ -7,7 +7,7 @@ import type { WriteQueue } from './write-queue.ts';
 export interface IdempotencyRows {
   /** Binds the key to the payment that its request makes. */
   bind(scope: KeyScope, index: PaymentIndex): void;
-  /** Undoes {@link bind}, where the key is still bound to that payment. */
+  /** Undoes {@link bind}, where the key is still bound to that payment. It is then no other caller's any more. */
   unbind(scope: KeyScope, index: PaymentIndex): void;
   /** Deletes the outcomes of the client's own requests, and the body of the outcome that holds its credentials. */
   forget(walletId: string, clientPk: string): void;
@@ -20,6 +20,7 @@ interface Row {
   readonly http_status: number | null;
   readonly body: string | null;
   readonly gone: number;
+  readonly any_caller: number;
 }
 
 const KEY = 'wallet = ? AND caller = ? AND key = ?';
@@ -27,7 +28,9 @@ const KEY = 'wallet = ? AND caller = ? AND key = ?';
 /** Prepares the statements of the idempotency table. */
 export function idempotencyRows(db: Database): IdempotencyRows {
   const bind = db.prepare(`UPDATE idempotency SET idx = ? WHERE ${KEY}`);
-  const unbind = db.prepare(`UPDATE idempotency SET idx = NULL WHERE ${KEY} AND idx = ?`);
+  const unbind = db.prepare(
+    `UPDATE idempotency SET idx = NULL, any_caller = 0 WHERE ${KEY} AND idx = ?`,
+  );
   const dropCalls = db.prepare('DELETE FROM idempotency WHERE wallet = ? AND caller = ?');
   const dropBodies = db.prepare(
     `UPDATE idempotency INDEXED BY idempotency_by_subject
@@ -45,8 +48,13 @@ export function idempotencyRows(db: Database): IdempotencyRows {
 
 /** Returns the {@link IdempotencyStore} over SQLite. */
 export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyStore {
+  const columns = 'fingerprint, idx, effect, http_status, body, gone, any_caller';
   const read = db.prepare<Row, [string, string, string]>(
-    `SELECT fingerprint, idx, effect, http_status, body, gone FROM idempotency WHERE ${KEY}`,
+    `SELECT ${columns} FROM idempotency WHERE ${KEY}`,
+  );
+  const readOfAny = db.prepare<Row, [string, string]>(
+    `SELECT ${columns} FROM idempotency
+     WHERE wallet = ? AND caller = 'owner' AND key = ? AND any_caller`,
   );
   const insert = db.prepare(
     'INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)',
@@ -81,7 +89,7 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
   return {
     begin: ({ walletId, caller, key }, fingerprint, nowMs, earlierFingerprint) =>
       queue.write(() => {
-        const row = read.get(walletId, caller, key);
+        const row = read.get(walletId, caller, key) ?? readOfAny.get(walletId, key);
         if (row) return stateOf(row, [fingerprint, earlierFingerprint]);
         insert.run(walletId, caller, key, fingerprint, nowMs);
         return { state: 'new' };
@@ -112,8 +120,9 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
 function stateOf(row: Row, fingerprints: readonly (string | undefined)[]): IdempotencyState {
   if (!fingerprints.includes(row.fingerprint)) return { state: 'conflict' };
   if (row.gone === 1) return { state: 'gone' };
+  const whose = row.any_caller === 1 ? { ofAnyCaller: true as const } : {};
   if (row.http_status !== null && row.body !== null) {
-    return { state: 'done', httpStatus: row.http_status, body: row.body };
+    return { state: 'done', httpStatus: row.http_status, body: row.body, ...whose };
   }
-  return { state: 'running', index: row.idx as PaymentIndex | null, effect: row.effect };
+  return { state: 'running', index: row.idx as PaymentIndex | null, effect: row.effect, ...whose };
 }

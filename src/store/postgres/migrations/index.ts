@@ -2,12 +2,19 @@ import { initialSchema } from './0001-initial.ts';
 import { peers } from './0002-peers.ts';
 import { watchKey } from './0003-watch-key.ts';
 import { givenWay } from './0004-given-way.ts';
+import { keysOfAnyCaller } from './0005-keys-of-any-caller.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
  * edited (docs/decisions.md 86).
  */
-export const STEPS: readonly string[] = [initialSchema, peers, watchKey, givenWay];
+export const STEPS: readonly string[] = [
+  initialSchema,
+  peers,
+  watchKey,
+  givenWay,
+  keysOfAnyCaller,
+];
 
 /** The version of the schema that this program reads and writes. */
 export const SCHEMA_VERSION = STEPS.length;

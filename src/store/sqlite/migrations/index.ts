@@ -11,6 +11,7 @@ import { fetchedInvoices } from './0009-fetched-invoices.ts';
 import { compactRows } from './0010-compact-rows.ts';
 import { webhookEndpoints } from './0011-webhook-endpoints.ts';
 import { givenWay } from './0012-given-way.ts';
+import { keysOfAnyCaller } from './0013-keys-of-any-caller.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -29,6 +30,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   compactRows,
   webhookEndpoints,
   givenWay,
+  keysOfAnyCaller,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -20,6 +20,7 @@ import {
 } from './middleware/idempotency.ts';
 import type { Parts } from './parts.ts';
 import { RawJson, Reply, type RequestContext, type Route, type SessionContext } from './route.ts';
+import { requireSightOf } from './sight-of-outcome.ts';
 
 /** The parts of the server that every route runs with. */
 export interface Runner {
@@ -142,6 +143,7 @@ function runOnce(
     requireGrant: (body) => {
       if (permissionOf) requirePermission(session, permissionOf(JSON.parse(body)));
     },
+    requireSight: (outcome) => requireSightOf(outcome, session, route),
     ready: () => session.resolver.ready(),
     execute: async (effect) => {
       const names = keyedNames(scope, effect, {

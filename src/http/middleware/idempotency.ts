@@ -5,6 +5,7 @@ import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../../store/ports.ts';
 import { tellingSent } from '../../wallet/telling-sent.ts';
+import type { KeyOutcome } from '../sight-of-outcome.ts';
 import { isSealed, seal, unseal } from './sealed-outcome.ts';
 
 /** The parts of an answer that are kept for repeats of its request. */
@@ -33,6 +34,11 @@ interface IdempotentRequest {
   readonly isSubjectActive: (clientPk: string) => Promise<boolean>;
   /** Throws `forbidden` when the caller no longer has the permission to see the outcome. */
   readonly requireGrant: (body: string) => void;
+  /**
+   * Throws error 106 when the outcome is a payment that the caller may not see. Asked where it is not known whose the
+   * key is (docs/decisions.md 153).
+   */
+  readonly requireSight: (outcome: KeyOutcome) => Promise<void>;
   /** Compares the sends that an earlier process left unfinished with the node. */
   readonly ready: () => Promise<void>;
   /** Runs the request. `effect` is the name of the effect that an earlier run stored; null if there is none. */
@@ -81,7 +87,7 @@ export class IdempotentRequests {
     if (first) return first.httpStatus === FINAL ? first : this.run(request);
     const state = await this.#claim(request);
     return state.state === 'running' && state.index !== null
-      ? resumed(request, state.index)
+      ? resumed(request, state.index, state.ofAnyCaller)
       : outcome;
   }
 
@@ -97,14 +103,19 @@ export class IdempotentRequests {
         throw keyConflict();
       case 'gone':
         throw outcomeGone();
-      case 'done':
-        return this.#opened(request, state);
+      case 'done': {
+        const opened = await this.#opened(request, state);
+        if (state.ofAnyCaller) await request.requireSight(opened);
+        return opened;
+      }
       case 'new':
         return this.#finish(request, () => request.execute(null));
       case 'running': {
-        const { index, effect } = state;
+        const { index, effect, ofAnyCaller } = state;
         return this.#finish(request, () =>
-          index === null || effect !== null ? request.execute(effect) : resumed(request, index),
+          index === null || effect !== null
+            ? request.execute(effect)
+            : resumed(request, index, ofAnyCaller),
         );
       }
     }
@@ -165,7 +176,12 @@ async function withinPatience(
   }
 }
 
-async function resumed(request: IdempotentRequest, index: PaymentIndex): Promise<Outcome> {
+async function resumed(
+  request: IdempotentRequest,
+  index: PaymentIndex,
+  ofAnyCaller = false,
+): Promise<Outcome> {
+  if (ofAnyCaller) await request.requireSight({ index });
   const outcome = await request.resume(index);
   request.requireGrant(outcome.body);
   return outcome;

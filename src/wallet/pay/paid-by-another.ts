@@ -1,5 +1,6 @@
 import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
 import { allows, type Session } from '../session.ts';
 
 /**
@@ -7,10 +8,11 @@ import { allows, type Session } from '../session.ts';
  * (docs/decisions.md 46): `data.sent: "no"` would say that no money moved.
  */
 export class PaidByAnother extends ApiError {
-  constructor({ status }: Pick<Payment, 'status'>) {
-    super('refused', 'Another client of this wallet has paid this already or is paying it.', {
-      data: { status },
-    });
+  constructor(
+    { status }: Pick<Payment, 'status'>,
+    message = 'Another client of this wallet has paid this already or is paying it.',
+  ) {
+    super('refused', message, { data: { status } });
   }
 
   override with(): this {
@@ -23,7 +25,30 @@ export class PaidByAnother extends ApiError {
  * callers that may read payments (docs/decisions.md 46).
  */
 export async function requireMaySee(session: Session, payment: Payment): Promise<void> {
-  if (session.isOwner || allows(session, 'get_payment_by_id')) return;
-  const caller = await session.store.spends.callerOf(session.userPk, payment.index);
-  if (caller !== session.caller.id) throw new PaidByAnother(payment);
+  if (!(await maySee(session, payment.index))) throw new PaidByAnother(payment);
+}
+
+/**
+ * Throws {@link PaidByAnother} for the payment of a key of which it is not known whose it is, unless the caller may see
+ * that payment (docs/decisions.md 153).
+ */
+export async function requireMaySeeOfKey(
+  session: Session,
+  payment: Pick<Payment, 'index' | 'status'>,
+): Promise<void> {
+  if (await maySee(session, payment.index)) return;
+  throw new PaidByAnother(
+    payment,
+    'This request was made before the upgrade from version 0.1, which did not keep by whom, and these credentials may not read its payment. data.status says how that payment stands; where it has failed, a new key makes another.',
+  );
+}
+
+/** Returns whether the caller may see every payment of the wallet. */
+export function seesEveryPayment(session: Session): boolean {
+  return session.isOwner || allows(session, 'get_payment_by_id');
+}
+
+async function maySee(session: Session, index: PaymentIndex): Promise<boolean> {
+  if (seesEveryPayment(session)) return true;
+  return (await session.store.spends.callerOf(session.userPk, index)) === session.caller.id;
 }

@@ -56,6 +56,7 @@ function run(
     subjectOf: () => null,
     isSubjectActive: async () => true,
     requireGrant: () => undefined,
+    requireSight: async () => undefined,
     ready: async () => undefined,
     execute: async (effect) => {
       runs++;
@@ -351,6 +352,69 @@ test('two requests are the same when their values are, in whatever order they we
     expect(fingerprint('post', '/p', other)).not.toBe(print);
   }
   expect(fingerprint('post', '/q', { a: 1n, b: { c: [1, 2], d: null } })).not.toBe(print);
+});
+
+describe('a key of any caller', () => {
+  const hidden = refused('This is not yours.');
+  const pay = { ...PENDING, body: JSON.stringify({ index: one.index, status: 'pending' }) };
+  /** Lets every key be one of any caller, and notes what is asked and done. */
+  const ofAnyCaller = (requireSight: Request['requireSight']) => {
+    const { idempotency } = store;
+    const begin = async (...args: Parameters<typeof idempotency.begin>) => {
+      const state = await idempotency.begin(...args);
+      return state.state === 'new' ? state : { ...state, ofAnyCaller: true as const };
+    };
+    store = { ...store, idempotency: { ...idempotency, begin } };
+    restart();
+    const steps: string[] = [];
+    const change: Partial<Request> = {
+      requireGrant: () => void steps.push('grant'),
+      requireSight: async (outcome) => {
+        steps.push(`sight of ${JSON.stringify(outcome)}`);
+        await requireSight(outcome);
+      },
+      resume: async () => {
+        steps.push('resume');
+        return pay;
+      },
+    };
+    return { steps, change };
+  };
+  const allowed = async () => undefined;
+  const refuse = async () => {
+    throw hidden;
+  };
+
+  test('shows its outcome to callers who have the grant and may see it', async () => {
+    await run(() => OK);
+    const { steps, change } = ofAnyCaller(allowed);
+    expect(await run(unasked, change)).toEqual(OK);
+    expect(steps).toEqual(['grant', `sight of ${JSON.stringify(OK)}`]);
+    const other = ofAnyCaller(refuse);
+    await expect(run(unasked, other.change)).rejects.toBe(hidden);
+  });
+
+  test('goes on with its payment for callers who may see it, however many ask', async () => {
+    await run(async () => {
+      await beginPayment();
+      return PENDING;
+    });
+    const index = { index: one.index };
+    const { steps, change } = ofAnyCaller(allowed);
+    expect(await run(unasked, change)).toEqual(pay);
+    expect(steps).toEqual([`sight of ${JSON.stringify(index)}`, 'resume', 'grant']);
+    const asked = Promise.withResolvers<void>();
+    const other = ofAnyCaller(async () => {
+      await asked.promise;
+      throw hidden;
+    });
+    const both = [0, 1].map(() => run(unasked, { ...other.change, respondAfterMs: 0 }));
+    const ended = Promise.allSettled(both);
+    await until(() => other.steps.length === 2);
+    asked.resolve();
+    expect(await ended).toEqual([0, 1].map(() => ({ status: 'rejected', reason: hidden })));
+    expect(other.steps).not.toContain('resume');
+  });
 });
 
 describe('while the disk takes nothing', () => {

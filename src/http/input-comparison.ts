@@ -1,5 +1,7 @@
+import type { z } from 'zod';
 import { rejected } from '../model/errors.ts';
 import { canonicalPaymentString } from '../wallet/canonical-string.ts';
+import { type InputFields, inputFields } from './input/input-fields.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -19,6 +21,31 @@ export function comparable(
         : value,
     ]),
   );
+}
+
+/**
+ * Returns the body as earlier versions compared it: they kept a field that was sent as null, which counts as absent now
+ * (docs/decisions.md 19). `text` is the body as it was sent, and `input` what was parsed of it.
+ */
+export function comparedBefore(schema: z.ZodType | null, input: unknown, text: string): unknown {
+  if (schema === null || !text.includes('null')) return input;
+  return withNulls(inputFields(schema), input, JSON.parse(text));
+}
+
+function withNulls(fields: InputFields | null, input: unknown, sent: unknown): unknown {
+  if (fields === null || !isObject(input) || !isObject(sent)) return input;
+  const present = Object.entries(input).map(([name, value]) => [
+    name,
+    withNulls(fields.known.get(name)?.fields ?? null, value, sent[name]),
+  ]);
+  const nulls = Object.entries(sent).filter(
+    ([name, value]) => value === null && fields.known.has(name),
+  );
+  return Object.fromEntries([...present, ...nulls]);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

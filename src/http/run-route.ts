@@ -7,7 +7,7 @@ import { requirePermission, type Session } from '../wallet/session.ts';
 import { isStream } from './allowed-methods.ts';
 import { resumePayment } from './answer-payment.ts';
 import type { AppEnv } from './env.ts';
-import { comparable } from './input-comparison.ts';
+import { comparable, comparedBefore } from './input-comparison.ts';
 import type { CallersShare } from './limits/callers-share.ts';
 import { IDLE_SECS } from './limits/idle.ts';
 import { sourceAddress } from './limits/source-address.ts';
@@ -115,7 +115,7 @@ interface KeyedRequest {
   readonly input: RouteInput;
 }
 
-function runOnce(
+async function runOnce(
   route: Route,
   runner: Runner,
   { context, session, key, input }: KeyedRequest,
@@ -128,13 +128,13 @@ function runOnce(
   const printOf = (inputs: readonly unknown[]) =>
     fingerprint(route.method, route.path, ...inputs.map((value) => value ?? null));
   const inputs = [input.body, input.query];
-  const earlierFingerprint = printOf(inputs);
+  const sent = route.hasBody ? await context.req.text() : '';
   return runner.idempotent.run({
     scope,
-    fingerprint: paymentStrings
-      ? printOf(inputs.map((one) => comparable(paymentStrings, one)))
-      : earlierFingerprint,
-    earlierFingerprint,
+    fingerprint: printOf(
+      paymentStrings ? inputs.map((one) => comparable(paymentStrings, one)) : inputs,
+    ),
+    earlierFingerprint: printOf([comparedBefore(route.body, input.body, sent), input.query]),
     nowMs: clock.now(),
     respondAfterMs: readPrefer(context.req.header('prefer')),
     sealKey: session.caller.sealKey,

@@ -19,7 +19,10 @@ interface IdempotentRequest {
   readonly scope: KeyScope;
   /** Equal for equal requests; {@link fingerprint} makes it. */
   readonly fingerprint: string;
-  /** The fingerprint that earlier versions gave the same request: they did not know its other spellings. */
+  /**
+   * The fingerprint that earlier versions gave the same request: they did not know its other spellings, and kept what
+   * was sent as null.
+   */
   readonly earlierFingerprint: string;
   readonly nowMs: number;
   /**

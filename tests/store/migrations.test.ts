@@ -189,7 +189,7 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
       const begin = (caller: string, key: string) =>
         store.idempotency.begin({ walletId: WALLET, caller, key }, 'print', 2);
       for (const caller of ['owner', LND_CLIENT]) {
-        // Whoever it was, and whatever it was answered: a payment that is begun is gone on with.
+        // A payment that is begun is gone on with, also where its request was answered with 202.
         for (const [key, { index }] of [
           ['pay', pending],
           ['accepted', over],

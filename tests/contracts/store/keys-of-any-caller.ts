@@ -61,7 +61,7 @@ export function keysOfAnyCallerContract(open: () => Promise<OpenedStore>): void 
       expect(await begin(owners('both'))).toMatchObject(done);
     });
 
-    test('keep their outcome whoever meets them', async () => {
+    test('keep their outcome when a client meets them', async () => {
       const world = await upgraded();
       if (world === null) return;
       const { begin, finish, store } = world;

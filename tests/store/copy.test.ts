@@ -175,6 +175,21 @@ describe.skipIf(programs === null)('migrate sqlite-to-postgres', () => {
     await copy.close();
   });
 
+  test('keys of any caller are so in the copy too, with their outcomes', async () => {
+    await filled();
+    const db = new Database(file());
+    db.run("UPDATE idempotency SET effect = NULL, any_caller = 1 WHERE caller = 'owner'");
+    db.close();
+    expect(await migrate()).toMatchObject({ exitCode: 0 });
+    const copy = await openCopy();
+    const meet = (key: string) =>
+      copy.idempotency.begin({ walletId: WALLET, caller: CLIENT, key }, 'print', 1);
+    expect(await meet(CREATED.key)).toMatchObject({ body: '{"a":1}', ofAnyCaller: true });
+    const { index } = samplePayment(2);
+    expect(await meet(RUNNING.key)).toMatchObject({ index, ofAnyCaller: true });
+    await copy.close();
+  });
+
   test('every table of the file is copied', async () => {
     await openSqliteStore(file()).close();
     const db = new Database(file(), { readonly: true });

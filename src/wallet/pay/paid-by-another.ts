@@ -39,7 +39,7 @@ export async function requireMaySeeOfKey(
   if (await maySee(session, payment.index)) return;
   throw new PaidByAnother(
     payment,
-    'This request was made before the upgrade from version 0.1, which did not keep by whom, and these credentials may not read its payment. data.status says how that payment stands; where it has failed, a new key makes another.',
+    'This Idempotency-Key was used for a payment before an upgrade from version 0.1, which did not keep by whom, and these credentials may not read that payment. data.status says how it stands; where it has failed, use a new key.',
   );
 }
 

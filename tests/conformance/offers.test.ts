@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const { analyze, newest } = walletSteps(() => world);
+const { analyze, arrived, newest } = walletSteps(() => world);
 
 describe('offers', () => {
   test('an offer takes many payments; message and offer_id arrive with the receiver', async () => {
@@ -31,7 +31,7 @@ describe('offers', () => {
         personal_note: 'private',
       });
       expect(sent.index).toMatch(/-fs_[0-9a-f]{64}$/);
-      const received = await newest();
+      const received = await arrived(({ hash }) => hash === sent.hash);
       expect(received).toMatchObject({
         rail: 'offer',
         direction: 'inbound',

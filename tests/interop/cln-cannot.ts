@@ -6,8 +6,6 @@ const NAMES = 'needs DNS records of the domain, which a name on loopback does no
 const HASH = 'Core Lightning makes no invoice of a description hash alone';
 const PROOF = 'Core Lightning chooses what its proofs show: the features of the invoice too';
 const PAYER_NAME = 'Core Lightning tells no name of a payer';
-const SECONDS =
-  'Core Lightning tells the time of a receipt in whole seconds, so two of one second have no order';
 const BLOCKS = 'Core Lightning sees coins that arrive only when they are in a block';
 
 /** Conformance tests that Core Lightning cannot pass, each with the reason. */
@@ -49,7 +47,6 @@ export const CLN_CANNOT: ReadonlyMap<string, string> = new Map([
   ['leaves nothing that could be sent, and a repeat finds the same payment', BLOCKS],
   ['hands out an address of each type, the same until it is paid, and segwit by default', BLOCKS],
   ['a send is pending with its transaction, and both sides complete at six confirmations', BLOCKS],
-  ['an offer takes many payments; message and offer_id arrive with the receiver', SECONDS],
   ['an expired offer is refused, and expiration_secs shows in analyze', CLOCK],
   ['offers of the outside world settle, fail and hold', FREE_ROUTE],
 ]);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
+import { decodeOffer } from '../../src/codecs/bolt12/index.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { clnOutsider } from './cln-outsider.ts';
 import {
@@ -59,6 +60,21 @@ describeClnNetwork('the interop harness on Core Lightning', (network) => {
   test('the very first payment over the new channel succeeds, in both directions', async () => {
     await pay(network().alice, network().bob);
     await pay(network().bob, network().alice);
+  });
+
+  test('the id of an offer is what the codec says, whatever the offer holds', async () => {
+    const terms = { amount: 'any', description: 'ids' };
+    for (const more of [
+      {},
+      { amount: '21sat', issuer: 'bob' },
+      { quantity_max: 3, absolute_expiry: 4_000_000_000 },
+    ]) {
+      const { bolt12, offer_id } = await network().bob.rpc<{ bolt12: string; offer_id: string }>(
+        'offer',
+        { ...terms, ...more },
+      );
+      expect(decodeOffer(bolt12).offerId).toBe(offer_id);
+    }
   });
 
   test('an offer is paid with a note of the payer', async () => {

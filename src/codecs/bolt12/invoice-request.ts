@@ -86,8 +86,11 @@ export function invoiceRequestOf(records: readonly TlvRecord[]): InvoiceRequest 
 }
 
 /** Whether the request responds to an offer, and does not offer to send money (BOLT 12, reader of a request). */
-function respondsToOffer(values: InvoiceRequestValues): boolean {
-  return values.offerIssuerId !== null || values.offerPaths !== null;
+export function respondsToOffer({
+  offerIssuerId,
+  offerPaths,
+}: Pick<InvoiceRequestValues, 'offerIssuerId' | 'offerPaths'>): boolean {
+  return offerIssuerId !== null || offerPaths !== null;
 }
 
 function checkOfferTerms(values: InvoiceRequestValues): void {

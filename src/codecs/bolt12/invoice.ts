@@ -5,7 +5,9 @@ import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
 import type { BlindedPath, BlindedPayInfo, FallbackAddress } from './blinded-path.ts';
 import { type FieldValues, INVOICE_FIELDS, readFields, required } from './fields.ts';
 import { invalidDocument } from './invalid-document.ts';
+import { respondsToOffer } from './invoice-request.ts';
 import { merkleRoot } from './merkle.ts';
+import { offerIdOf } from './offer-id.ts';
 import { isInvoiceType, isSignatureType } from './ranges.ts';
 import { isRootSignature } from './signature.ts';
 import { decodeBolt12String, encodeBolt12String } from './string.ts';
@@ -38,6 +40,8 @@ export interface Bolt12Invoice {
   readonly nodeId: string;
   /** The payer's key in the invoice request, hex. */
   readonly payerId: string;
+  /** The id of the offer that it is for, hex; null where it is for none. */
+  readonly offerId: string | null;
   readonly description: string | null;
   readonly issuer: string | null;
   readonly payerNote: string | null;
@@ -94,6 +98,7 @@ export function invoiceOf(records: readonly TlvRecord[]): Bolt12Invoice {
     expiresAtSecs: createdAtSecs + (values.invoiceRelativeExpiry ?? DEFAULT_EXPIRY_SECS),
     nodeId: required(values.invoiceNodeId, INVOICE_FIELDS.invoiceNodeId, invalid),
     payerId: required(values.invreqPayerId, INVOICE_FIELDS.invreqPayerId, invalid),
+    offerId: respondsToOffer(values) ? offerIdOf(records) : null,
     description: values.offerDescription,
     issuer: values.offerIssuer,
     payerNote: values.invreqPayerNote,

@@ -1,11 +1,10 @@
-import { hex } from '@scure/base';
 import type { Invalid } from '../bigsize.ts';
 import { NETWORKS } from '../network.ts';
 import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
 import type { BlindedPath } from './blinded-path.ts';
 import { OFFER_FIELDS, readFields, writeFields } from './fields.ts';
 import { invalidDocument } from './invalid-document.ts';
-import { merkleRoot } from './merkle.ts';
+import { offerIdOf } from './offer-id.ts';
 import { isOfferType } from './ranges.ts';
 import { decodeBolt12String, encodeBolt12String, joinBolt12Parts } from './string.ts';
 import { safeNumber, unknownEvenBit } from './values.ts';
@@ -34,7 +33,7 @@ export interface Offer {
   /** The most items of one invoice; 0: no limit; null: the offer is not sold by quantity. */
   readonly quantityMax: bigint | null;
   readonly issuerId: string | null;
-  /** The id of the offer: the merkle root of its fields, hex, the same as Core Lightning's `offer_id`. */
+  /** The id of the offer, hex; see {@link offerIdOf}. */
   readonly offerId: string;
   /** All fields in order, including unknown odd ones. An invoice request repeats them. */
   readonly records: readonly TlvRecord[];
@@ -82,7 +81,6 @@ function offerOf(bytes: Uint8Array, text: string): Offer {
   }
   const bit = unknownEvenBit(values.offerFeatures ?? new Uint8Array(), []);
   if (bit !== null) invalid(`it requires feature ${bit}, which is not supported`);
-  const root = merkleRoot(records) ?? invalid('it is empty');
 
   return {
     text,
@@ -99,7 +97,7 @@ function offerOf(bytes: Uint8Array, text: string): Offer {
     issuer: values.offerIssuer,
     quantityMax: values.offerQuantityMax,
     issuerId: values.offerIssuerId,
-    offerId: hex.encode(root),
+    offerId: offerIdOf(records),
     records,
   };
 }

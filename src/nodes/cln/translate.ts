@@ -216,6 +216,7 @@ export function outboundObservation(attempt: SendAttempt, { nowMs, failure }: Kn
       }),
       hash,
       preimage: complete?.payment_preimage ?? null,
+      offerId: offer?.offerId ?? null,
       // While parts are still tried, the sum is not the payment's amount yet.
       amountMsat: complete && deliveredMsat > 0n ? deliveredMsat : (offer?.amountMsat ?? null),
       feesMsat: complete ? sentMsat - deliveredMsat : 0n,

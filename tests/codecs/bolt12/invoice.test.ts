@@ -37,6 +37,12 @@ function resigned(patch: Record<string, string | null>, key = NODE_KEY): Uint8Ar
   return signStream(patchRecords(INVOICE.records, new Map(values)), INVOICE_SIGNATURE, key);
 }
 
+test('the offer id is that of the offer, whose fields the invoice repeats', () => {
+  const offer = makeOffer({ otherRecords: [{ type: 1_000_000_001n, value: Uint8Array.of(1) }] });
+  const invoice = makeInvoice(makeRequest(offer, { amountMsat: 1000n, payerNote: 'tea' }));
+  expect(invoice.offerId).toBe(offer.offerId);
+});
+
 describe('invoices in payer-proof-test.json', () => {
   test.each(vectors.valid_vectors)('$name: reads, and its root is that stated', (vector) => {
     const invoice = decodeInvoice(vector.input.invoice);

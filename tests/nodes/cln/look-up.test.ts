@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { type IdPrefix, paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { latestPayment, payment } from '../../../src/nodes/cln/look-up.ts';
+import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 
@@ -49,6 +50,13 @@ test('an invoice is found by its index and its hash', async () => {
   expect((await at(index))?.payment).toMatchObject({ index, status: 'pending' });
   expect((await latest('ln', hash))?.payment.index).toBe(index);
   expect(await latest('fr', hash)).toBeNull();
+});
+
+test('a payment of an offer that another program made has the id of the offer', async () => {
+  const offer = makeOffer();
+  const bolt12 = makeInvoice(makeRequest(offer, { amountMsat: 1000n })).text;
+  cln.addPart({ payment_hash: HASH, bolt11: undefined, bolt12 });
+  expect((await latest('fs'))?.payment).toMatchObject({ rail: 'offer', offerId: offer.offerId });
 });
 
 test("an offer's receipt is found by its own kind of id", async () => {

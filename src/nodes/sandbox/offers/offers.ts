@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import { decodeOffer, type Offer } from '../../../codecs/bolt12/index.ts';
+import { decodeOffer, merkleRoot, type Offer } from '../../../codecs/bolt12/index.ts';
 import { refused } from '../../../model/errors.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import type { CreateOfferCommand, FetchInvoiceCommand, ProofMaterial } from '../../node.ts';
@@ -93,9 +93,9 @@ export function fetchInvoice(world: World, order: OfferOrder): Fetched | null {
     payerSecretKey,
     metadata: world.random(32),
   });
-  const issued = findOffer(world, offer.offerId);
+  const issued = findOffer(world, offer);
   if (issued === null) return null;
-  const { issuer } = issued;
+  const { offerId, issuer } = issued;
   if (issuer.kind === 'wallet' && issuer.userPk === order.payerPk) {
     throw refused('The offer is your own; pay it from another wallet.');
   }
@@ -116,7 +116,7 @@ export function fetchInvoice(world: World, order: OfferOrder): Fetched | null {
     )
     .run(
       invoice.paymentHash,
-      offer.offerId,
+      offerId,
       request.bytes,
       invoice.bytes,
       order.payerPk,
@@ -129,7 +129,7 @@ export function fetchInvoice(world: World, order: OfferOrder): Fetched | null {
     preimage: hex.encode(preimage),
     behavior: issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
     expiresAtMs: invoice.expiresAtSecs * 1000,
-    offerId: offer.offerId,
+    offerId,
     payerName: order.payerName,
     message: request.payerNote,
   };
@@ -179,18 +179,28 @@ export function proofMaterial(
   );
 }
 
-function findOffer(world: World, offerId: string): { offer: Offer; issuer: OfferIssuer } | null {
+interface IssuedOffer {
+  /** The id that it was issued under. Payments of it have this one, by which its receiver watches for them. */
+  readonly offerId: string;
+  readonly offer: Offer;
+  readonly issuer: OfferIssuer;
+}
+
+function findOffer(world: World, { offerId, records }: Offer): IssuedOffer | null {
+  // Versions up to 0.2.0 took the merkle root of the fields as the id (docs/decisions.md 162).
+  const formerId = hex.encode(merkleRoot(records) ?? new Uint8Array());
   const row = world.db
-    .query<{ offer: string; user_pk: string | null; behavior: Behavior }, [string]>(
-      'SELECT offer, user_pk, behavior FROM offers WHERE offer_id = ?',
-    )
-    .get(offerId);
+    .query<
+      { offer_id: string; offer: string; user_pk: string | null; behavior: Behavior },
+      [string, string]
+    >('SELECT offer_id, offer, user_pk, behavior FROM offers WHERE offer_id IN (?, ?)')
+    .get(offerId, formerId);
   if (row === null) return null;
   const issuer: OfferIssuer =
     row.user_pk === null
       ? { kind: 'outside', behavior: row.behavior }
       : { kind: 'wallet', userPk: row.user_pk };
-  return { offer: decodeOffer(row.offer), issuer };
+  return { offerId: row.offer_id, offer: decodeOffer(row.offer), issuer };
 }
 
 function issuerSecretKey(world: World, issuer: OfferIssuer): Uint8Array {

@@ -7,6 +7,7 @@ import {
   decodeInvoiceRequest,
   decodeOffer,
   encodeOffer,
+  merkleRoot,
   verifyInvoice,
 } from '../../../../src/codecs/bolt12/index.ts';
 import { NETWORKS } from '../../../../src/codecs/network.ts';
@@ -104,6 +105,19 @@ describe('createOffer', () => {
 });
 
 describe('paying an offer', () => {
+  test('that a version before issued has the id on both sides that it was issued under', async () => {
+    const { world, rich, walletOffer, order, pay } = setUp();
+    const [alice, bob] = [rich(), rich()];
+    const { offer, offerId } = walletOffer(bob);
+    const former = bytesToHex(merkleRoot(decodeOffer(offer).records) ?? new Uint8Array());
+    expect(former).not.toBe(offerId);
+    world.db.query('UPDATE offers SET offer_id = ? WHERE offer_id = ?').run(former, offerId);
+    const sent = await pay(alice, order(offer));
+    expect(sent).toMatchObject({ status: 'completed', offerId: former });
+    const received = latestPayment(world, bob, paymentId('fr', sent.hash ?? ''));
+    expect(received).toMatchObject({ status: 'completed', offerId: former });
+  });
+
   test('between wallets completes on both sides with the same hash, preimage and offer', async () => {
     const { world, rich, walletOffer, order, pay } = setUp();
     const [alice, bob] = [rich(), rich()];

@@ -24,9 +24,10 @@ export interface NodeOffers {
   /**
    * Asks the issuer of an offer for an invoice and returns it as text (`lni1...`). Moves no money; the caller checks
    * the invoice and stores it before it is paid (docs/decisions.md 40). Throws `refused` with the issuer's words when
-   * it gives none, `timeout` when it does not answer, and `unreachable` when the node does not.
+   * it gives none, `timeout` when it does not answer, `unreachable` when the node does not, and `overCapacity` when too
+   * many are being asked. When `signal` aborts, an issuer that was not asked yet is not asked any more.
    */
-  fetchInvoice(command: FetchInvoiceCommand): Promise<string>;
+  fetchInvoice(command: FetchInvoiceCommand, signal: AbortSignal): Promise<string>;
   /**
    * Pays a fetched invoice, as {@link WalletNode.payInvoice} pays one of BOLT 11. An index is paid once; a repeat
    * reports the first payment. While a payment of the same hash under another index is pending or completed, the report

@@ -159,6 +159,7 @@ export const sendRoutes = [
           message: body.message ?? null,
           personalNote: body.personal_note ?? null,
           viaName: null,
+          signal: send.signal,
         };
         return sendAndWait(send, planOfferPayment(request, session, parts.fees, names));
       }),

@@ -7,8 +7,8 @@ import { Recent } from '../remote/recent.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { clnConnect } from './connect.ts';
 import { Endings } from './endings.ts';
+import { IssuerTurns } from './issuer-turns.ts';
 import { clnNode } from './node.ts';
-import { newFetches } from './offers.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 import { RecentAttempts } from './recent-attempts.ts';
 import { RuneIds } from './rune-ids.ts';
@@ -40,7 +40,7 @@ export function openCln(options: RemoteOptions): NodeConnector {
       endings: new Endings(elapsedMs, wallet.clock),
       info: new Recent<ClnInfo>(wallet.elapsedMs),
       recent: new RecentAttempts(wallet.elapsedMs),
-      fetches: newFetches(),
+      issuers: new IssuerTurns(),
     }),
     nodeOf: (wallet, rpc, place) =>
       clnNode({

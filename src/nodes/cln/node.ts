@@ -59,7 +59,7 @@ export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodePart
     updates: (options) => followWallet(rpc, wallet, options),
     offers: {
       createOffer: (command) => createOffer(rpc, command),
-      fetchInvoice: (command) => fetchInvoice(rpc, wallet, command),
+      fetchInvoice: (command, signal) => fetchInvoice(rpc, wallet, command, signal),
       payFetched: (command) => payFetched(rpc, owner, wallet, command),
     },
     proofs: { kind: 'whole', createProof: (command) => createProof(rpc, command) },

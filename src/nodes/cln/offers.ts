@@ -1,6 +1,5 @@
 import { ApiError } from '../../model/errors.ts';
 import type { CreateOfferCommand, FetchInvoiceCommand } from '../node-groups.ts';
-import { Openings } from '../remote/openings.ts';
 import { CODES, codeOf } from './refusal.ts';
 import type { ClnRpc } from './rpc.ts';
 import { requireDescription, requireMessage } from './texts.ts';
@@ -10,16 +9,6 @@ import { createdOfferShape, fetchedInvoiceShape } from './wire.ts';
 /** The longest that the issuer of an offer is waited for. */
 const ISSUER_WITHIN_SECS = 45;
 const MARGIN_MS = 10_000;
-/**
- * How many issuers may be asked at a time: half of the calls that may be open at a node, since anybody can make offers
- * that nobody answers, and asking costs nothing.
- */
-const MOST_FETCHES = 16;
-
-/** The turns of asking issuers, for one wallet. */
-export function newFetches(): Openings {
-  return new Openings(MOST_FETCHES);
-}
 
 /**
  * Makes an offer. Core Lightning makes one of the same content once: ordered again, it returns the first, and its
@@ -43,12 +32,13 @@ export async function createOffer(
 
 /**
  * Asks the issuer of an offer for an invoice; see `NodeOffers.fetchInvoice`. Throws `unsupported` for a message that
- * the node would not send as it is, and `overCapacity` where too many others are being asked.
+ * the node would not send as it is, and what {@link IssuerTurns.enter} throws.
  */
 export async function fetchInvoice(
   rpc: ClnRpc,
-  wallet: Pick<ClnWallet, 'fetches'>,
+  wallet: Pick<ClnWallet, 'issuers'>,
   { offer, amountMsat, message, viaName }: FetchInvoiceCommand,
+  signal: AbortSignal,
 ): Promise<string> {
   requireMessage(message);
   const params = {
@@ -60,13 +50,7 @@ export async function fetchInvoice(
     timeout: ISSUER_WITHIN_SECS,
   };
   const timeoutMs = ISSUER_WITHIN_SECS * 1000 + MARGIN_MS;
-  const leave = await wallet.fetches.enter(timeoutMs, null).catch((cause: unknown) => {
-    throw new ApiError(
-      'overCapacity',
-      'Too many receivers of offers are being asked at the moment. Nothing was sent: try again.',
-      { cause },
-    );
-  });
+  const leave = await wallet.issuers.enter(timeoutMs, signal);
   try {
     return (await rpc.read('fetchinvoice', params, fetchedInvoiceShape, { timeoutMs })).invoice;
   } catch (error) {

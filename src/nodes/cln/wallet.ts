@@ -1,9 +1,9 @@
 import type { OddRows } from '../remote/odd-rows.ts';
-import type { Openings } from '../remote/openings.ts';
 import type { Recent } from '../remote/recent.ts';
 import type { RemoteWallet } from '../remote/wallet.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import type { Endings } from './endings.ts';
+import type { IssuerTurns } from './issuer-turns.ts';
 import type { RecentAttempts } from './recent-attempts.ts';
 import type { ClnInfo } from './wire.ts';
 
@@ -19,5 +19,5 @@ export interface ClnWallet extends RemoteWallet {
   /** What was read of the attempts to pay an invoice that is about to be paid. */
   readonly recent: RecentAttempts;
   /** The turns of asking the issuers of offers for invoices. */
-  readonly fetches: Openings;
+  readonly issuers: IssuerTurns;
 }

@@ -91,7 +91,8 @@ function payBy(
   switch (method.kind) {
     case 'offer': {
       const { offer, viaName } = method;
-      const plan = planOfferPayment({ ...payment, offer, viaName }, session, fees, context.names);
+      const wish = { ...payment, offer, viaName, signal: context.signal };
+      const plan = planOfferPayment(wish, session, fees, context.names);
       return sendAndWait(context, plan);
     }
     case 'invoice': {

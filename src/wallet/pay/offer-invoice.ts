@@ -24,14 +24,11 @@ export interface OfferWish {
 export async function fetchOfferInvoice(
   session: Pick<Session, 'node'>,
   { offer, amountMsat, message, viaName }: OfferWish,
+  signal: AbortSignal,
 ): Promise<Bolt12Invoice> {
   const { node } = session;
-  const fetched = await nodeGroup(session, 'offers').fetchInvoice({
-    offer,
-    amountMsat,
-    message,
-    viaName,
-  });
+  const wish = { offer, amountMsat, message, viaName };
+  const fetched = await nodeGroup(session, 'offers').fetchInvoice(wish, signal);
   return readOrRefuse(() => {
     const invoice = decodeInvoice(fetched);
     verifyOfferInvoice(invoice, {

@@ -18,6 +18,8 @@ import type { UnfetchedPlan } from './send-plan.ts';
 export interface OfferPaymentRequest extends OfferWish {
   readonly maxFeeMsat: bigint | null;
   readonly personalNote: string | null;
+  /** Aborted when the caller has gone or may not pay any more: the invoice is not asked for then. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -71,7 +73,7 @@ export function planOfferPayment(
   return {
     ...terms,
     async fetch() {
-      const invoice = await fetchOfferInvoice(session, request);
+      const invoice = await fetchOfferInvoice(session, request, request.signal);
       return {
         ...terms,
         details: { ...terms.details, hash: invoice.paymentHash },

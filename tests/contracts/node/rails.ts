@@ -197,7 +197,9 @@ export function railRules({ group }: Rules): void {
             createdAtMs,
             personalNote: null,
             maxFeeMsat: 100_000n,
-            invoice: decodeInvoice(await offers.fetchInvoice({ ...wish, viaName: null })),
+            invoice: decodeInvoice(
+              await offers.fetchInvoice({ ...wish, viaName: null }, new AbortController().signal),
+            ),
           };
         };
         const pay = async (command: PayFetchedCommand) => {

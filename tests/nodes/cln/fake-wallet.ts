@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { Endings } from '../../../src/nodes/cln/endings.ts';
-import { newFetches } from '../../../src/nodes/cln/offers.ts';
+import { IssuerTurns } from '../../../src/nodes/cln/issuer-turns.ts';
 import { RecentAttempts } from '../../../src/nodes/cln/recent-attempts.ts';
 import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
@@ -40,7 +40,7 @@ export function fakeWallet(): FakeWallet {
     info: new Recent<ClnInfo>(() => times.elapsedMs),
     recent: new RecentAttempts(() => times.elapsedMs),
     sendable: new Sendable(() => times.elapsedMs),
-    fetches: newFetches(),
+    issuers: new IssuerTurns(),
   };
 }
 

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { decodeOffer } from '../../../src/codecs/bolt12/index.ts';
 import { isApiError } from '../../../src/model/errors.ts';
+import { IssuerTurns } from '../../../src/nodes/cln/issuer-turns.ts';
 import { createOffer, fetchInvoice } from '../../../src/nodes/cln/offers.ts';
+import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
 import { anyShape } from '../../../src/nodes/cln/wire.ts';
 import { until } from '../../support/until.ts';
-import { FakeCln } from './fake-cln.ts';
+import { FakeCln, refusal } from './fake-cln.ts';
 import { fakeWallet, rpcOf } from './fake-wallet.ts';
 
 /** BOLT 12, format-string-test.json */
@@ -20,8 +22,13 @@ beforeEach(() => {
 });
 afterEach(() => cln.stop());
 
-const fetched = (message: string | null, rpc = rpcOf(cln), wallet = fakeWallet()) =>
-  fetchInvoice(rpc, wallet, { offer: OFFER, amountMsat: 1000n, message, viaName: null });
+const STAYS = new AbortController().signal;
+const fetched = (
+  message: string | null,
+  rpc = rpcOf(cln),
+  wallet: Pick<ClnWallet, 'issuers'> = fakeWallet(),
+  caller = STAYS,
+) => fetchInvoice(rpc, wallet, { offer: OFFER, amountMsat: 1000n, message, viaName: null }, caller);
 const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 test('a message with characters that Core Lightning would not send as they are is error 110', async () => {
@@ -47,19 +54,81 @@ test('a description with control characters that Core Lightning does not read is
   expect(cln.of('offer')).toMatchObject([{ description: plain }]);
 });
 
-test('issuers who do not answer leave room for other calls to the node', async () => {
-  const answers: (() => void)[] = [];
+/** Has nobody answer; the function that is returned has the one asked at that place answer. */
+function silentIssuers() {
+  const asked: ((answer: Response) => void)[] = [];
   cln.on('fetchinvoice', () => {
     const { promise, resolve } = Promise.withResolvers<Response>();
-    answers.push(() => resolve(Response.json({ invoice: 'lni1' })));
+    asked.push(resolve);
     return promise;
   });
-  const [rpc, wallet] = [rpcOf(cln), fakeWallet()];
+  return {
+    asked,
+    answer: (at: number) => asked[at]?.(Response.json({ invoice: `lni${at}` })),
+  };
+}
+
+test('issuers who do not answer leave room for other calls to the node', async () => {
+  const { asked, answer } = silentIssuers();
+  const [rpc, wallet] = [rpcOf(cln), { issuers: new IssuerTurns({ spacingMs: 1 }) }];
   const fetches = Array.from({ length: 40 }, () => fetched(null, rpc, wallet));
-  await until(() => answers.length >= 16, 'invoices were asked for');
+  await until(() => asked.length >= 16, 'invoices were asked for');
   await rpc.list('listinvoices', { payment_hash: 'ee'.repeat(32) }, anyShape);
-  expect(answers).toHaveLength(16);
+  expect(asked).toHaveLength(16);
   cln.on('fetchinvoice', () => Response.json({ invoice: 'lni1' }));
-  for (const answer of answers) answer();
-  expect(new Set(await Promise.all(fetches))).toEqual(new Set(['lni1']));
+  for (const at of asked.keys()) answer(at);
+  expect(await Promise.all(fetches)).toHaveLength(40);
+});
+
+test('issuers are asked no faster than onion messages are passed on, so that none is lost', async () => {
+  // As in connectd: a message costs 250 tokens of at most 1000, one comes back in each millisecond.
+  let [tokens, atMs] = [1000, performance.now()];
+  cln.on('fetchinvoice', () => {
+    const nowMs = performance.now();
+    [tokens, atMs] = [Math.min(1000, tokens + nowMs - atMs), nowMs];
+    if (tokens < 250) return refusal(1005, 'Timeout waiting for response');
+    tokens -= 250;
+    return Response.json({ invoice: 'lni1' });
+  });
+  const [rpc, wallet] = [rpcOf(cln), fakeWallet()];
+  const results = await Promise.all(
+    Array.from({ length: 12 }, () => errorOf(fetched(null, rpc, wallet))),
+  );
+  expect(results).toEqual(Array.from({ length: 12 }, () => 'lni1'));
+});
+
+test('where too many wait to ask, the next is told so, and asks nobody', async () => {
+  const { asked, answer } = silentIssuers();
+  const issuers = new IssuerTurns({ mostAsked: 1, spacingMs: 1, mostWaiting: 2 });
+  const rpc = rpcOf(cln);
+  const first = fetched(null, rpc, { issuers });
+  await until(() => asked.length === 1);
+  const waiting = [fetched(null, rpc, { issuers }), fetched(null, rpc, { issuers })];
+  const error = await errorOf(fetched(null, rpc, { issuers }));
+  expect(isApiError(error, 'overCapacity') && error.message).toContain('Nothing was sent');
+  for (const at of [0, 1, 2]) {
+    await until(() => asked.length === at + 1);
+    answer(at);
+  }
+  expect(await Promise.all([first, ...waiting])).toEqual(['lni0', 'lni1', 'lni2']);
+});
+
+test('a caller who goes away while waiting is not asked for, and holds up nobody', async () => {
+  const { asked, answer } = silentIssuers();
+  const rpc = rpcOf(cln);
+  for (const mostAsked of [1, 2]) {
+    const issuers = new IssuerTurns({ mostAsked, spacingMs: 100, mostWaiting: 2 });
+    const caller = new AbortController();
+    const before = asked.length;
+    const first = fetched(null, rpc, { issuers });
+    await until(() => asked.length === before + 1);
+    const gone = errorOf(fetched(null, rpc, { issuers }, caller.signal));
+    const next = fetched(null, rpc, { issuers });
+    caller.abort(new Error('gone'));
+    expect(await gone).toEqual(new Error('gone'));
+    answer(before);
+    await until(() => asked.length === before + 2);
+    answer(before + 1);
+    expect(await Promise.all([first, next])).toEqual([`lni${before}`, `lni${before + 1}`]);
+  }
 });

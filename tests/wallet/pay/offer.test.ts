@@ -46,18 +46,23 @@ let owner: Session;
 let issue: (wish: FetchInvoiceCommand) => Promise<string>;
 let pay: (command: PayFetchedCommand) => Promise<SendReport>;
 let wishes: FetchInvoiceCommand[];
+/** The caller's, and the one that the node was given. */
+let caller: AbortController;
+let given: AbortSignal | null;
 let orders: PayFetchedCommand[];
 let preimages: Map<string, string>;
 
 beforeEach(async () => {
   world = await walletWorld();
   [wishes, orders, preimages] = [[], [], new Map()];
+  [caller, given] = [new AbortController(), null];
   issue = async (wish) => invoiceFor(wish).text;
   pay = silence;
   const offers: NodeOffers = {
     createOffer: () => Promise.reject(new Error('this was not to be called')),
-    fetchInvoice(wish) {
+    fetchInvoice(wish, signal) {
       wishes.push(wish);
+      given = signal;
       return issue(wish);
     },
     payFetched(command) {
@@ -84,7 +89,8 @@ function invoiceFor({ offer, amountMsat, message }: FetchInvoiceCommand): Bolt12
   return makeInvoice(makeRequest(offer, { amountMsat, ...note }), { paymentHash });
 }
 
-const planned = (names: EffectNames) => planOfferPayment(REQUEST, owner, FEES, names);
+const planned = (names: EffectNames) =>
+  planOfferPayment({ ...REQUEST, signal: caller.signal }, owner, FEES, names);
 const context = (names: EffectNames) =>
   contextOf(owner, { names, idempotencyKey: names.isKeyed ? 'k' : null });
 const sendOffer = (names: EffectNames = randomNames) => send(context(names), planned(names));
@@ -227,6 +233,18 @@ describe('cut off', () => {
     expect(wishes).toHaveLength(2);
     fetching.reject(unreachable());
     await lost;
+  });
+
+  test('a caller who goes away while it is fetched takes the question along', async () => {
+    const asked = Promise.withResolvers<string>();
+    issue = () => asked.promise;
+    const lost = failure();
+    await until(() => wishes.length === 1);
+    caller.abort();
+    expect(given?.aborted).toBe(true);
+    asked.reject(refused('the caller has gone'));
+    expect(await lost).toMatchObject({ data: { sent: 'no' } });
+    await expectNothingLeft();
   });
 
   test('once it is stored, a repeat goes on with that invoice, and the node is asked about its hash', async () => {

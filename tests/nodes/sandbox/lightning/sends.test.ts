@@ -161,12 +161,10 @@ describe('paying an offer in two steps', () => {
       maxFeeMsat: 10_000n,
       personalNote: null,
       invoice: decodeInvoice(
-        await offers.fetchInvoice({
-          offer: decodeOffer(offer),
-          amountMsat,
-          message: 'for you',
-          viaName: null,
-        }),
+        await offers.fetchInvoice(
+          { offer: decodeOffer(offer), amountMsat, message: 'for you', viaName: null },
+          new AbortController().signal,
+        ),
       ),
     });
     return { node, offers, fetched };

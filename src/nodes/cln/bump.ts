@@ -6,6 +6,7 @@ import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { weightOf as weightOfRaw } from '../remote/psbt.ts';
 import { type Chain, readChain } from './chain.ts';
 import { type ClnTransaction, psbtShape } from './chain-wire.ts';
+import { choosingAgain } from './choosing-again.ts';
 import {
   CHANGE_SCRIPT_BYTES,
   CORE_WEIGHT,
@@ -29,7 +30,7 @@ interface Family {
   readonly weight: bigint;
   readonly feeSat: bigint;
   readonly hasChild: boolean;
-  /** The output of the last one that the wallet can spend. */
+  /** An output of the last one that is the wallet's, not a reserved one where there is another. */
   readonly coin: ClnOutput | undefined;
 }
 
@@ -59,7 +60,7 @@ export function bumpFee(
   command: Parameters<NodeOnchain['bumpFee']>[0],
 ): ReturnType<NodeOnchain['bumpFee']> {
   const { maxFeeMsat } = command;
-  return wallet.locks.run('coins', async () => {
+  const make = async () => {
     const child = await childOf(owner, wallet, command);
     if (child === null) return { feeMsat: null, isNew: false };
     const { coin, satPerKw } = child;
@@ -96,7 +97,8 @@ export function bumpFee(
       if (!isOut) throw error;
     }
     return { feeMsat: BigInt(signed.feeMsat), isNew: true };
-  });
+  };
+  return wallet.locks.run('coins', () => choosingAgain(make));
 }
 
 /**
@@ -131,6 +133,11 @@ async function childOf(
   if (coin === undefined) {
     throw refused('The transaction has no change left whose coins could pay a fee.');
   }
+  if (coin.reserved) {
+    throw refused(
+      'The change of the transaction is reserved for something else: try again when that is over.',
+    );
+  }
   const childWeight = startWeight(CHANGE_SCRIPT_BYTES) + (weightOf(coin) ?? 0n);
   const wantedSat = feeSatOf(weight + childWeight, satPerKw) - feeSat;
   const childSatPerKw = (wantedSat * 1000n + childWeight - 1n) / childWeight;
@@ -159,9 +166,9 @@ function familyOf(parent: ClnTransaction, chain: Chain): Family {
     feeMsat += feeMsatOf(child, chain) ?? 0n;
     last = child;
   }
-  const coin = [...chain.coins.values()].find(
-    ({ txid, status, reserved }) => txid === last.hash && status === 'unconfirmed' && !reserved,
-  );
+  const [coin] = [...chain.coins.values()]
+    .filter(({ txid, status }) => txid === last.hash && status === 'unconfirmed')
+    .toSorted((a, b) => Number(a.reserved) - Number(b.reserved));
   return { weight, feeSat: feeMsat / MSAT_PER_SAT, hasChild: last !== parent, coin };
 }
 

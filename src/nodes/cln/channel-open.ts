@@ -10,6 +10,7 @@ import { readChain } from './chain.ts';
 import { fundedChannelShape } from './chain-wire.ts';
 import { type Opening, putOpening, readOpening, userChannelIdOf } from './channel-rows.ts';
 import { channelOf, isOpen, readChannels } from './channels.ts';
+import { choosingAgain } from './choosing-again.ts';
 import { chooseCoins, confirmedOf, outpointOf, readCoins, readFree } from './coins.ts';
 import { channelSatPerKw } from './fee-rate.ts';
 import type { ClnRpc } from './rpc.ts';
@@ -68,20 +69,33 @@ export async function openChannel(
     if (channelId !== null) return opened(owner, command, channelId, { isNew: false });
   }
   const peer = channelPeerOf(command.peer, configuredPeer);
-  const { coins, feeSat, satPerKw } = await chooseFunding(owner, wallet, valueMsat, earlier?.coins);
-  requireFeeWithin('open', feeSat * MSAT_PER_SAT, maxFeeMsat);
-  await connectPeer(rpc, peer);
-  const withPeer = (await readChannels(owner)).filter(({ peer_id }) => peer_id === peer.pubkey);
-  const opening: Opening = {
-    valueMsat: `${valueMsat}`,
-    peer: peer.pubkey,
-    coins: coins.map(outpointOf),
-    before: withPeer.flatMap(({ channel_id }) => channel_id ?? []),
-    channelId: null,
+  const mayBeUnderWay = earlier !== null && earlier.coins.length > 0;
+  const open = async () => {
+    const chosen = await chooseFunding(owner, wallet, valueMsat, earlier?.coins);
+    requireFeeWithin('open', chosen.feeSat * MSAT_PER_SAT, maxFeeMsat);
+    await connectPeer(rpc, peer);
+    const withPeer = (await readChannels(owner)).filter(({ peer_id }) => peer_id === peer.pubkey);
+    const opening: Opening = {
+      valueMsat: `${valueMsat}`,
+      peer: peer.pubkey,
+      coins: chosen.coins.map(outpointOf),
+      before: withPeer.flatMap(({ channel_id }) => channel_id ?? []),
+      channelId: null,
+    };
+    await putOpening(wallet, userChannelId, opening);
+    const { satPerKw } = chosen;
+    const channelId = await fundChannel(rpc, owner, opening, satPerKw).catch(async (error) => {
+      // Its coins may be another program's by now, which must not look like this request under way.
+      if (!mayBeUnderWay && error instanceof ApiError && !error.outcomeUnknown) {
+        await putOpening(wallet, userChannelId, { ...opening, coins: [] });
+      }
+      throw error;
+    });
+    await putOpening(wallet, userChannelId, { ...opening, channelId });
+    return channelId;
   };
-  await putOpening(wallet, userChannelId, opening);
-  const channelId = await fundChannel(rpc, owner, opening, satPerKw);
-  await putOpening(wallet, userChannelId, { ...opening, channelId });
+  // Coins of an earlier request may be reserved by that request itself, so that no others are chosen in their place.
+  const channelId = await (mayBeUnderWay ? open() : choosingAgain(open));
   return opened(owner, command, channelId, { isNew: true });
 }
 
@@ -114,8 +128,8 @@ async function fundChannel(
 }
 
 /**
- * The channel of an earlier request whose end was not seen; null where there is none and there will be none. Throws
- * `timeout` while the node may still be opening it.
+ * The channel of an earlier request whose end was not seen; null where there is none and there will be none, as after a
+ * refusal. Throws `timeout` while the node may still be opening it.
  */
 async function foundAgain(
   owner: ClnRpc,
@@ -123,6 +137,7 @@ async function foundAgain(
   { userChannelId }: OpenChannelCommand,
   earlier: Opening,
 ): Promise<string | null> {
+  if (earlier.coins.length === 0) return null;
   // The coins are read first: a channel that is there by then is in the list.
   const coins = await readCoins(owner);
   const channels = await readChannels(owner);

@@ -10,7 +10,7 @@ const openingShape = z.object({
   /** Millisatoshis as decimal text. */
   valueMsat: z.string().regex(/^\d+$/),
   peer: z.string(),
-  /** The outpoints that were to fund it. */
+  /** The outpoints that were to fund it; none once the node has refused, so that nothing is under way. */
   coins: z.array(z.string()),
   /** The channels with the peer that were there before. */
   before: z.array(z.string()),

@@ -10,6 +10,7 @@ import { reportOf } from '../remote/send-report.ts';
 import { refusesToPublish } from './certainty.ts';
 import { readChain } from './chain.ts';
 import { fundedShape, psbtShape, publishedShape } from './chain-wire.ts';
+import { choosingAgain } from './choosing-again.ts';
 import {
   chooseCoins,
   feeSatOf,
@@ -38,7 +39,7 @@ type SendTerms = Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>;
 
 /**
  * Chooses and reserves coins, checks the fee and signs; see `NodeOnchain.sign`. Coins are chosen by one send at a time,
- * so that two of them do not choose the same.
+ * so that two of them do not choose the same, and again where another program was faster.
  */
 export function signSend(
   rpc: ClnRpc,
@@ -48,8 +49,7 @@ export function signSend(
 ): Promise<SignedSend> {
   const { address, amountMsat, maxFeeMsat } = command;
   const amountSat = wholeSats(amountMsat);
-  return wallet.locks.run('coins', async () => {
-    requireNotDust(address, amountSat);
+  const make = async () => {
     const { coins, feeSat, satPerKw } = await chosenFor(owner, wallet, command);
     requireFeeWithin('send', feeSat * MSAT_PER_SAT, maxFeeMsat);
     const request = {
@@ -69,6 +69,10 @@ export function signSend(
         requireFeeWithin('send', prepared.feeSat * MSAT_PER_SAT, maxFeeMsat);
       },
     });
+  };
+  return wallet.locks.run('coins', async () => {
+    requireNotDust(address, amountSat);
+    return choosingAgain(make);
   });
 }
 
@@ -142,21 +146,23 @@ export async function mostSendable(
   wallet: ClnWallet,
   { address, priority }: Pick<PayOnchainCommand, 'address' | 'priority'>,
 ): Promise<{ amountMsat: bigint; feeMsat: bigint }> {
-  const [spendable, satPerKw] = await spendableAt(owner, wallet, priority);
-  const coins = worthSpending(spendable, satPerKw);
-  if (coins.length === 0) throw nothingToSend();
-  const told = await owner.write(
-    'utxopsbt',
-    {
-      satoshi: 'all',
-      feerate: `${satPerKw}perkw`,
-      startweight: Number(startWeight(scriptBytesAt(address))),
-      utxos: coins.map(outpointOf),
-      reserve: 0,
-    },
-    fundedShape,
-    { harmlessTwice: true },
-  );
+  const told = await choosingAgain(async () => {
+    const [spendable, satPerKw] = await spendableAt(owner, wallet, priority);
+    const coins = worthSpending(spendable, satPerKw);
+    if (coins.length === 0) throw nothingToSend();
+    return owner.write(
+      'utxopsbt',
+      {
+        satoshi: 'all',
+        feerate: `${satPerKw}perkw`,
+        startweight: Number(startWeight(scriptBytesAt(address))),
+        utxos: coins.map(outpointOf),
+        reserve: 0,
+      },
+      fundedShape,
+      { harmlessTwice: true },
+    );
+  });
   const amountSat = wholeSats(told.excess_msat);
   if (amountSat < dustLimitSat(address.scriptPubKey)) throw nothingToSend();
   const feeSat = feeSatOf(BigInt(told.estimated_final_weight), BigInt(told.feerate_per_kw));

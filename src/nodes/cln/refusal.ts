@@ -9,6 +9,7 @@ const TOKEN = /[0-9a-f]{80,}|[0-9a-z+/_=-]{100,}/gi;
 /** The codes of Core Lightning on which something depends here; `common/jsonrpc_errors.h` lists them. */
 export const CODES = {
   unknownCommand: -32601,
+  invalidParameters: -32602,
   /** `invoice`, `delinvoice` */
   labelTaken: 900,
   hashTaken: 901,
@@ -38,10 +39,15 @@ export class ClnRefusal extends Error {
   }
 }
 
-/** The code of Core Lightning's error answer inside an error of this connector; null for every other error. */
-export function codeOf(error: unknown): number | null {
+/** Core Lightning's error answer inside an error of this connector; null for every other error. */
+export function refusalIn(error: unknown): ClnRefusal | null {
   const cause = error instanceof ApiError ? error.cause : error;
-  return cause instanceof ClnRefusal ? cause.code : null;
+  return cause instanceof ClnRefusal ? cause : null;
+}
+
+/** The code of {@link refusalIn}; null for every other error. */
+export function codeOf(error: unknown): number | null {
+  return refusalIn(error)?.code ?? null;
 }
 
 /**

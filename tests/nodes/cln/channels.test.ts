@@ -208,6 +208,55 @@ test('a refusal of the peer may be tried again, and a failed broadcast is not on
   expect(await open(chain)).toMatchObject({ isNew: true });
 });
 
+test('coins that another program has reserved meanwhile do not fund a channel, and others do', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  chain.receive(100_000n);
+  const fund = withPeer(chain);
+  chain.on('fundchannel', (params) => {
+    const [outpoint] = params.utxos as string[];
+    const coin = chain.coins.find(({ txid }) => outpoint === `${txid}:0`);
+    if (chain.called('fundchannel').length > 1) return fund(params);
+    if (coin) coin.reservedTo = chain.state.height + 72;
+    throw new FakeError(-32602, `UTXO ${outpoint} already reserved`);
+  });
+  expect(await open(chain)).toMatchObject({ isNew: true });
+  const [first, second] = chain.called('fundchannel').map(({ params }) => params.utxos);
+  expect(second).not.toEqual(first);
+});
+
+test('after a refusal a repeat opens the channel, though another program has reserved its coins', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  chain.on('fundchannel', () => {
+    throw new FakeError(-1, 'They sent ERROR: channel too small');
+  });
+  expect((await failed(open(chain))).kind).toBe('refused');
+  for (const coin of chain.coins) coin.reservedTo = chain.state.height + 72;
+  chain.receive(100_000n);
+  withPeer(chain);
+  expect(await open(chain)).toMatchObject({ isNew: true });
+});
+
+test('coins of a request that may be under way are not replaced where they are reserved', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  chain.on('fundchannel', () => {
+    throw new Cut();
+  });
+  await failed(open(chain));
+  chain.receive(100_000n);
+  chain.on('fundchannel', (params) => {
+    const [outpoint] = params.utxos as string[];
+    // The earlier request has reached the node by now.
+    for (const coin of chain.coins.slice(0, 1)) coin.reservedTo = chain.state.height + 2016;
+    throw new FakeError(-32602, `UTXO ${outpoint} already reserved`);
+  });
+  expect((await failed(open(chain))).kind).toBe('refused');
+  expect((await failed(open(chain))).outcomeUnknown).toBe(true);
+  expect(chain.called('fundchannel')).toHaveLength(2);
+});
+
 test('a cooperative close has no time limit at the node and a highest rate', async () => {
   const chain = fakeChain();
   const channel_id = 'dd'.repeat(32);

@@ -75,7 +75,8 @@ export function fakeChain() {
     const transaction = new Transaction({ ...LENIENT, PSBTVersion: 2 } as object);
     for (const outpoint of utxos) {
       const coin = coinAt(outpoint);
-      if (!coin || coin.isSpent) throw new FakeError(-32602, `Unknown UTXO ${outpoint}`);
+      if (!coin) throw new FakeError(-32602, `Unknown UTXO ${outpoint}`);
+      if (coin.isSpent) throw new FakeError(-32602, `Already spent UTXO ${outpoint}`);
       if (isReserved(coin)) throw new FakeError(-32602, `UTXO ${outpoint} already reserved`);
       const isTaproot = coin.script[0] === 0x51;
       transaction.addInput({

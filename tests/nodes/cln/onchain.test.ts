@@ -115,6 +115,65 @@ test('coins are released when the answer to preparing is lost, and not when it i
   expect(chain.called('unreserveinputs')).toHaveLength(1);
 });
 
+/** Has other programs do something just before the node carries out a command, each time. */
+function meanwhile(chain: FakeChain, method: 'txprepare' | 'utxopsbt', act: (nth: number) => void) {
+  const answer = chain.answers[method];
+  let calls = 0;
+  chain.on(method, (params) => {
+    calls += 1;
+    act(calls);
+    return answer?.(params);
+  });
+}
+
+test('coins that another program has reserved or spent meanwhile are replaced by others', async () => {
+  const chain = fakeChain();
+  for (const sat of [90_000n, 80_000n, 70_000n]) chain.receive(sat);
+  const [reserved, spent, left] = chain.coins;
+  meanwhile(chain, 'txprepare', (nth) => {
+    if (nth === 1 && reserved) reserved.reservedTo = chain.state.height + 72;
+    if (nth === 2 && spent) spent.isSpent = true;
+  });
+  const signed = await sign(chain, 50_000n);
+  expect(lockedOutpoints(signed)).toEqual([`${left?.txid}:0`]);
+  // What the other program has reserved stays its own.
+  expect(reserved?.reservedTo).toBe(chain.state.height + 72);
+  expect(chain.called('unreserveinputs')).toHaveLength(0);
+});
+
+test('coins are chosen again within the limit of the fee, and no more than three times', async () => {
+  const chain = fakeChain();
+  for (const sat of [90_000n, 30_000n, 30_000n]) chain.receive(sat);
+  meanwhile(chain, 'txprepare', () => {
+    const [large] = chain.coins;
+    if (large) large.reservedTo = chain.state.height + 72;
+  });
+  const error = await failed(sign(chain, 50_000n, { maxFeeMsat: 160_000n }));
+  expect(error).toMatchObject({ kind: 'refused', outcomeUnknown: false });
+  expect(chain.called('txprepare')).toHaveLength(1);
+  for (let at = 0; at < 6; at++) chain.receive(90_000n);
+  meanwhile(chain, 'txprepare', (nth) => {
+    const coin = chain.coins[nth + 2];
+    if (coin) coin.reservedTo = chain.state.height + 72;
+  });
+  expect((await failed(sign(chain, 50_000n))).message).toContain('already reserved');
+  expect(chain.called('txprepare')).toHaveLength(1 + 3);
+});
+
+test('the most that can be sent leaves out what another program has reserved meanwhile', async () => {
+  const chain = fakeChain();
+  for (const sat of [40_000n, 30_000n]) chain.receive(sat);
+  const answer = chain.answers.utxopsbt;
+  chain.on('utxopsbt', (params) => {
+    const [first] = chain.coins;
+    if (first?.reservedTo !== 0) return answer?.(params);
+    first.reservedTo = chain.state.height + 72;
+    throw new FakeError(-32602, `UTXO ${first.txid}:0 already reserved`);
+  });
+  const most = await mostSendable(chain.rpc, chain.wallet, command(0n));
+  expect(most.amountMsat + most.feeMsat).toBe(30_000_000n);
+});
+
 test('the most that can be sent is then sent, and leaves nothing', async () => {
   const chain = fakeChain();
   for (const sat of [40_000n, 30_000n, 20n]) chain.receive(sat);
@@ -271,6 +330,29 @@ test('a child raises the fee of a send to the rate asked for, once', async () =>
   expect(await bumpFeeBoundMsat(chain.rpc, chain.wallet, question)).toBe(0n);
   chain.state.perkw.estimates = [{ blockcount: 2, feerate: 4000 }];
   expect(await bump(null)).toMatchObject({ isNew: true });
+});
+
+test('change that another program has reserved raises no fee, and says so', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const signed = await sign(chain, 50_000n);
+  await publishSend(chain.rpc, chain.rpc, chain.wallet, command(50_000n), signed);
+  chain.state.perkw.estimates = [{ blockcount: 2, feerate: 2000 }];
+  const bump = () =>
+    bumpFee(chain.rpc, chain.rpc, chain.wallet, {
+      txid: signed.txid,
+      priority: 'high',
+      maxFeeMsat: null,
+    });
+  const change = chain.coins.find(({ txid }) => txid === signed.txid);
+  meanwhile(chain, 'utxopsbt', () => {
+    if (change) change.reservedTo = chain.state.height + 72;
+  });
+  expect((await failed(bump())).message).toContain('is reserved');
+  expect(chain.called('utxopsbt')).toHaveLength(1);
+  if (change) change.reservedTo = 0;
+  chain.off('utxopsbt');
+  expect(await bump()).toMatchObject({ isNew: true });
 });
 
 test('the fee of a confirmed send, of a sufficient one and of one without change is not raised', async () => {

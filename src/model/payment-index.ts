@@ -7,7 +7,7 @@ import { once } from '../lib/once.ts';
 /**
  * The id of a payment in its wallet, without a time: `<prefix>_<64 hex>`. The prefixes are `ln` for invoice and
  * spontaneous payments, `fs` for offer sends, `fr` for offer receives, `os` for on-chain sends, and `or` for on-chain
- * receives and waived fees. Clients know these five and fail on others (docs/decisions.md 23).
+ * receives and rows of fees. Clients know these five and fail on others (docs/decisions.md 23).
  */
 export type PaymentId = string & { readonly __brand: 'PaymentId' };
 /** `<19-digit created_at>-<payment id>`: names a payment in the API, and never changes (docs/decisions.md 23). */
@@ -48,6 +48,15 @@ export function receiveId(txid: string, vout: number): PaymentId {
  */
 export function waivedFeeId(fundingTxid: string, fundingVout: number): PaymentId {
   return hashedId(concatBytes(utf8ToBytes('waived fee'), outpointBytes(fundingTxid, fundingVout)));
+}
+
+/**
+ * Returns the id of the `info` payment that records what the wallet paid miners for a transaction that pays nobody
+ * else: `or_` and the SHA-256 of the ten ASCII bytes of `mining fee` and the first outpoint that it spends, in the form
+ * that {@link receiveId} uses (docs/decisions.md 163).
+ */
+export function miningFeeId(spentTxid: string, spentVout: number): PaymentId {
+  return hashedId(concatBytes(utf8ToBytes('mining fee'), outpointBytes(spentTxid, spentVout)));
 }
 
 /**

@@ -26,7 +26,7 @@ const KINDS = [
   'waived_channel_fee',
   'waived_liquidity_fee',
 ] as const;
-/** The direction in which the money of a payment moves; an `info` payment moves no money. */
+/** The direction in which the money of a payment moves; an `info` payment moves none, but may have cost fees. */
 export const DIRECTIONS = ['inbound', 'outbound', 'info'] as const;
 /** States of a payment; the last two are final (docs/api.md, Payment status). */
 const STATUSES = ['pending', 'completed', 'failed'] as const;

@@ -169,6 +169,26 @@ describe('bump_fee', () => {
     expect(late.body.data.sent).toBe('no');
   });
 
+  test('what the child costs has a row of its own, so that payments add up to the balance', async () => {
+    const before = await onchainBalance();
+    const sent = await send('4100');
+    expect((await bump(sent.index)).status).toBe(200);
+    await world.post('/sandbox/blocks', { count: 6 });
+    await world.get('/v2/node/wait_for_payment', { index: sent.index }, world.bob);
+    const row = await until(async () => {
+      await world.call('PUT', '/v2/node/sync_payments', { credentials: world.bob });
+      const query = { filter: 'completed', direction: 'info' };
+      const { payments } = await world.get('/v2/node/list_payments', query, world.bob);
+      return payments.find(({ tx }: Body) =>
+        tx?.input.some(({ previous_output }: Body) => previous_output.startsWith(sent.txid)),
+      ) as Body | undefined;
+    }, 'the fee of the child has its row');
+    expect(row).toMatchObject({ rail: 'onchain', kind: 'onchain', direction: 'info', amount: '0' });
+    expect(row.index).toMatch(/-or_[0-9a-f]{64}$/);
+    const cost = 4100 + Number(sent.fees) + Number(row.fees);
+    expect(before - (await onchainBalance())).toBe(cost);
+  });
+
   test('nothing is made above max_fee, for a payment of another kind, or for none', async () => {
     const sent = await send('4500');
     const before = await onchainBalance();

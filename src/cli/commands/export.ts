@@ -88,7 +88,10 @@ function entriesOf(payments: readonly PaymentJson[]): Entry[] {
     });
 }
 
-/** What a completed payment changed: an inbound amount is net of its fees, an outbound one is without them. */
+/**
+ * What a completed payment changed: an inbound amount is net of its fees, an outbound one is without them, and of a row
+ * for information only its fees have left the wallet.
+ */
 function changeOf({ direction, amount, fees }: PaymentJson): bigint {
   const amountMsat = parseAmountMsat(amount ?? '0') ?? 0n;
   switch (direction) {
@@ -97,7 +100,7 @@ function changeOf({ direction, amount, fees }: PaymentJson): bigint {
     case 'outbound':
       return -amountMsat - (parseAmountMsat(fees) ?? 0n);
     case 'info':
-      return 0n;
+      return -(parseAmountMsat(fees) ?? 0n);
   }
 }
 

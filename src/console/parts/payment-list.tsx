@@ -46,18 +46,23 @@ export function StatusBadge({ payment }: { readonly payment: Payment }) {
   );
 }
 
+const INFO_NAMES: Readonly<Partial<Record<Payment['kind'], string>>> = {
+  waived_channel_fee: text.feeWaived,
+  onchain: text.feeOfMiners,
+};
+
 /** Returns what a payment is called: as people named it, or by which way it went. */
 export function nameOf(payment: Payment): string {
   const { direction, status, kind } = payment;
   const named = givenName(payment);
   if (named !== null) return named;
-  if (direction === 'info') return kind === 'waived_channel_fee' ? text.feeWaived : text.info;
+  if (direction === 'info') return INFO_NAMES[kind] ?? text.info;
   return text.directionWords[direction][status];
 }
 
 /** Whether a payment has cost a fee, which its amount does not hold. */
 function hasFee({ direction, status, fees }: Payment): boolean {
-  return direction === 'outbound' && status === 'completed' && toMsat(fees) > 0n;
+  return direction !== 'inbound' && status === 'completed' && toMsat(fees) > 0n;
 }
 
 const ARROWS = { inbound: '↓', outbound: '↑', info: '·' } as const;

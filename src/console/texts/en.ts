@@ -63,6 +63,7 @@ export const en = {
   info: INFO,
   withFee: (fee: string) => `fee ${fee} sats`,
   feeWaived: 'The fee of a channel was waived',
+  feeOfMiners: 'A fee for miners alone',
   railShort: {
     onchain: 'On chain',
     invoice: 'Invoice',

@@ -21,6 +21,7 @@ export function dailyFlow(payments: Iterable<Payment>, nowMs: number, days: numb
     const amountMsat = toMsat(payment.amount);
     if (payment.direction === 'inbound') sum.inMsat += amountMsat;
     if (payment.direction === 'outbound') sum.outMsat += amountMsat + toMsat(payment.fees);
+    if (payment.direction === 'info') sum.outMsat += toMsat(payment.fees);
   }
   return starts.map((startMs) => ({
     startMs,

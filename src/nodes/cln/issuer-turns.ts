@@ -45,8 +45,8 @@ export class IssuerTurns {
 
   /**
    * Waits for a turn, at most `withinMs` for a place among those that are asked, and returns the function that ends the
-   * turn. Throws `overCapacity` when there is no room or no place in time, and the signal's reason when it aborts, which
-   * leaves the turn to the next. Nothing was sent then.
+   * turn. Throws `overCapacity` when there is no room or no place in time, and the signal's reason when it aborts, so
+   * that the turn is the next one's. Nothing was sent then.
    */
   async enter(withinMs: number, signal: AbortSignal): Promise<() => void> {
     if (this.#waiting >= this.#bounds.mostWaiting) throw overCapacity();

@@ -1,6 +1,12 @@
 import { hex } from '@scure/base';
 import { blankPayment, idOf, type Payment } from '../../model/payment.ts';
-import { type PaymentId, paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
+import {
+  miningFeeId,
+  type PaymentId,
+  paymentId,
+  paymentIndex,
+  receiveId,
+} from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation, UpdatesOptions } from '../node-observations.ts';
 import { type Chain, foreignOutputs, isOwn, readChain } from './chain.ts';
@@ -9,7 +15,14 @@ import type { ClnChainMove, ClnTransaction } from './chain-wire.ts';
 import { type ChannelMoney, readChannelMoney } from './channel-money.ts';
 import { outpointOf } from './coins.ts';
 import type { ClnRpc } from './rpc.ts';
-import { isFinalAt, listedSend, paysAsMuch, seenSend, sendInBlock } from './send-seen.ts';
+import {
+  feeMsatOf,
+  isFinalAt,
+  listedSend,
+  paysAsMuch,
+  seenSend,
+  sendInBlock,
+} from './send-seen.ts';
 import type { ClnWallet } from './wallet.ts';
 
 /**
@@ -32,8 +45,8 @@ interface ChainSeen {
 
 /**
  * Reads what is new on chain, and how the unfinished payments stand: what others paid to the wallet, from the first
- * block on, since the node sees no payment before; the wallet's own sends; and sends that were made with other tools.
- * Repeats are harmless.
+ * block on, since the node sees no payment before; the wallet's own sends; sends that were made with other tools; and
+ * what transactions within the wallet cost. Repeats are harmless.
  */
 export async function onchainLook(
   owner: ClnRpc,
@@ -76,7 +89,7 @@ function isSendOf(
   { transactions }: Chain,
   { network }: ClnWallet,
 ): boolean {
-  if (unfinished.direction !== 'outbound' || shown.direction !== 'outbound') return false;
+  if (unfinished.direction !== 'outbound' || shown.direction === 'inbound') return false;
   if (unfinished.txid === shown.txid) return true;
   // While the answer to publishing is unknown the payment has no txid, and a fee bump has another.
   const transaction = transactions.get(shown.txid ?? '');
@@ -114,7 +127,7 @@ async function newPayments(
   const ofWallet = moves.filter(({ account_id }) => account_id === 'wallet');
   return [
     ...ofWallet.flatMap((move) => receipt(move, chain, money, wallet.clock.now()) ?? []),
-    ...externalSends(ofWallet, chain, money, wallet),
+    ...spendings(ofWallet, chain, money, wallet),
   ];
 }
 
@@ -172,8 +185,11 @@ function hasCoinOf(payment: Payment, { hash, outputs }: ClnTransaction, { coins 
   });
 }
 
-/** The sends whose coins the record shows as spent, as payments that other tools made. */
-function externalSends(
+/**
+ * What the wallet's spent coins went to, as the record shows it: sends, as payments that other tools made, and what it
+ * paid miners for transactions that pay nobody else.
+ */
+function spendings(
   moves: readonly ClnChainMove[],
   chain: Chain,
   { opening, closing }: ChannelMoney,
@@ -185,19 +201,47 @@ function externalSends(
   return [...seen].flatMap(([txid, { timestamp }]) => {
     const transaction = chain.transactions.get(txid);
     if (transaction === undefined || opening.has(txid) || closing.has(txid)) return [];
-    const [foreign, ...more] = foreignOutputs(transaction, chain, network);
-    // Coins that the wallet sends to itself are no payment.
-    if (foreign === undefined) return [];
     const createdAtMs = Math.min(Math.floor(timestamp * 1000), nowMs);
-    const amountMsat = more.reduce((sum, one) => sum + one.amountMsat, foreign.amountMsat);
-    const asked = {
-      index: paymentIndex(createdAtMs, paymentId('os', txid)),
-      createdAtMs,
-      amountMsat,
-      address: foreign.address,
-      priority: null,
-    };
-    const payment = listedSend(asked, transaction, chain);
+    const payment =
+      externalSend(transaction, createdAtMs, chain, network) ??
+      miningFee(transaction, createdAtMs, chain);
+    if (payment === null) return [];
     return [sendInBlock(payment, transaction.blockheight, chain.height, nowMs)];
   });
+}
+
+/** The payment of a transaction that another tool made; null where it pays nobody else. */
+function externalSend(
+  transaction: ClnTransaction,
+  createdAtMs: number,
+  chain: Chain,
+  network: ClnWallet['network'],
+): Payment | null {
+  const [foreign, ...more] = foreignOutputs(transaction, chain, network);
+  if (foreign === undefined) return null;
+  const asked = {
+    index: paymentIndex(createdAtMs, paymentId('os', transaction.hash)),
+    createdAtMs,
+    amountMsat: more.reduce((sum, one) => sum + one.amountMsat, foreign.amountMsat),
+    address: foreign.address,
+    priority: null,
+  };
+  return listedSend(asked, transaction, chain);
+}
+
+/**
+ * What the wallet paid miners for a transaction that pays nobody else, such as the child of a fee bump
+ * (docs/decisions.md 163). Null where a coin of it is not the wallet's, so that its fee is not known.
+ */
+function miningFee(transaction: ClnTransaction, createdAtMs: number, chain: Chain): Payment | null {
+  const [spent] = transaction.inputs;
+  if (spent === undefined || feeMsatOf(transaction, chain) === null) return null;
+  const asked = {
+    index: paymentIndex(createdAtMs, miningFeeId(spent.txid, spent.index)),
+    createdAtMs,
+    amountMsat: 0n,
+    address: null,
+    priority: null,
+  };
+  return { ...listedSend(asked, transaction, chain), direction: 'info' };
 }

@@ -142,7 +142,11 @@ describe('export', () => {
     let balanceMsat = 0;
     const msat = (amount: string) => Math.round(Number(amount) * 1000);
     for (const { direction, amount, fees, change, balance } of rows) {
-      const signed = { inbound: msat(amount), outbound: -msat(amount) - msat(fees), info: 0 };
+      const signed = {
+        inbound: msat(amount),
+        outbound: -msat(amount) - msat(fees),
+        info: -msat(fees),
+      };
       expect(msat(change)).toBe(signed[direction as keyof typeof signed]);
       balanceMsat += msat(change);
       expect(msat(balance)).toBe(balanceMsat);

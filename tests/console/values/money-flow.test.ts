@@ -24,6 +24,7 @@ test('the money of a day is the exact sum of what was completed on it', () => {
       payment({ amountMsat: 1n }),
       payment({ amountMsat: 2_000_000_000_000_000_000n }),
       payment({ direction: 'outbound', amountMsat: 500n, fees: fromMsat(7n) }),
+      payment({ direction: 'info', amountMsat: 900n, fees: fromMsat(3n) }),
       payment({ finalized_at: NOON_MS - DAY_MS, amountMsat: 9n }),
     ],
     NOON_MS,
@@ -31,7 +32,7 @@ test('the money of a day is the exact sum of what was completed on it', () => {
   );
   expect(days.map(({ inMsat, outMsat }) => [inMsat, outMsat])).toEqual([
     [9n, 0n],
-    [2_000_000_000_000_000_001n, 507n],
+    [2_000_000_000_000_000_001n, 510n],
   ]);
   expect(days[1]?.startMs).toBe(dayStart(NOON_MS));
 });

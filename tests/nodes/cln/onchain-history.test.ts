@@ -1,13 +1,19 @@
 import { expect, test } from 'bun:test';
 import { decodeAddress } from '../../../src/codecs/address.ts';
 import type { Payment } from '../../../src/model/payment.ts';
-import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
+import {
+  miningFeeId,
+  paymentId,
+  paymentIndex,
+  receiveId,
+} from '../../../src/model/payment-index.ts';
+import { bumpFee } from '../../../src/nodes/cln/bump.ts';
 import { publishSend, signSend } from '../../../src/nodes/cln/onchain.ts';
 import { onchainLook, onchainPayment } from '../../../src/nodes/cln/onchain-history.ts';
 import { onchainOutcome } from '../../../src/nodes/cln/onchain-outcome.ts';
 import { publishedSend } from '../../../src/nodes/remote/onchain-send.ts';
 import { type FakeChain, fakeChain, OURS, THEIR_ADDRESS, THEIR_SCRIPT } from './fake-chain.ts';
-import { idOf, spendingTransaction } from './transactions.ts';
+import { addressOf, idOf, spendingTransaction } from './transactions.ts';
 
 const command = {
   index: paymentIndex(1_800_000_000_000, paymentId('os', 'cd'.repeat(32))),
@@ -141,7 +147,95 @@ test('what the wallet moves within itself and its channels is no payment', async
   const sweep = spendingTransaction([`${idOf(commitment)}:0`], [{ script: OURS, amount: 58_000n }]);
   const within = spendingTransaction([`${idOf(sweep)}:0`], [{ script: OURS, amount: 57_000n }]);
   for (const raw of [funding, commitment, sweep, within]) chain.mine(raw);
+  const found = payments(await look(chain, { after: reached }));
+  expect(found.filter(({ direction }) => direction !== 'info')).toEqual([]);
+  // Of all of these the last one alone is no matter of a channel, and it has cost a fee.
+  expect(found).toMatchObject([{ txid: idOf(within), feesMsat: 1_000_000n }]);
+});
+
+test('the child of a fee bump has a row of what it cost, from its first block to the sixth', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { rpc, wallet, state } = chain;
+  const { signed, payment } = await published(chain);
+  state.perkw.estimates = [{ blockcount: 2, feerate: 2000 }];
+  const order = { txid: signed.txid, priority: 'high', maxFeeMsat: null } as const;
+  const { feeMsat } = await bumpFee(rpc, rpc, wallet, order);
+  expect(payments(await look(chain, { after: 1, open: [payment] }))).toMatchObject([
+    { direction: 'outbound' },
+  ]);
+  const listed = chain.answers.listtransactions?.({}) as { transactions: { rawtx: string }[] };
+  const child = listed.transactions.at(-1)?.rawtx ?? '';
+  chain.mine(signed.txHex, child);
+  const found = payments(await look(chain, { after: 1, open: [payment] }));
+  const row = found.find(({ direction }) => direction === 'info');
+  expect(row).toMatchObject({
+    rail: 'onchain',
+    kind: 'onchain',
+    status: 'pending',
+    txid: idOf(child),
+    amountMsat: 0n,
+    address: null,
+  });
+  expect(row?.feesMsat).toBe(feeMsat ?? 0n);
+  const change = chain.coins.findIndex(({ txid }) => txid === signed.txid);
+  const id = miningFeeId(signed.txid, chain.coins[change]?.output ?? -1);
+  expect(row?.index).toBe(paymentIndex(1_800_000_000_000, id));
+  expect((await onchainPayment(rpc, wallet, id))?.payment.txid).toBe(idOf(child));
+  if (row === undefined) throw new Error('no row');
+  state.height += 5;
+  const open = found;
+  const ended = payments(await look(chain, { after: chain.moves.length, open }));
+  expect(ended.map(({ direction, status }) => [direction, status])).toEqual([
+    ['outbound', 'completed'],
+    ['info', 'completed'],
+  ]);
+  // What was received, less what the rows say, is what the coins hold.
+  const costMsat = ended.reduce((sum, one) => sum + (one.amountMsat ?? 0n) + one.feesMsat, 0n);
+  const heldSat = chain.coins.reduce((sum, { isSpent, sat }) => sum + (isSpent ? 0n : sat), 0n);
+  expect(100_000_000n - costMsat).toBe(heldSat * 1000n);
+});
+
+test('a send to an address of the wallet itself has its fee in its own row alone', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { rpc, wallet } = chain;
+  const own = { ...command, address: decodeAddress(addressOf(OURS)) };
+  const signed = await signSend(rpc, rpc, wallet, own);
+  await publishSend(rpc, rpc, wallet, own, signed);
+  const { payment } = publishedSend({ ...own, address: own.address.canonical }, signed);
+  chain.mine(signed.txHex);
+  for (const begun of [payment, { ...payment, txid: null, tx: null }]) {
+    const found = payments(await look(chain, { after: 1, open: [begun] }));
+    expect(found.filter(({ direction }) => direction === 'info')).toEqual([]);
+  }
+});
+
+test('a transaction whose fee others have paid in part, as that of a channel, has no row of a fee', async () => {
+  const chain = fakeChain();
+  const paid = chain.receive(100_000n);
+  const { reached } = await look(chain);
+  const shared = [`${idOf(paid)}:0`, `${'ee'.repeat(32)}:1`];
+  chain.mine(spendingTransaction(shared, [{ script: OURS, amount: 99_000n }]));
   expect(payments(await look(chain, { after: reached }))).toEqual([]);
+});
+
+test('the row of a child whose block was taken back stays one row, and waits for a block again', async () => {
+  const chain = fakeChain();
+  const paid = chain.receive(100_000n);
+  const { reached } = await look(chain);
+  const within = spendingTransaction([`${idOf(paid)}:0`], [{ script: OURS, amount: 99_000n }]);
+  chain.mine(within);
+  const [row] = payments(await look(chain, { after: reached }));
+  if (row === undefined) throw new Error('no row');
+  chain.unmine(idOf(within));
+  chain.state.height += 9;
+  const [back] = (await look(chain, { after: reached, open: [row] })).observations;
+  expect(back).toMatchObject({ payment: { status: 'pending' } });
+  chain.mine(within);
+  chain.state.height += 5;
+  const again = payments(await look(chain, { after: reached, open: [row] }));
+  expect(again).toMatchObject([{ index: row.index, status: 'completed', feesMsat: 1_000_000n }]);
 });
 
 test('what a cooperative close pays out is no receipt, and what its outputs pay later is one', async () => {
@@ -202,12 +296,16 @@ test('a send is replaced for good only when a rival has six confirmations', asyn
   chain.state.height += 4;
   const replaced = { status: 'pending', replacement: idOf(rival) };
   expect(await ask()).toMatchObject({ state: 'known', payment: replaced });
+  const outbound = ({ direction }: Payment) => direction === 'outbound';
   const followed = payments(await look(chain, { after: reached, open: [payment] }));
-  expect(followed).toMatchObject([replaced]);
+  expect(followed.filter(outbound)).toMatchObject([replaced]);
   chain.state.height += 1;
   expect(await ask()).toEqual({ state: 'never', reason: 'replaced' });
   const ended = payments(await look(chain, { after: reached, open: [payment] }));
-  expect(ended).toMatchObject([{ status: 'failed', statusMsg: 'replaced' }]);
+  expect(ended.filter(outbound)).toMatchObject([{ status: 'failed', statusMsg: 'replaced' }]);
+  // The rival pays nobody else, so that its fee alone has left the wallet.
+  const fees = ended.filter((one) => !outbound(one));
+  expect(fees).toMatchObject([{ direction: 'info', txid: idOf(rival), feesMsat: 1_000_000n }]);
 });
 
 test('the other coins of a send that was replaced for good are free again', async () => {

@@ -1,14 +1,18 @@
 import { dustLimitSat } from '../../../codecs/dust.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
+import { blankPayment } from '../../../model/payment.ts';
+import { miningFeeId, paymentIndex } from '../../../model/payment-index.ts';
 import type { BumpFeeCommand } from '../../node.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { broadcast } from '../chain/broadcast.ts';
+import { watchConfirmations } from '../chain/finality.ts';
 import { type UnspentOutput, unconfirmedChange } from '../chain/outputs.ts';
 import { nextUnusedScript } from '../chain/scripts.ts';
 import { requireFeeWithin, signedBy } from '../chain/spend.ts';
-import { signTransaction } from '../chain/transaction.ts';
+import { type SignedTransaction, signTransaction } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
+import { insertPayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 
@@ -40,19 +44,51 @@ export function bumpFee(
     requireFeeWithin(feeMsat, command.maxFeeMsat);
     const { change, script, feeSat } = child;
     const payer = onchainAccount(userPk);
+    const transaction = signTransaction({
+      inputs: [signedBy(walletCoins(world, userPk), change)],
+      outputs: [{ script, valueSat: change.valueSat - feeSat }],
+      lockTime: tipHeight(world),
+      auxRand: world.random(32),
+    });
     broadcast(world, {
-      transaction: signTransaction({
-        inputs: [signedBy(walletCoins(world, userPk), change)],
-        outputs: [{ script, valueSat: change.valueSat - feeSat }],
-        lockTime: tipHeight(world),
-        auxRand: world.random(32),
-      }),
+      transaction,
       payer,
       fee: [{ from: payer, amountMsat: feeMsat }],
       memo: `raises the fee of ${command.txid}`,
     });
+    recordFee(world, userPk, { transaction, change, feeMsat });
     return { feeMsat, isNew: true };
   });
+}
+
+/** Records what the child costs, since it is part of no other payment (docs/decisions.md 163). */
+function recordFee(
+  world: World,
+  userPk: string,
+  child: {
+    readonly transaction: SignedTransaction;
+    readonly change: UnspentOutput;
+    readonly feeMsat: bigint;
+  },
+): void {
+  const { transaction, change, feeMsat } = child;
+  const nowMs = world.clock.now();
+  const { index } = insertPayment(world, userPk, {
+    ...blankPayment({
+      index: paymentIndex(nowMs, miningFeeId(change.txid, change.vout)),
+      rail: 'onchain',
+      direction: 'info',
+      status: 'pending',
+      statusMsg: 'broadcasted',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }),
+    txid: transaction.txid,
+    tx: transaction.json,
+    amountMsat: 0n,
+    feesMsat: feeMsat,
+  });
+  watchConfirmations(world, { userPk, index, txid: transaction.txid });
 }
 
 function childOf(world: World, userPk: string, { txid, priority }: BumpFeeCommand): Child {

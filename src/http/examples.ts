@@ -128,7 +128,7 @@ export const exampleOfferPayment: PaymentJson = {
   direction: 'outbound',
   hash: 'e0b5a8168e0450cec51da8e55b676e85cbc3735f96f8e964235d677639ce3aff',
   preimage: '5a1dd1337d2652fa6a8fdf7ffe0ab71f7fb91efbf8bbadb7c749267d2da31137',
-  offer_id: '4e16eab564723d6f08ce37ad0902eb94afc8ec4b198fd7a0b04a24ccb74541a5',
+  offer_id: 'e7cb35246609e8c9824aaa0db704cf32f2ba4261bb4a0d8cbf06df79796738c0',
   amount: '1000',
   status: 'completed',
   status_msg: 'completed',

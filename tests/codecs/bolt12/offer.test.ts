@@ -18,6 +18,7 @@ import {
   publicKey,
   REGTEST,
 } from '../../support/bolt12-fixtures.ts';
+import clnIds from '../../vectors/bolt12-offer-ids-cln.json';
 import vectors from '../../vectors/bolt12-offers-test.json';
 import { expectInvalid } from '../expect-invalid.ts';
 
@@ -120,6 +121,7 @@ describe('what an offer says', () => {
       otherRecords: [{ type: 1_000_000_001n, value: Uint8Array.of(1) }],
     });
     expect(offer.offerId).toBe(bytesToHex(sha256(encodeTlvStream(offer.records))));
+    for (const { bolt12, offer_id } of clnIds) expect(decodeOffer(bolt12).offerId).toBe(offer_id);
   });
 
   test('an expiry beyond what a number holds reads as the largest safe integer', () => {

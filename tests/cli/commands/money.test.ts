@@ -145,7 +145,7 @@ describe('export', () => {
       const signed = {
         inbound: msat(amount),
         outbound: -msat(amount) - msat(fees),
-        info: -msat(fees),
+        info: 0 - msat(fees),
       };
       expect(msat(change)).toBe(signed[direction as keyof typeof signed]);
       balanceMsat += msat(change);

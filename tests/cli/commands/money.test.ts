@@ -72,6 +72,15 @@ describe('sending', () => {
     expect(bumped.index).toBe(sent.index);
     await world.json('sandbox', 'block', '6');
     expect(await world.json('wait', sent.index)).toMatchObject({ status: 'completed' });
+    const { stdout } = await world.run('export', '--format', 'jsonl');
+    const rows = stdout.split('\n').map((line) => JSON.parse(line));
+    // What the child gave to miners is in no payment, and left the wallet all the same.
+    const child = rows.find(({ tx }) =>
+      tx?.input.some((input: { previous_output: string }) =>
+        input.previous_output.startsWith(sent.txid),
+      ),
+    );
+    expect(child).toMatchObject({ direction: 'info', amount: '0', change: `-${child?.fees}` });
   });
 
   test('channels open, list and close', async () => {

@@ -86,7 +86,7 @@ describeClnNetwork('beside other programs on Core Lightning', (network) => {
   });
 
   test('a send takes other coins where another program reserves those that were chosen', async () => {
-    await fund([900_000n, 800_000n, 700_000n]);
+    await fund([900_000n, 800_000n, 700_000n, 600_000n]);
     const { bech32: address } = await network().bob.rpc<{ bech32: string }>('newaddr', {
       addresstype: 'bech32',
     });
@@ -96,19 +96,20 @@ describeClnNetwork('beside other programs on Core Lightning', (network) => {
         amount: '20000',
         client_payment_id: crypto.randomUUID().replaceAll('-', '').repeat(2),
       });
-    const before = asked('feerates').length;
+    // Each send leaves unconfirmed change, about which the next ones ask once they have the list of coins.
     await send();
+    const before = asked('getutxout').length;
+    await send();
+    const choices = asked('getutxout').length - before;
     const [largest] = await coins();
     if (largest === undefined) throw new Error('alice has no coins');
-    // The last answer about rates is late, so that the coins are chosen of a list that is old by then.
-    const nth = asked('feerates').length - before;
+    // The first of the last two answers is late, so that the coins are chosen of a list that is old by then.
+    const nth = (choices - 1) * 2 + 1;
     const late = { kind: 'delay', ms: 3000 } as const;
-    proxy.rules({ method: 'POST', path: /^\/v1\/feerates$/, nth, fault: late });
-    const [start, prepared] = [asked('feerates').length, asked('txprepare').length];
+    proxy.rules({ method: 'POST', path: /^\/v1\/getutxout$/, nth, fault: late });
+    const [start, prepared] = [asked('getutxout').length, asked('txprepare').length];
     const sending = send();
-    await until(() => asked('feerates').length - start >= nth, 'the rates are asked for');
-    // The list of coins was asked for at the same time.
-    await Bun.sleep(1000);
+    await until(() => asked('getutxout').length - start >= nth, 'the change is asked about');
     await reserve(largest);
     const { tx } = await sending;
     expect(asked('txprepare').length - prepared).toBe(2);

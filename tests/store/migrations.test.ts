@@ -353,3 +353,50 @@ test('a database of version 11 keeps apart the keys that are certainly of a vers
   for (const key of ['named', 'secret', 'begun', 'client']) expect(await met(key)).toBe('new');
   await store.close();
 });
+
+test('a database of version 11 loses what was given up while a sync had read it, and nothing else of its cache', async () => {
+  const path = join(folder, 'given-up.sqlite');
+  const db = new Database(path, { create: true });
+  db.transaction(() => migrate(db, 0, 11))();
+  const cached = (wallet: string, payment: Payment) =>
+    db
+      .query(
+        'INSERT INTO cache (wallet, idx, status, direction, rail, json) VALUES (?, ?, ?, ?, ?, ?)',
+      )
+      .run(
+        wallet,
+        payment.index,
+        payment.status,
+        payment.direction,
+        payment.rail,
+        JSON.stringify(encodePayment(payment)),
+      );
+  const journaled = (wallet: string, payment: Payment) =>
+    db
+      .query('INSERT INTO journal (wallet, idx, updated_at, status, json) VALUES (?, ?, ?, ?, ?)')
+      .run(
+        wallet,
+        payment.index,
+        payment.updatedAtMs,
+        payment.status,
+        JSON.stringify(encodePayment(payment)),
+      );
+  // The node of this wallet keeps the history, so that no journal has its payments.
+  const [onSandbox, withoutRows] = ['cd'.repeat(32), 'ef'.repeat(32)];
+  const [givenUp, known] = [samplePayment(1), samplePayment(2)];
+  const open = samplePayment(3, { direction: 'inbound' });
+  for (const payment of [givenUp, known, open, sampleDone(4)]) cached(WALLET, payment);
+  journaled(WALLET, known);
+  cached(onSandbox, givenUp);
+  cached(withoutRows, givenUp);
+  db.query('INSERT INTO journal_tip VALUES (?, 5)').run(withoutRows);
+  db.close();
+  const store = openSqliteStore(path);
+  const isCached = async (wallet: string, { index }: Payment) =>
+    (await store.cache.get(wallet, index)) !== null;
+  expect(await isCached(WALLET, givenUp)).toBe(false);
+  for (const kept of [known, open, sampleDone(4)]) expect(await isCached(WALLET, kept)).toBe(true);
+  expect(await isCached(onSandbox, givenUp)).toBe(true);
+  expect(await isCached(withoutRows, givenUp)).toBe(false);
+  await store.close();
+});

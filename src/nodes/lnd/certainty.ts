@@ -12,6 +12,12 @@ export type Certainty = (refusal: LndRefusal) => boolean;
 /** For calls that move no money: every error answer counts as a refusal. */
 export const anyRefusal: Certainty = () => true;
 
+/** gRPC codes 1, 4 and 14: the call ended without a result, and may have been carried out. */
+const NO_RESULT: ReadonlySet<number> = new Set([1, 4, 14]);
+
+/** For `/v2/wallet/psbt/fund`: with an error of its own LND has locked no coin. */
+export const refusesToFund: Certainty = ({ grpcCode }) => !NO_RESULT.has(grpcCode);
+
 /** gRPC codes 3, 7, 12 and 16: the call never began, because LND did not accept the request or its caller. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([3, 7, 12, 16]);
 

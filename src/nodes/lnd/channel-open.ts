@@ -11,6 +11,7 @@ import { openingCostMsat } from './channel-fees.ts';
 import { channelIdOf, openedAs, readChannels } from './channels.ts';
 import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from './coins.ts';
 import { satPerVbyte } from './fee-rate.ts';
+import { orTellingLocks } from './leases.ts';
 import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { anyShape, type LndCoin, openedChannelShape } from './wire.ts';
@@ -103,7 +104,7 @@ async function openedChannel(
 
 async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding> {
   const [coins, rate] = await Promise.all([readCoins(owner, 1), satPerVbyte(owner)]);
-  return fundingFor(coins, valueSat, rate);
+  return orTellingLocks(owner, () => fundingFor(coins, valueSat, rate));
 }
 
 /**

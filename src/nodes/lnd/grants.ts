@@ -37,6 +37,8 @@ export const METHODS = {
   '/walletrpc.WalletKit/PublishTransaction': ['onchain:write'],
   '/walletrpc.WalletKit/LeaseOutput': ['onchain:write'],
   '/walletrpc.WalletKit/ReleaseOutput': ['onchain:write'],
+  // No permission needs it: where the owner's macaroon does not allow it, locked coins are not counted.
+  '/walletrpc.WalletKit/ListLeases': ['onchain:read'],
   '/walletrpc.WalletKit/EstimateFee': ['onchain:read'],
   '/walletrpc.WalletKit/BumpFee': ['onchain:write'],
   '/walletrpc.WalletKit/PendingSweeps': ['onchain:read'],

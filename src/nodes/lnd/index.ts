@@ -7,6 +7,7 @@ import type { MovingPlace } from '../remote/moving-place.ts';
 import { OddRows } from '../remote/odd-rows.ts';
 import { Recent } from '../remote/recent.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
+import { CoinLocks } from './coin-locks.ts';
 import { lndConnect } from './connect.ts';
 import { LabelGrace } from './label-grace.ts';
 import { lndNode } from './node.ts';
@@ -39,6 +40,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     walletOf: (wallet): LndWallet => ({
       ...wallet,
       labels: new LabelGrace(wallet.elapsedMs),
+      coinLocks: new CoinLocks(options.mark, wallet.elapsedMs),
       oddRows: new OddRows('LND', ROW_IDENTITIES),
       publicChannel: new Recent(wallet.elapsedMs),
       sending: new Set(),

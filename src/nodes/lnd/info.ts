@@ -6,11 +6,12 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import { lessRoutingFees } from '../remote/sendable.ts';
+import { onchainBalance } from './balance.ts';
 import { openChannels, readChannels, sendableSat } from './channels.ts';
 import type { LndRest } from './rest.ts';
 import { untrustedSat } from './transactions.ts';
 import type { LndWallet } from './wallet.ts';
-import { infoShape, type LndInfo, walletBalanceShape } from './wire.ts';
+import { infoShape, type LndInfo } from './wire.ts';
 
 /** LND's names of the networks; other networks, such as simnet, are not supported. */
 const NETWORK_OF: Readonly<Record<string, Network>> = {
@@ -43,14 +44,14 @@ export async function nodeInfo(
 ): Promise<NodeInfo> {
   const [info, balance, channels] = await Promise.all([
     rest.get('/v1/getinfo', infoShape),
-    rest.get('/v1/balance/blockchain', walletBalanceShape),
+    onchainBalance(rest, owner),
     openChannels(rest),
   ]);
   const { open, pending } =
     info.num_pending_channels === 0 ? { open: channels, pending: [] } : await readChannels(rest);
   const lightningSat = [...open, ...pending].reduce((sum, one) => sum + one.local_balance, 0n);
   const maxSendableMsat = open.reduce((sum, one) => sum + sendableSat(one), 0n) * MSAT_PER_SAT;
-  const untrusted = balance.unconfirmed_balance === 0n ? 0n : await untrustedSat(owner);
+  const untrusted = balance.hasUnconfirmed ? await untrustedSat(owner) : 0n;
   const version = versionOf(info);
   return {
     version,
@@ -60,8 +61,8 @@ export async function nodeInfo(
     lightningBalanceMsat: lightningSat * MSAT_PER_SAT,
     lightningSendableMsat: lessRoutingFees(maxSendableMsat),
     lightningMaxSendableMsat: maxSendableMsat,
-    onchainBalanceMsat: balance.total_balance * MSAT_PER_SAT,
-    onchainTrustedMsat: (balance.total_balance - untrusted) * MSAT_PER_SAT,
+    onchainBalanceMsat: balance.totalSat * MSAT_PER_SAT,
+    onchainTrustedMsat: (balance.totalSat - untrusted) * MSAT_PER_SAT,
     numChannels: open.length + pending.length,
     numUsableChannels: open.filter(({ active }) => active).length,
   };

@@ -2,6 +2,7 @@ import { isFinal, type Payment } from '../../model/payment.ts';
 import type { Found } from './cursor.ts';
 import { type BumpableSend, labelBumps, standing, withSendLabels } from './fee-bump.ts';
 import { type Look, readRows } from './look.ts';
+import { withoutLostLocks } from './lost-locks.ts';
 import { outpointsOf, replacedPayment } from './replaced.ts';
 import { transactionRowsSince } from './transactions.ts';
 import { transactionObservations } from './translate.ts';
@@ -19,7 +20,7 @@ export async function* transactions(look: Look): AsyncGenerator<Found> {
   const rows = await transactionRowsSince(rest, cursor.height);
   const read = readRows(look, rows, transactionShape, (one) => [one]);
   listLag.read(read, synced_to_chain);
-  const unfinished = (await look.open('onchain')).filter(({ rail }) => rail === 'onchain');
+  const unfinished = await withoutLostLocks(look);
   const sends = unfinished.filter(({ direction }) => direction === 'outbound');
   const receipts = unfinished.filter(({ direction }) => direction === 'inbound');
   const labeled = withSendLabels(read, sends.flatMap(bumpable));

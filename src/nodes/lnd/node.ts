@@ -9,7 +9,7 @@ import { listChannels, maxSendableMsat } from './channels.ts';
 import { createHoldInvoice, settleHoldInvoice } from './hold-invoices.ts';
 import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice, lookUpInvoice } from './invoices.ts';
-import { lease, releaseAll } from './leases.ts';
+import { giveBack, lease } from './leases.ts';
 import {
   estimateFeeMsat,
   mostSendable,
@@ -69,7 +69,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
       async renew({ locks }) {
         for (const lock of locks) await lease(owner, lock);
       },
-      release: ({ locks }) => releaseAll(owner, locks),
+      release: ({ locks }) => giveBack(owner, wallet, locks),
       bumpFeeBoundMsat: (command) => bumpFeeBoundMsat(owner, command),
       bumpFee: (command) => bumpFee(owner, command),
       mostSendable: (command) => mostSendable(owner, command),

@@ -17,8 +17,8 @@ import { reportOf } from '../remote/send-report.ts';
 import { refusesToPublish } from './certainty.ts';
 import { readCoins } from './coins.ts';
 import { sendSatPerVbyte } from './fee-rate.ts';
-import { LOCK_SECS, lockOf, releaseAll, relock } from './leases.ts';
-import { refusalText } from './refusal.ts';
+import { fund, SEND_TIMEOUT_MS } from './fund.ts';
+import { giveBack, orTellingLocks, releaseAll, tellingLocks, withLocks } from './leases.ts';
 import { labelOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
 import { mostOf } from './send-all.ts';
@@ -29,7 +29,6 @@ import {
   addressShape,
   feeEstimateShape,
   finalizedPsbtShape,
-  fundedPsbtShape,
   type LndTransaction,
   publishedShape,
   walletBalanceShape,
@@ -37,8 +36,6 @@ import {
 
 /** LND's numbers of its address types UNUSED_WITNESS_PUBKEY_HASH and UNUSED_TAPROOT_PUBKEY. */
 const UNUSED: Readonly<Record<AddressType, number>> = { segwit: 2, taproot: 5 };
-/** Time limit of choosing coins, signing and publishing, which take LND longer than other calls. */
-const SEND_TIMEOUT_MS = 60_000;
 
 /** Returns the wallet's receiving address of that type, the same until a payment to it is seen. */
 export async function nextUnusedAddress(rest: LndRest, type: AddressType): Promise<string> {
@@ -70,8 +67,7 @@ export async function signSend(
     }
     return { txid: txidOf(txHex), txHex, feeMsat: `${funded.feeSat * MSAT_PER_SAT}`, locks };
   } catch (error) {
-    // If the release fails, the locks end by themselves.
-    await releaseAll(owner, locks).catch(() => undefined);
+    await giveBack(owner, wallet, locks);
     throw error;
   }
 }
@@ -93,7 +89,10 @@ export async function publishSend(
       publishedShape,
       { timeoutMs: SEND_TIMEOUT_MS, certainty: refusesToPublish },
     );
-    if (publish_error === '') return { state: 'known', ...publishedSend(asked, signed) };
+    if (publish_error === '') {
+      endLocks(owner, signed);
+      return { state: 'known', ...publishedSend(asked, signed) };
+    }
     throw new ApiError('unreadable', `LND could not publish: ${publish_error}.`, {
       outcomeUnknown: true,
     });
@@ -104,10 +103,18 @@ export async function publishSend(
     // The wallet's own list tells them apart.
     const listed = await recentTransactions(owner).catch(() => []);
     const sent = listed.find(({ tx_hash, label: own }) => tx_hash === signed.txid || own === label);
-    return sent
-      ? { state: 'known', ...sentObservation(sent, asked, wallet.clock.now()) }
-      : reportOf(error);
+    if (sent === undefined) return reportOf(error);
+    endLocks(owner, signed);
+    return { state: 'known', ...sentObservation(sent, asked, wallet.clock.now()) };
   }
+}
+
+/**
+ * Ends the locks of a published send, whose coins are spent: LND counts them as locked otherwise. The send does not
+ * wait for it; where it fails, the locks end by themselves.
+ */
+function endLocks(owner: LndRest, { locks }: SignedSend): void {
+  void releaseAll(owner, locks).catch(() => undefined);
 }
 
 /** Returns the observation of a send that a transaction in LND's list gives. */
@@ -143,7 +150,11 @@ export async function estimateFeeMsat(
     target_conf: `${TARGET_BLOCKS[command.priority]}`,
     spend_unconfirmed: `${(await untrustedSat(owner)) === 0n}`,
   });
-  const { fee_sat } = await owner.get(`/v1/transactions/fee?${query}`, feeEstimateShape);
+  const { fee_sat } = await owner
+    .get(`/v1/transactions/fee?${query}`, feeEstimateShape)
+    .catch(async (error: unknown) => {
+      throw await withLocks(owner, error);
+    });
   return fee_sat * MSAT_PER_SAT;
 }
 
@@ -158,48 +169,13 @@ export async function mostSendable(
     sendSatPerVbyte(owner, priority),
     owner.get('/v1/balance/blockchain', walletBalanceShape),
   ]);
-  const { amountSat, feeSat } = mostOf(coins, {
+  const order = {
     script: address.scriptPubKey,
     satPerVbyte: rate,
     keptSat: balance.reserved_balance_anchor_chan,
-  });
-  return { amountMsat: amountSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
-}
-
-async function fund(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
-  command: PayOnchainCommand,
-): Promise<{ psbt: string; locks: SignedSend['locks'] }> {
-  // LND cannot spend unconfirmed change of its own without unconfirmed coins of others. So unconfirmed coins are spent
-  // only while none of them came from others.
-  const spend_unconfirmed = (await untrustedSat(owner)) === 0n;
-  const satPerVbyte = await sendSatPerVbyte(owner, command.priority);
-  const lockId = wallet.random(32);
-  const request = {
-    raw: { outputs: { [command.address.canonical]: `${wholeSats(command.amountMsat)}` } },
-    sat_per_vbyte: `${satPerVbyte}`,
-    spend_unconfirmed,
-    min_confs: spend_unconfirmed ? 0 : 1,
   };
-  const send = (more: Record<string, unknown>) =>
-    rest.post('/v2/wallet/psbt/fund', { ...request, ...more }, fundedPsbtShape, {
-      timeoutMs: SEND_TIMEOUT_MS,
-    });
-  try {
-    const ours = {
-      custom_lock_id: base64.encode(lockId),
-      lock_expiration_seconds: `${LOCK_SECS}`,
-    };
-    const { funded_psbt, locked_utxos } = await send(ours);
-    return { psbt: funded_psbt, locks: locked_utxos.map(lockOf) };
-  } catch (error) {
-    if (!/unknown field .*custom_lock_id/.test(refusalText(error))) throw error;
-  }
-  const { funded_psbt, locked_utxos } = await send({});
-  const locks = await relock(owner, locked_utxos.map(lockOf), hex.encode(lockId));
-  return { psbt: funded_psbt, locks };
+  const { amountSat, feeSat } = await orTellingLocks(owner, () => mostOf(coins, order));
+  return { amountMsat: amountSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
 }
 
 function readFunded(psbt: string): FundedTransaction {
@@ -216,10 +192,11 @@ function readFunded(psbt: string): FundedTransaction {
 
 async function requireAffordable(
   owner: LndRest,
-  { network }: LndWallet,
-  { address, amountMsat, maxFeeMsat }: PayOnchainCommand,
+  { network, coinLocks }: LndWallet,
+  command: PayOnchainCommand,
   funded: FundedTransaction,
 ): Promise<void> {
+  const { address, amountMsat, maxFeeMsat } = command;
   const amountSat = wholeSats(amountMsat);
   if (!pays(funded, address.canonical, amountSat, network)) {
     throw new ApiError(
@@ -234,8 +211,9 @@ async function requireAffordable(
   const outputSat = funded.outputs.reduce((sum, output) => sum + output.amountSat, 0n);
   const leftSat = balance.total_balance + outputSat - amountSat;
   if (leftSat < balance.reserved_balance_anchor_chan) {
-    throw refused(
+    const lack = refused(
       `LND keeps ${balance.reserved_balance_anchor_chan} sats back for its channels: send less.`,
     );
+    throw await tellingLocks(owner, lack, coinLocks.idOf(command));
   }
 }

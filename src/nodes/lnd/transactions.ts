@@ -59,15 +59,19 @@ export async function onchainPayment(
   return seen.find(({ payment }) => idOf(payment) === id) ?? null;
 }
 
-/** Returns the unconfirmed satoshis that others sent to the wallet; they can still be taken back. */
-export async function untrustedSat(rest: LndRest): Promise<bigint> {
+/** Returns the transactions that no block has. */
+export async function unconfirmedTransactions(rest: LndRest): Promise<readonly LndTransaction[]> {
   // A start and end height of -1 makes LND list unconfirmed transactions alone.
   const path = '/v1/transactions?start_height=-1&end_height=-1';
   const { transactions } = await rest.list(path, transactionsShape);
-  return transactions
-    .filter(
-      ({ num_confirmations, previous_outpoints }) =>
-        num_confirmations === 0 && previous_outpoints.every(({ is_our_output }) => !is_our_output),
+  return transactions.filter(({ num_confirmations }) => num_confirmations === 0);
+}
+
+/** Returns the unconfirmed satoshis that others sent to the wallet; they can still be taken back. */
+export async function untrustedSat(rest: LndRest): Promise<bigint> {
+  return (await unconfirmedTransactions(rest))
+    .filter(({ previous_outpoints }) =>
+      previous_outpoints.every(({ is_our_output }) => !is_our_output),
     )
     .flatMap(({ output_details }) => output_details)
     .reduce((sum, { is_our_address, amount }) => (is_our_address ? sum + amount : sum), 0n);

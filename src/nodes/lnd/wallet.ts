@@ -1,11 +1,13 @@
 import type { OddRows } from '../remote/odd-rows.ts';
 import type { Recent } from '../remote/recent.ts';
 import type { RemoteWallet } from '../remote/wallet.ts';
+import type { CoinLocks } from './coin-locks.ts';
 import type { LabelGrace } from './label-grace.ts';
 
 /** One LND wallet, shared by all handles to it. */
 export interface LndWallet extends RemoteWallet {
   readonly labels: LabelGrace;
+  readonly coinLocks: CoinLocks;
   readonly oddRows: OddRows;
   /** Whether it has a public channel that is active. */
   readonly publicChannel: Recent<boolean>;

@@ -41,6 +41,8 @@ export const walletBalanceShape = z.object({
   total_balance: int64,
   confirmed_balance: int64,
   unconfirmed_balance: int64,
+  /** Coins with a lock, also those that an unconfirmed transaction spends */
+  locked_balance: int64.default(0n),
   /** What LND keeps back for bumping the fees of anchor channels. */
   reserved_balance_anchor_chan: int64.default(0n),
 });
@@ -237,6 +239,12 @@ export const fundedPsbtShape = z.object({
   locked_utxos: z.array(z.object({ id: bytes, outpoint: outpointShape })),
 });
 export type LndLease = z.output<typeof fundedPsbtShape>['locked_utxos'][number];
+/** POST /v2/wallet/utxos/leases, satoshis and seconds since the epoch */
+export const leasesShape = z.object({
+  locked_utxos: z.array(
+    z.object({ id: bytes, outpoint: outpointShape, value: int64, expiration: count }),
+  ),
+});
 /** POST /v2/wallet/psbt/finalize */
 export const finalizedPsbtShape = z.object({ raw_final_tx: bytes });
 /** POST /v2/wallet/tx */

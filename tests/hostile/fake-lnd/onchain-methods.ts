@@ -204,7 +204,7 @@ function balanceJson(wallet: Wallet): JsonObject {
   const unconfirmed = sum(
     ({ confirmations, outpoint }) => confirmations === 0 && !wallet.isLeased(outpoint),
   );
-  const locked = sum(({ outpoint }) => wallet.isLeased(outpoint));
+  const locked = wallet.leasedCoins().reduce((total, { valueSat }) => total + valueSat, 0n);
   const account = { confirmed_balance: `${confirmed}`, unconfirmed_balance: `${unconfirmed}` };
   return {
     total_balance: `${confirmed + unconfirmed}`,

@@ -29,8 +29,8 @@ export function walletKitMethods(wallet: Wallet, nowMs: () => number): RpcMethod
   };
   const leasesJson = (outpoints: readonly string[]): JsonObject[] =>
     wallet
-      .coins()
-      .filter(({ outpoint }) => outpoints.includes(outpoint) && wallet.isLeased(outpoint))
+      .leasedCoins()
+      .filter(({ outpoint }) => outpoints.includes(outpoint))
       .map(({ outpoint, script, valueSat }) => {
         const { id = '', expiresMs = 0 } = wallet.leases.get(outpoint) ?? {};
         return {

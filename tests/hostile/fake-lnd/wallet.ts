@@ -84,8 +84,18 @@ export class Wallet {
 
   /** Outputs of the wallet that no transaction has spent. */
   coins(): Coin[] {
+    return this.#outputsNotSpentBy(this.list());
+  }
+
+  /** Outputs of the wallet with a lock, also those that an unconfirmed transaction spends: LND removes it in a block. */
+  leasedCoins(): Coin[] {
+    const confirmed = this.list().filter(({ height }) => height !== null);
+    return this.#outputsNotSpentBy(confirmed).filter(({ outpoint }) => this.isLeased(outpoint));
+  }
+
+  #outputsNotSpentBy(transactions: readonly WalletTx[]): Coin[] {
     const spent = new Set(
-      this.list().flatMap(({ inputs }) => inputs.map(({ outpoint }) => outpoint)),
+      transactions.flatMap(({ inputs }) => inputs.map(({ outpoint }) => outpoint)),
     );
     return this.list()
       .flatMap((tx) =>

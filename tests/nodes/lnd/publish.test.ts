@@ -6,6 +6,7 @@ import { decodeAddress, encodeAddress } from '../../../src/codecs/address.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
+import { CoinLocks } from '../../../src/nodes/lnd/coin-locks.ts';
 import { LabelGrace } from '../../../src/nodes/lnd/label-grace.ts';
 import { publishSend, signSend } from '../../../src/nodes/lnd/onchain.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
@@ -21,14 +22,15 @@ afterAll(() => lnd.stop());
 const rest = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => 'c1' });
 const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => '0e' });
 const node = nodeKey(1);
-const LOCK = new Uint8Array(32).fill(7);
+const coinLocks = new CoinLocks('mark', () => 0);
 const wallet = {
   userPk: '',
   nodePk: node.pk,
   network: 'regtest' as const,
   clock: systemClock,
   elapsedMs: () => 0,
-  random: () => LOCK,
+  random: (bytes: number) => new Uint8Array(bytes).fill(7),
+  coinLocks,
   locks: keyedLock(),
   local: new LocalChanges(),
   labels: new LabelGrace(() => 0),
@@ -54,6 +56,7 @@ const command = {
   priority: 'normal' as const,
   maxFeeMsat: 1_000_000n,
 };
+const LOCK = hex.decode(coinLocks.idOf(command));
 
 function transaction(paidSat: bigint, changeSat: bigint): Transaction {
   const made = new Transaction();
@@ -90,6 +93,7 @@ beforeEach(() => {
     reserved_balance_anchor_chan: '10000',
   });
   lnd.on('POST /v2/wallet/utxos/', {});
+  lnd.on('POST /v2/wallet/utxos/leases', { locked_utxos: [] });
   funds(transaction(60_000n, 39_000n));
   lnd.on(FINALIZE, { raw_final_tx: base64.encode(finalized(transaction(60_000n, 39_000n))) });
 });
@@ -140,7 +144,7 @@ describe('signing a send on chain', () => {
     const signed = await sign();
     expect(signed.locks).toEqual([{ id: hex.encode(LOCK), outpoint: `${COIN}:1` }]);
     const moves = lnd.requests
-      .filter(({ path }) => path.startsWith('/v2/wallet/utxos/'))
+      .filter(({ path }) => /^\/v2\/wallet\/utxos\/(lease|release)$/.test(path))
       .map(({ path, body }) => [path, body.id]);
     expect(moves).toEqual([
       ['/v2/wallet/utxos/release', base64.encode(internal)],

@@ -1,0 +1,29 @@
+import type { Payment } from '../../model/payment.ts';
+import { LND_LOCK_ID } from './coin-locks.ts';
+import { giveBack, lockedText, readLeases } from './leases.ts';
+import type { Look } from './look.ts';
+
+/**
+ * Releases the locks of this installation that no unfinished send has, where there may be any: those of a process that
+ * was killed, and of requests that arrived after they were given up (docs/decisions.md 157). Returns the unfinished
+ * payments on chain. A lost lock under LND's own id is logged, and ends by itself.
+ */
+export async function withoutLostLocks(look: Look): Promise<readonly Payment[]> {
+  const { rest, wallet, log } = look;
+  const { coinLocks } = wallet;
+  const untold = coinLocks.takeUntold();
+  // The locks are read first: a send is stored before it locks coins, so that of a lock seen here the store knows.
+  const leases = untold || coinLocks.mayBeLost ? await readLeases(rest) : [];
+  const unfinished = (await look.open('onchain')).filter(({ rail }) => rail === 'onchain');
+  const needed = new Set(unfinished.map((payment) => coinLocks.idOf(payment)));
+  const lost = leases.filter(({ id }) => coinLocks.owns(id) && !needed.has(id));
+  await giveBack(rest, wallet, lost);
+  const ofLnd = leases.filter(({ id }) => id === LND_LOCK_ID);
+  if (untold && ofLnd.length > 0) {
+    log.warn(
+      `The answer to a choice of coins was lost, and LND before 0.19 names nobody in its locks. ${lockedText(ofLnd)}`,
+      { walletId: wallet.userPk },
+    );
+  }
+  return unfinished;
+}

@@ -1,9 +1,9 @@
 import { base64, hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError } from '../../model/errors.ts';
-import type { Payment } from '../../model/payment.ts';
-import { byStanding, labelOf } from './replaced.ts';
+import { labelOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
+import { type BumpableSend, paymentsOfLabel } from './same-label.ts';
 import { isSendLabel, sendLabel } from './translate.ts';
 import { anyShape, type LndTransaction } from './wire.ts';
 
@@ -15,13 +15,6 @@ import { anyShape, type LndTransaction } from './wire.ts';
 
 /** Labels that say nothing: none, and the one that LND puts on what it is given to publish without a label. */
 const NO_LABEL: ReadonlySet<string> = new Set(['', 'external']);
-
-/** An on-chain send and the outpoints that its transaction spends. */
-export interface BumpableSend {
-  readonly payment: Pick<Payment, 'index' | 'address' | 'amountMsat'>;
-  readonly txid: string;
-  readonly outpoints: readonly string[];
-}
 
 /** Returns the transactions with the label of the send that each of them bumps, where they lack it. */
 export function withSendLabels(
@@ -51,14 +44,25 @@ function isBumpOf(transaction: LndTransaction, { payment, txid, outpoints }: Bum
   );
 }
 
-/** Returns, of several transactions with the label of one send, only the one that stands. */
-export function standing(listed: readonly LndTransaction[]): LndTransaction[] {
-  const best = new Map<string, LndTransaction>();
-  for (const transaction of listed) {
-    const other = best.get(transaction.label);
-    if (!other || byStanding(transaction, other) < 0) best.set(transaction.label, transaction);
-  }
-  return listed.filter((one) => !isSendLabel(one.label) || best.get(one.label) === one);
+/**
+ * Returns, of several transactions of one send, only the one that stands. Sends of one label that share no coin are told
+ * apart by the sends that are known; see {@link paymentsOfLabel}.
+ */
+export function standing(
+  listed: readonly LndTransaction[],
+  sends: readonly BumpableSend[] = [],
+  wasTold: (transaction: LndTransaction) => boolean = () => false,
+): LndTransaction[] {
+  const byLabel = Map.groupBy(
+    listed.filter(({ label }) => isSendLabel(label)),
+    ({ label }) => label,
+  );
+  const stands = new Map(
+    [...byLabel.values()]
+      .flatMap((group) => paymentsOfLabel(group, sends, wasTold))
+      .map((one) => [one.tx_hash, one] as const),
+  );
+  return listed.flatMap((one) => (isSendLabel(one.label) ? (stands.get(one.tx_hash) ?? []) : one));
 }
 
 /**

@@ -1,9 +1,10 @@
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { Found } from './cursor.ts';
-import { type BumpableSend, labelBumps, standing, withSendLabels } from './fee-bump.ts';
+import { labelBumps, standing, withSendLabels } from './fee-bump.ts';
 import { type Look, readRows } from './look.ts';
 import { withoutLostLocks } from './lost-locks.ts';
 import { outpointsOf, replacedPayment } from './replaced.ts';
+import type { BumpableSend } from './same-label.ts';
 import { transactionRowsSince } from './transactions.ts';
 import { transactionObservations } from './translate.ts';
 import { infoShape, type LndTransaction, transactionShape } from './wire.ts';
@@ -23,9 +24,10 @@ export async function* transactions(look: Look): AsyncGenerator<Found> {
   const unfinished = await withoutLostLocks(look);
   const sends = unfinished.filter(({ direction }) => direction === 'outbound');
   const receipts = unfinished.filter(({ direction }) => direction === 'inbound');
-  const labeled = withSendLabels(read, sends.flatMap(bumpable));
+  const bumpableSends = sends.flatMap(bumpable);
+  const labeled = withSendLabels(read, bumpableSends);
   await labelBumps(rest, read, labeled);
-  const listed = standing(labeled);
+  const listed = standing(labeled, bumpableSends, wasToldAt(cursor.height));
   const nowMs = wallet.clock.now();
   const unconfirmed = receipts.filter(({ txid }) => !isInBlock(txid, listed));
   spends.follow(
@@ -50,6 +52,16 @@ export async function* transactions(look: Look): AsyncGenerator<Found> {
 function bumpable(payment: Payment): BumpableSend[] {
   const { txid } = payment;
   return txid === null ? [] : [{ payment, txid, outpoints: outpointsOf(payment) }];
+}
+
+/**
+ * Returns whether a transaction was in a block already when the look before this one read the list. Its payment was told
+ * then, so it is unfinished in the store, or over.
+ */
+function wasToldAt(cursorHeight: number): (transaction: LndTransaction) => boolean {
+  const lastHeight = cursorHeight === 0 ? 0 : cursorHeight + UNSETTLED_BLOCKS;
+  return ({ num_confirmations, block_height }) =>
+    num_confirmations > 0 && block_height <= lastHeight;
 }
 
 function isInBlock(txid: string | null, listed: readonly LndTransaction[]): boolean {

@@ -54,8 +54,8 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),
     estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(owner, wallet, question),
-    payment: (index) => seenPayment(owner, wallet, idOfIndex(index)),
-    latestPayment: (id) => seenPayment(owner, wallet, id),
+    payment: (index) => seenPayment(owner, wallet, idOfIndex(index), { onlyCertain: true }),
+    latestPayment: (id) => seenPayment(owner, wallet, id, { onlyCertain: false }),
     updates: (options) => followWallet(rest, wallet, options),
     spontaneous: { pay: (command) => paySpontaneous(rest, owner, wallet, command) },
     holdInvoices: {
@@ -92,9 +92,10 @@ async function seenPayment(
   owner: LndRest,
   wallet: LndWallet,
   id: PaymentId,
+  certainty: { readonly onlyCertain: boolean },
 ): Promise<Observation | null> {
   const nowMs = wallet.clock.now();
-  if (!id.startsWith('ln_')) return ifAllowed(onchainPayment(owner, wallet, id));
+  if (!id.startsWith('ln_')) return ifAllowed(onchainPayment(owner, wallet, id, certainty));
   const hash = id.slice('ln_'.length);
   const [sent, invoice] = await Promise.all([
     ifAllowed(trackedPayment(owner, hash)),

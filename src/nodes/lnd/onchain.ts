@@ -5,24 +5,32 @@ import type { Payment } from '../../model/payment.ts';
 import type { AddressType } from '../../model/receive.ts';
 import type { Observation, PayOnchainCommand, SendReport, SignedSend } from '../node.ts';
 import { requireFeeWithin } from '../remote/fee-limit.ts';
-import { blankSend, publishedSend, TARGET_BLOCKS } from '../remote/onchain-send.ts';
+import {
+  blankSend,
+  FINAL_CONFIRMATIONS,
+  publishedSend,
+  TARGET_BLOCKS,
+} from '../remote/onchain-send.ts';
 import {
   type FundedTransaction,
   isSameTransaction,
   pays,
   readPsbt,
+  spentOutpoints,
   txidOf,
 } from '../remote/psbt.ts';
 import { reportOf } from '../remote/send-report.ts';
 import { refusesToPublish } from './certainty.ts';
 import { readCoins } from './coins.ts';
+import { standing, withSendLabels } from './fee-bump.ts';
 import { sendSatPerVbyte } from './fee-rate.ts';
 import { fund, SEND_TIMEOUT_MS } from './fund.ts';
 import { giveBack, orTellingLocks, releaseAll, tellingLocks, withLocks } from './leases.ts';
 import { labelOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
+import type { BumpableSend } from './same-label.ts';
 import { mostOf } from './send-all.ts';
-import { recentTransactions, untrustedSat } from './transactions.ts';
+import { listedTransactions, untrustedSat } from './transactions.ts';
 import { transactionPayments } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import {
@@ -72,7 +80,11 @@ export async function signSend(
   }
 }
 
-/** Publishes a signed transaction with the payment's id as its label; see `NodeOnchain.publish`. */
+/**
+ * Publishes a signed transaction with the payment's id as its label; see `NodeOnchain.publish`. LND's list is read just
+ * before: another sidecar may have sent for the same client_payment_id meanwhile, and the two share no idempotence
+ * (docs/decisions.md 158).
+ */
 export async function publishSend(
   rest: LndRest,
   owner: LndRest,
@@ -80,12 +92,19 @@ export async function publishSend(
   command: PayOnchainCommand,
   signed: SignedSend,
 ): Promise<SendReport> {
-  const label = labelOf(command);
   const asked = { ...command, address: command.address.canonical };
+  const own = { payment: asked, txid: signed.txid, outpoints: spentOutpoints(signed.txHex) };
+  const knownBy = (sent: LndTransaction): SendReport => {
+    endLocks(owner, signed);
+    return { state: 'known', ...sentObservation(sent, asked, wallet.clock.now()) };
+  };
   try {
+    const listed = await listedTransactions(owner, FINAL_CONFIRMATIONS);
+    const before = ownAmong(listed, own) ?? sameLabelAmong(listed, own);
+    if (before) return knownBy(before);
     const { publish_error } = await rest.post(
       '/v2/wallet/tx',
-      { tx_hex: base64.encode(hex.decode(signed.txHex)), label },
+      { tx_hex: base64.encode(hex.decode(signed.txHex)), label: labelOf(command) },
       publishedShape,
       { timeoutMs: SEND_TIMEOUT_MS, certainty: refusesToPublish },
     );
@@ -101,12 +120,37 @@ export async function publishSend(
     if (!error.outcomeUnknown) return reportOf(error);
     // LND reports the same error for a transaction that the network has already and for one that it does not accept.
     // The wallet's own list tells them apart.
-    const listed = await recentTransactions(owner).catch(() => []);
-    const sent = listed.find(({ tx_hash, label: own }) => tx_hash === signed.txid || own === label);
-    if (sent === undefined) return reportOf(error);
-    endLocks(owner, signed);
-    return { state: 'known', ...sentObservation(sent, asked, wallet.clock.now()) };
+    const sent = ownAmong(await listedTransactions(owner).catch(() => []), own);
+    return sent === null ? reportOf(error) : knownBy(sent);
   }
+}
+
+/** The transaction of the send, or its fee bump, as it stands; null when it is not listed. */
+function ownAmong(listed: readonly LndTransaction[], own: BumpableSend): LndTransaction | null {
+  const label = labelOf(own.payment);
+  const stands = standing(withSendLabels(listed, [own]), [own]);
+  return stands.find((one) => one.label === label) ?? null;
+}
+
+/**
+ * Another sidecar's transaction for the same client_payment_id; null without one. Throws `refused` when it is another
+ * payment.
+ */
+function sameLabelAmong(
+  listed: readonly LndTransaction[],
+  { payment }: BumpableSend,
+): LndTransaction | null {
+  const other = listed.find(({ label }) => label === labelOf(payment));
+  if (other === undefined) return null;
+  const isSame = other.output_details.some(
+    ({ address, amount }) =>
+      address.toLowerCase() === payment.address?.toLowerCase() &&
+      amount * MSAT_PER_SAT === payment.amountMsat,
+  );
+  if (isSame) return other;
+  throw refused(
+    'Another sidecar on this LND has sent another payment for this client_payment_id: use a new one.',
+  );
 }
 
 /**

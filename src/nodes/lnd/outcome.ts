@@ -9,7 +9,7 @@ import { sentObservation } from './onchain.ts';
 import { paymentsAfter, trackedPayment } from './payments.ts';
 import { isDecided, labelOf, rivalOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
-import { recentTransactions } from './transactions.ts';
+import { listedTransactions } from './transactions.ts';
 import { outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { infoShape, type LndPayment } from './wire.ts';
@@ -77,7 +77,7 @@ async function onchainOutcome(
   const label = labelOf(payment);
   const outpoints = signed ? spentOutpoints(signed.txHex) : [];
   const bumpable = signed ? [{ payment, txid: signed.txid, outpoints }] : [];
-  const listed = standing(withSendLabels(await recentTransactions(owner), bumpable));
+  const listed = standing(withSendLabels(await listedTransactions(owner), bumpable), bumpable);
   const sent =
     listed.find((one) => one.label === label) ??
     listed.find(({ tx_hash }) => tx_hash === signed?.txid);

@@ -5,7 +5,7 @@ import type { Observation } from '../node.ts';
 import { readAs } from '../remote/answer.ts';
 import { standing } from './fee-bump.ts';
 import type { LndRest } from './rest.ts';
-import { transactionObservations } from './translate.ts';
+import { sendLabel, transactionObservations } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import {
   infoShape,
@@ -42,21 +42,40 @@ async function transactionsSince(
  * stands.
  */
 export async function recentTransactions(rest: LndRest): Promise<readonly LndTransaction[]> {
-  const { block_height } = await rest.get('/v1/getinfo', infoShape);
-  return standing(await transactionsSince(rest, Math.max(0, block_height - RECENT_BLOCKS)));
+  return standing(await listedTransactions(rest));
 }
 
-/** Returns the on-chain payment of an id among the recent transactions, or null. */
+/** Returns the transactions of so many blocks, the last two weeks if absent, and all unconfirmed ones, as LND lists them. */
+export async function listedTransactions(
+  rest: LndRest,
+  blocks = RECENT_BLOCKS,
+): Promise<readonly LndTransaction[]> {
+  const { block_height } = await rest.get('/v1/getinfo', infoShape);
+  return transactionsSince(rest, Math.max(0, block_height - blocks));
+}
+
+/**
+ * Returns the on-chain payment of an id among the recent transactions, or null. Where several sends share its label
+ * (docs/decisions.md 158), that is the oldest of them; with `onlyCertain` null, since the store may know another by it.
+ */
 export async function onchainPayment(
   rest: LndRest,
   wallet: LndWallet,
   id: PaymentId,
+  { onlyCertain }: { readonly onlyCertain: boolean },
 ): Promise<Observation | null> {
   const nowMs = wallet.clock.now();
-  const seen = (await recentTransactions(rest)).flatMap((one) =>
-    transactionObservations(one, nowMs),
+  const listed = await listedTransactions(rest);
+  const payments = standing(listed);
+  const seen = payments
+    .flatMap((one) => transactionObservations(one, nowMs))
+    .find(({ payment }) => idOf(payment) === id);
+  if (seen === undefined) return null;
+  const labelsOf = new Map(listed.map(({ tx_hash, label }) => [tx_hash, label]));
+  const sharing = payments.filter(
+    ({ tx_hash }) => labelsOf.get(tx_hash) === sendLabel(id.slice('os_'.length)),
   );
-  return seen.find(({ payment }) => idOf(payment) === id) ?? null;
+  return onlyCertain && sharing.length > 1 ? null : seen;
 }
 
 /** Returns the transactions that no block has. */

@@ -77,6 +77,70 @@ test('of the transactions of one send the confirmed one stands, else the latest'
   expect(standing([mined, ...others, bump])).toEqual([mined, ...others]);
 });
 
+describe('transactions of one label that share no coin are two payments', () => {
+  const coin = (name: string) => ({ outpoint: `${name.repeat(32)}:0`, is_our_output: true });
+  const sent = (name: string, coins: readonly string[], change: object = {}) =>
+    listed(name.repeat(32), { label: LABEL, previous_outpoints: coins.map(coin), ...change });
+  const [first, second] = [sent('0a', ['a1']), sent('0b', ['b1'], { time_stamp: 2 })];
+  const named = (transactions: readonly { tx_hash: string; label: string }[]) =>
+    transactions.map(({ tx_hash, label }) => [tx_hash.slice(0, 2), label]);
+  const ofTxid = (name: string) => `ws:${name.repeat(32)}`;
+  const knownAs = (id: string, name: string, coins: readonly string[]) => ({
+    payment: { ...send.payment, index: paymentIndex(1, paymentId('os', id)) },
+    txid: name.repeat(32),
+    outpoints: coins.map((one) => coin(one).outpoint),
+  });
+
+  test('the older one has the label where none is known, in any order of the list', () => {
+    const apart = [
+      ['0a', LABEL],
+      ['0b', ofTxid('0b')],
+    ];
+    expect(named(standing([first, second]))).toEqual(apart);
+    expect(named(standing([second, first]))).toEqual(apart.toReversed());
+  });
+
+  test('the one that the store knows has the label, also by a coin alone', () => {
+    const apart = [
+      ['0a', ofTxid('0a')],
+      ['0b', LABEL],
+    ];
+    expect(named(standing([first, second], [knownAs(ID, '0b', ['b1'])]))).toEqual(apart);
+    expect(named(standing([first, second], [knownAs(ID, '0f', ['b1'])]))).toEqual(apart);
+  });
+
+  test('neither has the label where the store knows a third one by it', () => {
+    expect(named(standing([first, second], [knownAs(ID, '0f', ['c1'])]))).toEqual([
+      ['0a', ofTxid('0a')],
+      ['0b', ofTxid('0b')],
+    ]);
+  });
+
+  test('one that was told by its txid keeps that name', () => {
+    const told = knownAs('0b'.repeat(32), '0b', ['b1']);
+    expect(named(standing([first, second], [told]))).toEqual([
+      ['0a', LABEL],
+      ['0b', ofTxid('0b')],
+    ]);
+    const bump = sent('0c', ['b1', 'b2'], { time_stamp: 3 });
+    expect(named(standing([first, second, bump], [told]))).toEqual([
+      ['0a', LABEL],
+      ['0c', ofTxid('0b')],
+    ]);
+  });
+
+  test('one that was told and is over has some name already, and no other takes it', () => {
+    const isFirst = ({ tx_hash }: { tx_hash: string }) => tx_hash === first.tx_hash;
+    expect(named(standing([first, second], [], isFirst))).toEqual([['0b', ofTxid('0b')]]);
+    expect(named(standing([first], [], isFirst))).toEqual([['0a', LABEL]]);
+  });
+
+  test('those that are linked by coins are one, of which one stands', () => {
+    const link = sent('0c', ['a1', 'b1'], { time_stamp: 3 });
+    expect(named(standing([first, second, link]))).toEqual([['0c', LABEL]]);
+  });
+});
+
 describe('LND is told the label of a fee bump', () => {
   const lnd = scriptedLnd();
   afterAll(() => lnd.stop());

@@ -188,6 +188,36 @@ describe('publishing a signed send', () => {
     });
   });
 
+  test("another sidecar's transaction for the same client_payment_id is the payment, and nothing is published", async () => {
+    const output = { address, output_index: '0', amount: '60000', is_our_address: false };
+    const other = {
+      ...listed,
+      tx_hash: '0e'.repeat(32),
+      output_details: [output],
+      previous_outpoints: [{ outpoint: `${'cd'.repeat(32)}:0`, is_our_output: true }],
+    };
+    lnd.on('GET /v1/transactions?', { transactions: [other] });
+    expect(await publish()).toMatchObject({
+      state: 'known',
+      payment: { txid: other.tx_hash, index: command.index, address },
+    });
+    for (const change of [{ amount: '60001' }, { address: 'bcrt1qother' }]) {
+      const transactions = [{ ...other, output_details: [{ ...output, ...change }] }];
+      lnd.on('GET /v1/transactions?', { transactions });
+      expect(await publish()).toMatchObject({
+        state: 'refused',
+        error: { message: expect.stringContaining('client_payment_id') },
+      });
+    }
+    expect(paths()).not.toContain('/v2/wallet/tx');
+  });
+
+  test('nothing is published where the list cannot be read before', async () => {
+    lnd.on('GET /v1/transactions?', () => new Response('<html>', { status: 502 }));
+    expect((await publish()).state).toBe('refused');
+    expect(paths()).not.toContain('/v2/wallet/tx');
+  });
+
   const unclear: [string, () => Response][] = [
     ['a publish error', () => Response.json({ publish_error: 'mempool full' })],
     ['already spent', () => refusal(500, 2, 'transaction rejected: output already spent')],

@@ -42,6 +42,7 @@ const BEFORE_A_CHANNEL: readonly RegExp[] = [
   /^not enough witness outputs to create funding transaction/,
   /^insufficient funds available to construct transaction/,
   /^reserved wallet balance invalidated/,
+  /^outpoint already spent or locked by another subsystem/,
   /^channel is too small/,
   /^funding amount is too large/,
   /^local funding amount must be non-zero$/,

@@ -1,4 +1,5 @@
 import { base64, hex } from '@scure/base';
+import { sleep } from '../../lib/sleep.ts';
 import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import type { ChannelPeer } from '../../model/channel.ts';
 import { ApiError, refused } from '../../model/errors.ts';
@@ -12,15 +13,24 @@ import { channelIdOf, openedAs, readChannels } from './channels.ts';
 import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from './coins.ts';
 import { satPerVbyte } from './fee-rate.ts';
 import { orTellingLocks } from './leases.ts';
+import { type Opening, putOpening, readOpening, standingOfCoin } from './openings.ts';
 import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
+import type { LndWallet } from './wallet.ts';
 import { anyShape, type LndCoin, openedChannelShape } from './wire.ts';
 
 const OPEN_TIMEOUT_MS = 120_000;
+/** How long LND's talk with the peer about an earlier request is waited for, and how often it is looked at. */
+const TALKS_MOST_MS = 10_000;
+const LOOK_AGAIN_MS = 250;
+const MAY_BE_OPENING = 'An earlier request may still be opening this channel';
 /** Bytes of the channel's output and of the largest change output. */
 const OUTPUTS = [LARGEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES];
 /** Change below this many satoshis is too small for an output and goes to the miner. */
 const DUST_SAT = 354n;
+
+/** What opening needs of a wallet. */
+type OpeningWallet = Pick<LndWallet, 'rows' | 'userPk' | 'elapsedMs' | 'closed'>;
 
 /** Coins for a channel, and the most that spending them costs. */
 interface Funding {
@@ -39,28 +49,39 @@ export async function estimateOpenFee(owner: LndRest, valueMsat: bigint): Promis
 
 /**
  * Opens a channel, once for a user channel id, which LND keeps as the channel's memo (docs/decisions.md 31).
- * The coins and the fee rate are chosen here, so that the fee is bounded before anything is signed. The caller must
- * hold a lock, because LND itself does not prevent a second channel with the same memo.
+ * The coins and the fee rate are chosen here, so that the fee is bounded before anything is signed. LND itself does not
+ * prevent a second channel with the same memo, and shows none while it talks with the peer. So one coin is stored
+ * before LND is asked, and every request for that id spends it: of two of them LND refuses one (docs/decisions.md 31).
+ * The caller must hold a lock.
  */
 export async function openChannel(
   rest: LndRest,
   owner: LndRest,
+  wallet: OpeningWallet,
   configuredPeer: ChannelPeer | null,
   command: OpenChannelCommand,
 ): Promise<OpenedChannel> {
   const known = await alreadyOpened(owner, command);
   if (known) return known;
-  const peer = channelPeerOf(command.peer, configuredPeer);
   const { valueMsat, userChannelId, maxFeeMsat } = command;
-  const funding = await chooseFunding(owner, wholeSats(valueMsat));
+  const valueSat = wholeSats(valueMsat);
+  const earlier = await readOpening(wallet, userChannelId);
+  const before = earlier && (await settled(owner, wallet, earlier, command));
+  if (before === 'opened') return requireOpened(owner, command);
+  const peer = channelPeerOf(command.peer, configuredPeer);
+  const anchor = before === 'open' && earlier ? earlier.anchor : null;
+  const funding = await chooseFunding(owner, valueSat, anchor);
   requireFeeWithin('open', funding.feeBoundSat * MSAT_PER_SAT, maxFeeMsat);
   await connectPeer(rest, peer);
+  const [first] = funding.coins.map(outpointOf);
+  const opening = { valueSat: `${valueSat}`, peer: peer.pubkey, anchor: anchor ?? first ?? '' };
+  await putOpening(wallet, userChannelId, opening);
   try {
     const { funding_txid_bytes, output_index } = await rest.post(
       '/v1/channels',
       {
         node_pubkey: base64.encode(hex.decode(peer.pubkey)),
-        local_funding_amount: `${wholeSats(valueMsat)}`,
+        local_funding_amount: `${valueSat}`,
         memo: openedAs(userChannelId),
         sat_per_vbyte: `${funding.satPerVbyte}`,
         outpoints: funding.coins.map(({ outpoint }) => outpoint),
@@ -75,8 +96,52 @@ export async function openChannel(
     // The channel may be open although LND refused: the request may have arrived twice.
     const opened = await alreadyOpened(owner, command).catch(() => null);
     if (opened) return { ...opened, isNew: true };
+    if (error.outcomeUnknown) throw error;
+    // The refusal of a repeat says nothing of the earlier request.
+    if (anchor !== null) throw orEarlier(error);
+    await putOpening(wallet, userChannelId, null);
     throw error;
   }
+}
+
+/**
+ * What became of an earlier request for the channel: `opened`, `open` while it may still arrive and LND has its coin
+ * free, or `never`. Waits while LND holds the coin, as it does while it talks with the peer. Throws `timeout` when that
+ * takes long.
+ */
+async function settled(
+  owner: LndRest,
+  { elapsedMs, closed }: OpeningWallet,
+  earlier: Opening,
+  command: OpenChannelCommand,
+): Promise<'opened' | 'open' | 'never'> {
+  const sinceMs = elapsedMs();
+  for (;;) {
+    const coin = await standingOfCoin(owner, earlier.anchor);
+    if (coin !== 'spent') {
+      requireSameChannel({ ...earlier, valueSat: BigInt(earlier.valueSat) }, command);
+    }
+    if (coin === 'free') return 'open';
+    // LND lists a channel before it publishes the transaction that spends the coin.
+    if (await alreadyOpened(owner, command)) return 'opened';
+    if (coin === 'spent') return 'never';
+    if (elapsedMs() - sinceMs >= TALKS_MOST_MS || closed.aborted) throw maybeOpening();
+    await sleep(LOOK_AGAIN_MS, closed);
+  }
+}
+
+async function requireOpened(owner: LndRest, command: OpenChannelCommand): Promise<OpenedChannel> {
+  const opened = await alreadyOpened(owner, command);
+  if (opened) return opened;
+  throw maybeOpening();
+}
+
+function maybeOpening(): ApiError {
+  return new ApiError('timeout', `${MAY_BE_OPENING}: try again later.`, { outcomeUnknown: true });
+}
+
+function orEarlier({ kind, message, cause }: ApiError): ApiError {
+  return new ApiError(kind, `${message} ${MAY_BE_OPENING}.`, { outcomeUnknown: true, cause });
 }
 
 async function alreadyOpened(
@@ -102,20 +167,33 @@ async function openedChannel(
   return { channelId: channelIdOf(channelPoint), userChannelId, feeMsat };
 }
 
-async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding> {
+async function chooseFunding(
+  owner: LndRest,
+  valueSat: bigint,
+  anchor: string | null = null,
+): Promise<Funding> {
   const [coins, rate] = await Promise.all([readCoins(owner, 1), satPerVbyte(owner)]);
-  return orTellingLocks(owner, () => fundingFor(coins, valueSat, rate));
+  return orTellingLocks(owner, () => fundingFor(coins, valueSat, rate, anchor));
 }
 
 /**
- * Chooses the largest coins until they pay for the channel, and bounds the fee. Pure. Throws `refused` when they do not
- * suffice.
+ * Chooses the largest coins until they pay for the channel, and bounds the fee; the coin of the outpoint `anchor` is
+ * always one of them. Pure. Throws `refused` when they do not suffice.
  */
-export function fundingFor(utxos: readonly LndCoin[], valueSat: bigint, rate: bigint): Funding {
-  const largestFirst = spendable(utxos).toSorted((a, b) => Number(b.amount_sat - a.amount_sat));
+export function fundingFor(
+  utxos: readonly LndCoin[],
+  valueSat: bigint,
+  rate: bigint,
+  anchor: string | null = null,
+): Funding {
+  const isAnchor = (coin: LndCoin) => outpointOf(coin) === anchor;
+  const largestFirst = spendable(utxos).toSorted(
+    (a, b) => Number(isAnchor(b)) - Number(isAnchor(a)) || Number(b.amount_sat - a.amount_sat),
+  );
+  const hasAnchor = anchor === null || largestFirst.some(isAnchor);
   const coins: LndCoin[] = [];
   let sumSat = 0n;
-  for (const coin of largestFirst) {
+  for (const coin of hasAnchor ? largestFirst : []) {
     coins.push(coin);
     sumSat += coin.amount_sat;
     const feeSat = transactionVbytes(coins, OUTPUTS) * rate;
@@ -126,6 +204,10 @@ export function fundingFor(utxos: readonly LndCoin[], valueSat: bigint, rate: bi
   throw refused(
     'The confirmed coins of the wallet do not suffice for this channel and its fee: receive more, or open a smaller one.',
   );
+}
+
+function outpointOf({ outpoint: { txid_str, output_index } }: LndCoin): string {
+  return `${txid_str}:${output_index}`;
 }
 
 async function connectPeer(rest: LndRest, { pubkey, host }: ChannelPeer): Promise<void> {

@@ -45,8 +45,8 @@ function isBumpOf(transaction: LndTransaction, { payment, txid, outpoints }: Bum
 }
 
 /**
- * Returns, of several transactions of one send, only the one that stands. Sends of one label that share no coin are told
- * apart by the sends that are known; see {@link paymentsOfLabel}.
+ * Returns, of several transactions of one send, only the one that stands. Sends of one label that share no coin are
+ * told apart by the sends that are known; see {@link paymentsOfLabel}.
  */
 export function standing(
   listed: readonly LndTransaction[],

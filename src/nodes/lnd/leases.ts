@@ -61,33 +61,36 @@ export async function giveBack(
   });
 }
 
-/**
- * Returns every lock on a coin, also those of other programs, and of coins that an unconfirmed transaction spends. None
- * where the macaroon may not read them, or LND was built without `walletrpc`.
- */
+/** Returns every lock on a coin, also those of other programs, and of coins that an unconfirmed transaction spends. */
+export async function readAllLeases(owner: LndRest): Promise<readonly LockedCoin[]> {
+  const { locked_utxos } = await owner.post('/v2/wallet/utxos/leases', {}, leasesShape, {
+    harmlessTwice: true,
+    mostBytes: MOST_LIST_BYTES,
+  });
+  return locked_utxos.map((one) => ({
+    ...lockOf(one),
+    amountSat: one.value,
+    untilMs: one.expiration * 1000,
+  }));
+}
+
+/** {@link readAllLeases}; none where the macaroon may not read them, or LND was built without `walletrpc`. */
 export async function readLeases(owner: LndRest): Promise<readonly LockedCoin[]> {
-  try {
-    const { locked_utxos } = await owner.post('/v2/wallet/utxos/leases', {}, leasesShape, {
-      harmlessTwice: true,
-      mostBytes: MOST_LIST_BYTES,
-    });
-    return locked_utxos.map((one) => ({
-      ...lockOf(one),
-      amountSat: one.value,
-      untilMs: one.expiration * 1000,
-    }));
-  } catch (error) {
+  return readAllLeases(owner).catch((error: unknown) => {
     if (isApiError(error, 'forbidden') || isMissingAtLnd(error)) return [];
     throw error;
-  }
+  });
 }
 
 /**
  * Returns the locked coins that no transaction spends: LND leaves them out of its balance and of its choice of coins.
  * LND itself removes the lock of a coin when a block spends it.
  */
-export async function lockedCoins(owner: LndRest): Promise<readonly LockedCoin[]> {
-  const leases = await readLeases(owner);
+export async function lockedCoins(
+  owner: LndRest,
+  read: (owner: LndRest) => Promise<readonly LockedCoin[]> = readLeases,
+): Promise<readonly LockedCoin[]> {
+  const leases = await read(owner);
   if (leases.length === 0) return [];
   const spent = new Set(
     (await unconfirmedTransactions(owner)).flatMap(({ previous_outpoints }) =>

@@ -55,8 +55,8 @@ function bumpable(payment: Payment): BumpableSend[] {
 }
 
 /**
- * Returns whether a transaction was in a block already when the look before this one read the list. Its payment was told
- * then, so it is unfinished in the store, or over.
+ * Returns whether a transaction was in a block already when the look before this one read the list. Its payment was
+ * told then, so it is unfinished in the store, or over.
  */
 function wasToldAt(cursorHeight: number): (transaction: LndTransaction) => boolean {
   const lastHeight = cursorHeight === 0 ? 0 : cursorHeight + UNSETTLED_BLOCKS;

@@ -79,7 +79,9 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
       listChannels: () => listChannels(rest),
       openFeeBoundMsat: (valueMsat) => estimateOpenFee(owner, valueMsat),
       openChannel: (command) =>
-        wallet.locks.run('open_channel', () => openChannel(rest, owner, channelPeer, command)),
+        wallet.locks.run('open_channel', () =>
+          openChannel(rest, owner, wallet, channelPeer, command),
+        ),
       closeFeeBoundMsat: (channelId, options) => closeFeeBoundMsat(owner, channelId, options),
       closeChannel: (channelId, options) => closeChannel(rest, owner, channelId, options),
     },

@@ -19,10 +19,10 @@ export interface BumpableSend {
 type Strand = readonly LndTransaction[];
 
 /**
- * Returns, of the transactions with one label, the one of each payment that stands, each under a label of its own. Pure.
- * A payment of `sends` keeps its label. Another keeps the label of its transaction where no other has it; else its id is
- * that of its oldest transaction. Where several payments share a label, one that `wasTold` and is not in `sends` is left
- * out: it is over, under a name that is not known here.
+ * Returns, of the transactions with one label, the one of each payment that stands, each under a label of its own.
+ * Pure. A payment of `sends` keeps its label. Another keeps the label of its transaction where no other has it; else
+ * its id is that of its oldest transaction. Where several payments share a label, one that `wasTold` and is not in
+ * `sends` is left out: it is over, under a name that is not known here.
  */
 export function paymentsOfLabel(
   listed: Strand,

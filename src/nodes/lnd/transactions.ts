@@ -45,7 +45,7 @@ export async function recentTransactions(rest: LndRest): Promise<readonly LndTra
   return standing(await listedTransactions(rest));
 }
 
-/** Returns the transactions of so many blocks, the last two weeks if absent, and all unconfirmed ones, as LND lists them. */
+/** Returns the transactions of so many blocks, the last two weeks if absent, and all unconfirmed ones. */
 export async function listedTransactions(
   rest: LndRest,
   blocks = RECENT_BLOCKS,

@@ -1,11 +1,14 @@
 import type { OddRows } from '../remote/odd-rows.ts';
 import type { Recent } from '../remote/recent.ts';
 import type { RemoteWallet } from '../remote/wallet.ts';
+import type { ConnectorRows } from '../remote-kind.ts';
 import type { CoinLocks } from './coin-locks.ts';
 import type { LabelGrace } from './label-grace.ts';
 
 /** One LND wallet, shared by all handles to it. */
 export interface LndWallet extends RemoteWallet {
+  /** What this connector stores, because LND has no place for it. */
+  readonly rows: ConnectorRows;
   readonly labels: LabelGrace;
   readonly coinLocks: CoinLocks;
   readonly oddRows: OddRows;

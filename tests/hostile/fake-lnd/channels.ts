@@ -88,6 +88,11 @@ export class Channels {
     if (amountSat < 20_000n) {
       throw new LndError(`channel is too small, the minimum channel size is: 20000 SAT`);
     }
+    const free = this.#wallet.coins().filter(({ outpoint }) => !this.#wallet.isLeased(outpoint));
+    const gone = selection.outpoints?.find((one) => !free.some(({ outpoint }) => outpoint === one));
+    if (gone !== undefined) {
+      throw new LndError(`outpoint already spent or locked by another subsystem: ${gone}`);
+    }
     const script = `0020${randomBytes(32).toString('hex')}`;
     const { txid } = this.#wallet.pay(
       [{ script, valueSat: amountSat }],

@@ -6,11 +6,19 @@ import { openChannel } from '../../../src/nodes/lnd/channel-open.ts';
 import { channelIdOf, openedAs } from '../../../src/nodes/lnd/channels.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
 afterAll(() => lnd.stop());
 const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => '0e' });
+
+const wallet = {
+  rows: memoryState(),
+  userPk: '',
+  elapsedMs: () => 0,
+  closed: new AbortController().signal,
+};
 
 const FUNDING = 'ab'.repeat(32);
 const POINT = `${FUNDING}:1`;
@@ -210,14 +218,14 @@ test('an opening that is known already tells its cost', async () => {
   });
   lnd.on('GET /v1/transactions', { transactions: [transaction(FUNDING, '154', '')] });
   const command = { valueMsat: 100_000_000n, userChannelId, peer: null, maxFeeMsat: 10_000_000n };
-  expect(await openChannel(owner, owner, null, command)).toEqual({
+  expect(await openChannel(owner, owner, wallet, null, command)).toEqual({
     channelId,
     userChannelId,
     feeMsat: 154_000n,
     isNew: false,
   });
   const other = { ...command, peer: { pubkey: nodeKey(3).pk, host: '127.0.0.1:9735' } };
-  const refusal = openChannel(owner, owner, null, other).catch((error) => error);
+  const refusal = openChannel(owner, owner, wallet, null, other).catch((error) => error);
   expect(await refusal).toMatchObject({ kind: 'refused' });
 });
 
@@ -232,7 +240,7 @@ test('an opening that got no further than its peer leaves nothing open, and cost
   lnd.on('POST /v1/peers', () => new Response('<html>502 Bad Gateway</html>', { status: 502 }));
   const peer = { pubkey: PEER, host: '127.0.0.1:9735' };
   const command = { valueMsat: 100_000_000n, userChannelId, peer, maxFeeMsat: 10_000_000n };
-  const error = await openChannel(owner, owner, null, command).catch((thrown) => thrown);
+  const error = await openChannel(owner, owner, wallet, null, command).catch((thrown) => thrown);
   expect(error).toMatchObject({ kind: 'unreadable', outcomeUnknown: false });
   expect(lnd.requests.at(-1)?.path).toBe('/v1/peers');
 });

@@ -15,6 +15,7 @@ import { LocalChanges } from '../../../src/nodes/remote/local-changes.ts';
 import { OddRows } from '../../../src/nodes/remote/odd-rows.ts';
 import { Recent } from '../../../src/nodes/remote/recent.ts';
 import { Sendable } from '../../../src/nodes/remote/sendable.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
@@ -31,6 +32,7 @@ const wallet = {
   elapsedMs: () => 0,
   random: (bytes: number) => new Uint8Array(bytes).fill(7),
   coinLocks,
+  rows: memoryState(),
   locks: keyedLock(),
   local: new LocalChanges(),
   labels: new LabelGrace(() => 0),

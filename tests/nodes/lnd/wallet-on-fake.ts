@@ -3,6 +3,7 @@ import { decodeAddress } from '../../../src/codecs/address.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import type { PayOnchainCommand, WalletNode } from '../../../src/nodes/node.ts';
+import type { ConnectorRows } from '../../../src/nodes/remote-kind.ts';
 import type { FakeLnd } from '../../hostile/fake-lnd.ts';
 import type { ProxyTarget } from '../../hostile/fault-proxy.ts';
 import { memoryState } from '../../support/memory-state.ts';
@@ -17,7 +18,11 @@ export const MARK = 'aa'.repeat(16);
 export async function walletOnFake(
   fake: FakeLnd,
   target: ProxyTarget,
-  { mark = MARK, elapsedMs }: { mark?: string; elapsedMs?: () => number } = {},
+  {
+    mark = MARK,
+    elapsedMs,
+    state = memoryState(),
+  }: { mark?: string; elapsedMs?: () => number; state?: ConnectorRows } = {},
 ): Promise<WalletNode> {
   const entry = {
     kind: 'lnd' as const,
@@ -28,7 +33,7 @@ export async function walletOnFake(
     token: fake.adminMacaroon,
   };
   const connector = openLnd({
-    state: memoryState(),
+    state,
     clock: { now: () => Date.now() },
     random: (bytes) => new Uint8Array(randomBytes(bytes)),
     ...(elapsedMs && { elapsedMs }),
@@ -45,6 +50,12 @@ export async function walletOnFake(
 export function onchainOf({ onchain }: WalletNode): NonNullable<WalletNode['onchain']> {
   if (onchain === undefined) throw new Error('LND sends on chain');
   return onchain;
+}
+
+/** The channels of a wallet. */
+export function channelsOf({ channels }: WalletNode): NonNullable<WalletNode['channels']> {
+  if (channels === undefined) throw new Error('LND opens channels');
+  return channels;
 }
 
 /** An order for a send of so many satoshis, under a fresh id unless one is given. */

@@ -23,6 +23,8 @@ describeNetwork('locks on coins of LND', (network) => {
     sidecar = await startNodeSidecar([
       '--client-credentials',
       await credentialsOf({ url, cert, adminMacaroon }),
+      '--channel-peer',
+      `${network().bob.pubkey}@${network().bob.peerAddress}`,
     ]);
   });
   afterEach(() => proxy?.rules());
@@ -106,5 +108,91 @@ describeNetwork('locks on coins of LND', (network) => {
     await send({ amount: '1000' });
     await waitUntil('the coins are free', async () => (await leases()).length === 0);
     await network().btcd.generate(1);
+  });
+
+  test('a channel that LND talks about with its peer is not opened again after a kill', async () => {
+    const order = {
+      body: { value: '300000' },
+      headers: { 'idempotency-key': 'a channel while the peer is silent' },
+    };
+    const channels = async () =>
+      (await sidecar.get('/v2/node/list_channels')).channels.filter(
+        ({ channel_value }: { channel_value: string }) => channel_value === '300000',
+      );
+    network().bob.pause();
+    try {
+      sidecar.call('POST', '/v2/node/open_channel', order).catch(() => undefined);
+      await waitUntil('LND holds the coins', async () => (await leases()).length > 0);
+      await sidecar.kill();
+      await sidecar.start();
+      const again = sidecar.call('POST', '/v2/node/open_channel', order);
+      await Bun.sleep(2_000);
+      network().bob.resume();
+      const { status, body } = await again;
+      expect(status).toBe(200);
+      expect(await channels()).toMatchObject([{ channel_id: body.channel_id }]);
+    } finally {
+      network().bob.resume();
+    }
+    await network().btcd.generate(6);
+  });
+
+  test('two sidecars that are asked at once for one client_payment_id list every payment that was made', async () => {
+    const { restUrl, tlsCertPath, macaroonPath } = network().alice;
+    const other = await startNodeSidecar([
+      '--client-credentials',
+      await credentialsOf({
+        url: restUrl,
+        cert: readFileSync(tlsCertPath, 'utf8'),
+        adminMacaroon: readFileSync(macaroonPath).toString('hex'),
+      }),
+    ]);
+    try {
+      const body = {
+        address: await address(),
+        amount: '31000',
+        client_payment_id: 'd2'.repeat(32),
+      };
+      const answers = await Promise.all(
+        [sidecar, other].map((one) => one.call('POST', '/v2/node/pay_onchain', { body })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const own = answers.map((answer) => answer.body.txid as string);
+      const { transactions } = await alice<{ transactions: { tx_hash: string; label: string }[] }>(
+        'GET',
+        '/v1/transactions',
+      );
+      const made = transactions
+        .filter(({ label }) => label === `ws:${body.client_payment_id}`)
+        .map(({ tx_hash }) => tx_hash);
+      expect(made.toSorted()).toEqual([...new Set(own)].toSorted());
+      await network().btcd.generate(7);
+      for (const [which, one] of [sidecar, other].entries()) {
+        const sends = async () => {
+          await one.put('/v2/node/sync_payments');
+          const listed = await one.get('/v2/node/list_payments', {
+            filter: 'all',
+            rail: 'onchain',
+          });
+          return listed.payments.filter(
+            ({ txid, amount }: { txid: string; amount: string }) =>
+              made.includes(txid) && amount === '31000',
+          );
+        };
+        await waitUntil('each is completed once', async () => {
+          const found = await sends();
+          return (
+            found.length === made.length &&
+            found.every(({ status }: { status: string }) => status === 'completed')
+          );
+        });
+        const mine = (await sends()).find(({ index }: { index: string }) =>
+          index.endsWith(`os_${body.client_payment_id}`),
+        );
+        expect(mine.txid).toBe(own[which]);
+      }
+    } finally {
+      await other.close();
+    }
   });
 });

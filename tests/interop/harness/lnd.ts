@@ -33,6 +33,9 @@ export interface LndProcess extends RestLocation, LndRest {
   stop(): Promise<void>;
   /** Ends it at once (SIGKILL), as a crash would. */
   kill(): Promise<void>;
+  /** Stops its work until {@link resume}: its peers and callers wait. */
+  pause(): void;
+  resume(): void;
 }
 
 /** One `lnd` with its wallet open, synced to the chain. */
@@ -128,6 +131,8 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
     start,
     stop: () => process.stop(),
     kill: () => process.kill(),
+    pause: () => process.pause(),
+    resume: () => process.resume(),
   };
 }
 

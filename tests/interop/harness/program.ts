@@ -10,6 +10,9 @@ export interface Program {
   stop(): Promise<void>;
   /** Ends it with SIGKILL, as a crash or a power cut would. Does nothing when it is not running. */
   kill(): Promise<void>;
+  /** Stops its work until {@link resume}; its connections stay open. Does nothing when it is not running. */
+  pause(): void;
+  resume(): void;
   /** Throws, with the end of the log, unless it is running. */
   assertRunning(): void;
 }
@@ -30,6 +33,11 @@ export function program(command: readonly string[], logPath: string, reaper: Rea
     await ending.exited;
   }
 
+  function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    const paused = running();
+    if (paused !== null) process.kill(-paused.pid, name);
+  }
+
   return {
     start() {
       if (running() !== null) throw new Error(`${command[0]} is running already; stop it first.`);
@@ -48,6 +56,8 @@ export function program(command: readonly string[], logPath: string, reaper: Rea
     stop: () => end((ending) => ending.kill('SIGTERM')),
     // With the processes that it started, which would keep its ports for some seconds.
     kill: () => end(({ pid }) => process.kill(-pid, 'SIGKILL')),
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
     assertRunning() {
       if (running() !== null) return;
       const tail = readFileSync(logPath, 'utf8').slice(-LOG_TAIL_CHARACTERS);

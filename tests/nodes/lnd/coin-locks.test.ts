@@ -161,6 +161,26 @@ describe('locked coins', () => {
     expect(await onchainSat()).toBe(COIN_SAT - 400_000n - feeSat);
   });
 
+  test('are not counted twice where a coin is locked after the balance was read', async () => {
+    await stop();
+    let lists = 0;
+    const lock = (at: number) =>
+      fake.wallet.leases.set(fake.wallet.coins()[at]?.outpoint ?? '', {
+        id: 'ee'.repeat(32),
+        expiresMs: Date.now() + 60_000,
+      });
+    await start({
+      intercept({ rpc }) {
+        if (rpc === '/walletrpc.WalletKit/ListLeases' && lists++ === 0) lock(1);
+        return false;
+      },
+    });
+    fake.wallet.receive(COIN_SAT);
+    lock(0);
+    expect(await onchainSat()).toBe(2n * COIN_SAT);
+    expect(lists).toBeGreaterThan(1);
+  });
+
   test('of a published send are released', async () => {
     const command = sendCommand(400_000n);
     const signed = await sign(command);
@@ -213,6 +233,12 @@ describe('on an LND before 0.19', () => {
     const sends = await Promise.all(Array.from({ length: 8 }, () => sign(sendCommand(400_000n))));
     const coins = sends.flatMap(({ locks }) => locks.map(({ outpoint }) => outpoint));
     expect(new Set(coins).size).toBe(8);
+    const choices = fake.received.filter(
+      ({ rpc, body }) =>
+        rpc === '/walletrpc.WalletKit/FundPsbt' && !body.includes('custom_lock_id'),
+    );
+    // None was made in vain.
+    expect(choices).toHaveLength(8);
     expect(leased().toSorted()).toEqual(coins.toSorted());
   });
 

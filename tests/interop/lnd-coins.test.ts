@@ -123,14 +123,17 @@ describeNetwork('locks on coins of LND', (network) => {
       (await sidecar.get('/v2/node/list_channels')).channels.filter(
         ({ channel_value }: { channel_value: string }) => channel_value === '300000',
       );
+    const before = (await leases()).length;
     network().bob.pause();
     try {
       sidecar.call('POST', '/v2/node/open_channel', order).catch(() => undefined);
-      await waitUntil('LND holds the coins', async () => (await leases()).length > 0);
+      await waitUntil('LND holds the coins', async () => (await leases()).length > before);
       await sidecar.kill();
       await sidecar.start();
       const again = sidecar.call('POST', '/v2/node/open_channel', order);
-      await Bun.sleep(2_000);
+      const looks = () => proxy.seen.filter(({ path }) => path === '/v1/channels/pending').length;
+      const from = looks();
+      await waitUntil('the next process waits for the channel', async () => looks() > from + 2);
       network().bob.resume();
       const { status, body } = await again;
       expect(status).toBe(200);

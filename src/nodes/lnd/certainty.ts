@@ -1,4 +1,4 @@
-import { type LndRefusal, wasTurnedAway } from './refusal.ts';
+import { type LndRefusal, refusalText, wasTurnedAway } from './refusal.ts';
 
 /**
  * Which error answers prove that LND did not move money (docs/decisions.md 81). LND gives most refusals the gRPC code 2
@@ -36,13 +36,16 @@ const BEFORE_A_PAYMENT: readonly RegExp[] = [
   /^invalid invoice signature$/,
 ];
 
+/** The message for a channel whose coins LND has locked or spent. */
+const COIN_TAKEN = /^outpoint already spent or locked by another subsystem/;
+
 /** Messages that LND sends before it agrees with the peer on a channel's funding, or when the two do not agree. */
 const BEFORE_A_CHANNEL: readonly RegExp[] = [
   /^peer [0-9a-f]+ is not online$/,
   /^not enough witness outputs to create funding transaction/,
   /^insufficient funds available to construct transaction/,
   /^reserved wallet balance invalidated/,
-  /^outpoint already spent or locked by another subsystem/,
+  COIN_TAKEN,
   /^channel is too small/,
   /^funding amount is too large/,
   /^local funding amount must be non-zero$/,
@@ -72,6 +75,10 @@ export const refusesToPay: Certainty = (refusal) => isCertain(refusal, BEFORE_A_
 export const refusesToPublish: Certainty = (refusal) => isCertain(refusal, []);
 /** For POST `/v1/channels`. */
 export const refusesToOpen: Certainty = (refusal) => isCertain(refusal, BEFORE_A_CHANNEL);
+/** Returns whether LND opened no channel because it has locked or spent a coin that was to fund it. */
+export function isCoinTaken(error: unknown): boolean {
+  return COIN_TAKEN.test(refusalText(error));
+}
 /** For DELETE `/v1/channels/...`, before the first item of its stream. */
 export const refusesToClose: Certainty = (refusal) => isCertain(refusal, BEFORE_A_CLOSE);
 

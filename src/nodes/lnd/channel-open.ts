@@ -7,7 +7,7 @@ import type { OpenChannelCommand, OpenedChannel } from '../node.ts';
 import { channelPeerOf } from '../remote/channel-peer.ts';
 import { requireSameChannel } from '../remote/channel-refusals.ts';
 import { requireFeeWithin } from '../remote/fee-limit.ts';
-import { refusesToOpen } from './certainty.ts';
+import { isCoinTaken, refusesToOpen } from './certainty.ts';
 import { openingCostMsat } from './channel-fees.ts';
 import { channelIdOf, openedAs, readChannels } from './channels.ts';
 import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from './coins.ts';
@@ -98,7 +98,14 @@ export async function openChannel(
     if (opened) return { ...opened, isNew: true };
     if (error.outcomeUnknown) throw error;
     // The refusal of a repeat says nothing of the earlier request.
-    if (anchor !== null) throw orEarlier(error);
+    if (anchor !== null) {
+      if (!isCoinTaken(error)) throw orEarlier(error);
+      // The earlier request came first.
+      if ((await settled(owner, wallet, opening, command)) === 'opened') {
+        return requireOpened(owner, command);
+      }
+      throw maybeOpening();
+    }
     await putOpening(wallet, userChannelId, null);
     throw error;
   }

@@ -82,6 +82,40 @@ test('a request that arrives after the next process has opened the channel is re
   expect(fake.channels.list()).toHaveLength(1);
 });
 
+test('a request that LND refuses because the one before it came first finds that channel', async () => {
+  const early = Promise.withResolvers<void>();
+  const state = memoryState();
+  let opens = 0;
+  fake = await startFakeLnd({
+    onchainSat: 0n,
+    channelSat: 0n,
+    hooks: {
+      async intercept({ rpc }) {
+        if (rpc !== OPEN) return false;
+        // The second request arrives first, and LND begins with the one before it.
+        if (++opens === 2) {
+          const [coin] = fake.wallet.coins();
+          lock(coin?.outpoint ?? '');
+          setTimeout(() => {
+            fake.wallet.leases.clear();
+            early.resolve();
+          }, 600);
+        } else {
+          await early.promise;
+        }
+        return false;
+      },
+    },
+  });
+  fake.wallet.receive(1_000_000n);
+  const first = channelsOf(await walletOnFake(fake, fake, { state })).openChannel(order);
+  await until(() => asked() === 1, 'LND is asked');
+  const second = channelsOf(await walletOnFake(fake, fake, { state })).openChannel(order);
+  const { channelId } = await first;
+  expect(await second).toMatchObject({ channelId, isNew: false });
+  expect(fake.channels.list()).toHaveLength(1);
+});
+
 test('while LND holds the coin for longer, nothing is opened and the outcome is unknown', async () => {
   const lost = Promise.withResolvers<void>();
   await start([1_000_000n, 900_000n], async (coins) => {

@@ -1,3 +1,4 @@
+import { CODES } from './refusal.ts';
 import type { Certainty } from './rpc.ts';
 
 /**
@@ -11,6 +12,13 @@ const BEFORE_SENDING: ReadonlySet<number> = new Set([
 
 /** Whether `xpay` has sent nothing and sends nothing any more. */
 export const refusesToPay: Certainty = ({ code }) => code !== null && BEFORE_SENDING.has(code);
+
+/** How `xpay` gives up when lightningd begins no part of a hash that has a part of another attempt (lightningd/pay.c). */
+const GAVE_WAY = /\binjectpaymentonion error 20[01]\b/;
+
+/** Whether `xpay` ended because the hash is paid, or another attempt of it has a part on its way. */
+export const gaveWay: Certainty = ({ code, text }) =>
+  code === CODES.alreadyPaid || (code === CODES.pluginError && GAVE_WAY.test(text));
 
 /** The codes with which no command begins: the parameters, the command or the rune. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([-32602, -32601, 1501, 1502, 1503]);
@@ -46,7 +54,11 @@ export function isOfXpay(code: number): boolean {
   return code >= 200 && code < 300;
 }
 
+/** The reason of an attempt that failed while another one paid the hash; for `status_msg`. */
+export const PAID_OTHERWISE = 'paid by another attempt';
+
 /** Why a payment failed, by the code with which `xpay` gave up; for `status_msg`. */
 export function failureBy(code: number): string {
+  if (code === CODES.alreadyPaid) return PAID_OTHERWISE;
   return code === 203 ? 'rejected by the receiver' : 'no route';
 }

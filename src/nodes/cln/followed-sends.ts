@@ -5,7 +5,8 @@ import type { Found } from './cursor.ts';
 import { inBatches } from './in-batches.ts';
 import type { FollowedList, Look } from './look.ts';
 import { newRows } from './pages.ts';
-import { attemptsOf, hasPaidAll, outboundObservation, type SendAttempt } from './translate.ts';
+import { sendsSeen } from './seen-sends.ts';
+import { attemptsOf, hasPaidAll } from './translate.ts';
 import { type ClnSendpay, sendpayShape, sendpaysShape } from './wire.ts';
 
 const NAME = 'sendpays';
@@ -81,7 +82,8 @@ async function ofFirstRead(
     // Reading an invoice takes the processor for up to some milliseconds.
     await turn();
     const own = attempts.get(hash) ?? [];
-    if (!passed.has(hash) && own.every(hasPaidAll)) observations.push(...observed(look, own));
+    if (!passed.has(hash) && own.every(hasPaidAll))
+      observations.push(...sendsSeen(own, look.wallet));
     else others.push(hash);
   }
   for (const hash of attempts.keys()) passed.add(hash);
@@ -107,14 +109,7 @@ async function ofHash(look: Look, hash: string): Promise<Observation[]> {
   const parts = readable(look, payments);
   const attempts = parts.length < payments.length ? [] : attemptsOf(parts);
   look.wallet.endings.shown(hash, attempts);
-  return observed(look, attempts);
-}
-
-function observed({ wallet }: Look, attempts: readonly SendAttempt[]): Observation[] {
-  const { endings, clock } = wallet;
-  return attempts.map((attempt) =>
-    outboundObservation(attempt, { nowMs: clock.now(), failure: endings.failureOf(attempt) }),
-  );
+  return sendsSeen(attempts, look.wallet);
 }
 
 /**

@@ -4,8 +4,8 @@ import { ifAllowed } from '../remote/if-allowed.ts';
 import { incomingPayment } from './invoices.ts';
 import { onchainPayment } from './onchain-history.ts';
 import type { ClnRpc } from './rpc.ts';
+import { sendsSeen } from './seen-sends.ts';
 import { attemptsToPay } from './sends.ts';
-import { outboundObservation } from './translate.ts';
 import type { ClnWallet } from './wallet.ts';
 
 /**
@@ -55,13 +55,8 @@ async function sentPayments(
   wallet: ClnWallet,
   hash: string,
 ): Promise<readonly Observation[]> {
-  const nowMs = wallet.clock.now();
   const askedAtMs = wallet.elapsedMs();
   const attempts = await attemptsToPay(owner, hash);
   wallet.recent.keep(hash, attempts, askedAtMs);
-  return attempts
-    .toReversed()
-    .map((attempt) =>
-      outboundObservation(attempt, { nowMs, failure: wallet.endings.failureOf(attempt) }),
-    );
+  return sendsSeen(attempts, wallet).toReversed();
 }

@@ -1,11 +1,10 @@
 import type { SendOutcome, SendQuestion } from '../node-sends.ts';
-import { asBegun } from '../remote/as-begun.ts';
 import { labelOf } from './labels.ts';
 import { onchainOutcome } from './onchain-outcome.ts';
-import { tipOf } from './pages.ts';
+import { isSendListComplete } from './pages.ts';
 import type { ClnRpc } from './rpc.ts';
-import { attemptsToPay, labeled } from './sends.ts';
-import { outboundObservation } from './translate.ts';
+import { otherSeen, ownSeen } from './running-send.ts';
+import { attemptsToPay, isPaid } from './sends.ts';
 import type { ClnWallet } from './wallet.ts';
 
 /**
@@ -26,15 +25,19 @@ export async function sendOutcome(
   const { payment } = question;
   const { hash } = payment;
   if (hash === null) return UNKNOWN;
+  const label = labelOf(payment.index);
   // This is read before the list, so an attempt that is not in the list cannot be added to it later.
   const isOver = await isLongExpired(owner, question);
-  const mine = labeled(await attemptsToPay(owner, hash), labelOf(payment.index));
-  if (mine) {
-    const failure = wallet.endings.failureOf(mine);
-    const seen = outboundObservation(mine, { nowMs: wallet.clock.now(), failure });
-    return { state: 'known', ...asBegun(seen, payment) };
-  }
-  return isOver && (await isListComplete(owner)) ? { state: 'never', reason: 'not sent' } : UNKNOWN;
+  const attempts = await attemptsToPay(owner, hash);
+  const mine = ownSeen({ wallet, command: payment, label }, attempts);
+  if (mine) return { state: 'known', ...mine };
+  const paid = attempts.findLast(isPaid);
+  if (paid && question.fetched)
+    return { state: 'never', reason: 'invoice paid by another payment' };
+  if (paid) return { state: 'taken', ...otherSeen(wallet, paid) };
+  return isOver && (await isSendListComplete(owner))
+    ? { state: 'never', reason: 'not sent' }
+    : UNKNOWN;
 }
 
 /** Whether the invoice expired long ago by the node's own clock. */
@@ -43,9 +46,4 @@ async function isLongExpired(owner: ClnRpc, { payment, fetched }: SendQuestion):
   if (expiresAtMs === null) return false;
   const nodeMs = await owner.nodeTimeMs();
   return nodeMs !== null && nodeMs >= expiresAtMs + AFTER_EXPIRY_MS;
-}
-
-/** Whether the node has never deleted a payment from its list, as its plugin autoclean does. */
-async function isListComplete(owner: ClnRpc): Promise<boolean> {
-  return (await tipOf(owner, 'sendpays', 'deleted')) === 0;
 }

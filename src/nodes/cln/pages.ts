@@ -110,6 +110,11 @@ export async function tipOf(rpc: ClnRpc, list: string, order: Order): Promise<nu
   return reached && (reached[order] ?? 0);
 }
 
+/** Whether the node has never deleted a payment from its list, as its plugin autoclean does. */
+export async function isSendListComplete(owner: ClnRpc): Promise<boolean> {
+  return (await tipOf(owner, 'sendpays', 'deleted')) === 0;
+}
+
 function numberOf(row: unknown, order: RowOrder): number {
   const name = `${order}_index`;
   const read = z.looseObject({ [name]: z.int().nonnegative() }).safeParse(row);

@@ -1,47 +1,35 @@
-import type { z } from 'zod';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
 import type { Observation } from '../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../node-sends.ts';
-import { asBegun } from '../remote/as-begun.ts';
-import { reportOf } from '../remote/send-report.ts';
-import { failureBy, isOfXpay, refusesToPay } from './certainty.ts';
+import { refusesToPay } from './certainty.ts';
 import { isListed } from './invoices.ts';
 import { labelOf } from './labels.ts';
-import { codeOf } from './refusal.ts';
+import { isSendListComplete } from './pages.ts';
 import type { ClnRpc } from './rpc.ts';
+import {
+  asPaid,
+  type Ended,
+  isOfThisCall,
+  noteEnd,
+  notSent,
+  ownSeen,
+  type RunningSend,
+  reportAfter,
+  reportBefore,
+  type SendOrder,
+} from './running-send.ts';
 import { maxSendableMsat } from './sendable.ts';
-import { attemptsToPay, labeled } from './sends.ts';
-import { outboundObservation, type SendAttempt } from './translate.ts';
+import { attemptsToPay } from './sends.ts';
 import type { ClnWallet } from './wallet.ts';
-import { type ClnSendpay, paidShape, waitShape } from './wire.ts';
+import { paidShape, waitShape } from './wire.ts';
 
 /** Seconds in which the node may begin new attempts; parts on their way may take longer to end. */
 const RETRY_FOR_SECS = 60;
 
 /** How long a payment is under way before the node is asked whether it has recorded a part of it. */
 const FIRST_ASKED_MS = 250;
-
-/** What `xpay` answers of a payment that is complete. */
-type Paid = z.output<typeof paidShape>;
-
-/** How a call of `xpay` ended. */
-type Ended = { readonly paid: Paid } | { readonly error: ApiError };
-
-/** An order to pay an invoice, with the amount that the payee is to get. */
-type SendOrder = PayInvoiceCommand | (PayFetchedCommand & { readonly amountMsat: bigint });
-
-/** A payment that `xpay` makes, and how it ended for this process. */
-interface RunningSend {
-  readonly wallet: ClnWallet;
-  readonly owner: ClnRpc;
-  readonly command: SendOrder;
-  readonly paymentHash: string;
-  readonly label: string;
-  /** Whether the invoice was fetched for this payment alone. */
-  readonly isFetched: boolean;
-}
 
 /** Starts paying an invoice of BOLT 11; see {@link startPayment}. The wallet's own invoice is refused. */
 export async function payInvoice(
@@ -52,14 +40,14 @@ export async function payInvoice(
 ): Promise<SendReport> {
   const { amountMsat, payeePubkey } = command.invoice;
   // Core Lightning would pay it within itself, and the two payments would have one index.
-  if (payeePubkey === wallet.nodePk) return { state: 'refused', error: isOwnInvoice() };
+  if (payeePubkey === wallet.nodePk) return notSent({ command }, isOwnInvoice());
   const amount = amountMsat === null ? { amount_msat: `${command.amountMsat}msat` } : {};
   return startPayment(rpc, owner, wallet, command, { amount, isFetched: false });
 }
 
 /**
- * Starts paying an invoice that was fetched for an offer; see {@link startPayment}. An attempt of another index to pay
- * it is in the way: the report is `refused`, as it is for an invoice of the wallet's own offer.
+ * Starts paying an invoice that was fetched for an offer; see {@link startPayment}. An attempt of others to pay it is in
+ * the way: the report is `refused`, as it is for an invoice of the wallet's own offer.
  */
 export async function payFetched(
   rpc: ClnRpc,
@@ -69,10 +57,10 @@ export async function payFetched(
 ): Promise<SendReport> {
   const { amountMsat, paymentHash } = command.invoice;
   try {
-    if (await isListed(owner, paymentHash)) return { state: 'refused', error: isOwnInvoice() };
+    if (await isListed(owner, paymentHash)) return notSent({ command }, isOwnInvoice());
   } catch (error) {
     // Nothing was asked for yet.
-    if (error instanceof ApiError) return { state: 'refused', error };
+    if (error instanceof ApiError) return notSent({ command }, error);
     throw error;
   }
   return startPayment(
@@ -87,7 +75,8 @@ export async function payFetched(
 /**
  * Starts paying an invoice and returns once the node has recorded a part of it. The node keeps the payment's index as
  * its label. What becomes of it is published to the feed; when the connection breaks, the node goes on, and the payment
- * is looked up by its hash. Every payment has a fee limit.
+ * is looked up by its hash. Every payment has a fee limit. A repeat is never `refused`, since that would say nothing of
+ * the first request.
  */
 async function startPayment(
   rpc: ClnRpc,
@@ -101,14 +90,14 @@ async function startPayment(
   const send: RunningSend = { wallet, owner, command, paymentHash, label, isFetched };
   try {
     const [attempts] = await Promise.all([
-      wallet.recent.take(paymentHash) ?? attemptsToPay(owner, paymentHash),
+      attemptsBefore(send),
       wallet.sendable.require(() => maxSendableMsat(owner), command.amountMsat),
     ]);
-    const earlier = attempts.find(isInTheWay);
-    if (earlier) return reportOn(send, earlier);
+    const earlier = reportBefore(send, attempts);
+    if (earlier) return earlier;
   } catch (error) {
     // Nothing was asked for yet.
-    if (error instanceof ApiError) return { state: 'refused', error };
+    if (error instanceof ApiError) return notSent(send, error);
     throw error;
   }
   const params = {
@@ -136,23 +125,20 @@ async function startPayment(
   ]).finally(() => stop.abort());
   if ('paid' in first || 'error' in first) return concluded(send, first);
   void ended.then((end) => follow(send, end)).catch(() => undefined);
-  return { state: 'known', ...asBegun(first, command) };
+  return { state: 'known', ...first };
 }
 
 /**
- * The report on an attempt that the node makes or has made of the hash. One of another index is that payment too,
- * unless the invoice was fetched for this payment alone.
+ * The attempts to pay the hash before the call. Throws `unreadable` for a repeat where the node may have deleted the
+ * attempt of the first request: it would pay the hash once more then.
  */
-function reportOn(send: RunningSend, attempt: SendAttempt): SendReport {
-  const { command, label, isFetched } = send;
-  const isMine = attempt.parts.some((part) => part.label === label);
-  if (isFetched && !isMine) return { state: 'refused', error: paidByAnother() };
-  return { state: 'known', ...asBegun(observed(send, attempt), command) };
-}
-
-/** Whether another attempt of the hash is pending or completed, so that the node would make no other. */
-function isInTheWay({ parts }: SendAttempt): boolean {
-  return parts.some(({ status }) => status !== 'failed');
+async function attemptsBefore({ wallet, owner, command, paymentHash }: RunningSend) {
+  if (!command.isRepeat)
+    return wallet.recent.take(paymentHash) ?? attemptsToPay(owner, paymentHash);
+  const attempts = await attemptsToPay(owner, paymentHash);
+  // This is read after the list, which may have lost a row at any time before.
+  if (attempts.length === 0 && !(await isSendListComplete(owner))) throw listNotComplete();
+  return attempts;
 }
 
 /**
@@ -161,7 +147,7 @@ function isInTheWay({ parts }: SendAttempt): boolean {
  * each question holds up the payment itself.
  */
 async function firstPart(send: RunningSend, signal: AbortSignal): Promise<Observation> {
-  const { owner, paymentHash, label } = send;
+  const { owner, paymentHash } = send;
   const never = new Promise<never>(() => undefined);
   const parts = { subsystem: 'sendpays', indexname: 'created' };
   await sleep(FIRST_ASKED_MS, signal);
@@ -169,8 +155,8 @@ async function firstPart(send: RunningSend, signal: AbortSignal): Promise<Observ
   try {
     let { created: reached = 0 } = await owner.read('wait', { ...parts, nextvalue: 0 }, waitShape);
     for (;;) {
-      const mine = labeled(await attemptsToPay(owner, paymentHash), label);
-      if (mine) return observed(send, mine);
+      const mine = ownSeen(send, await attemptsToPay(owner, paymentHash));
+      if (mine) return mine;
       const next = { ...parts, nextvalue: reached + 1 };
       const { created } = await owner.poll('wait', next, waitShape, signal);
       // Without a number the node has not waited, and would be asked again at once.
@@ -184,85 +170,38 @@ async function firstPart(send: RunningSend, signal: AbortSignal): Promise<Observ
 
 /** The report on a send whose call ended before a part of it was seen. */
 async function concluded(send: RunningSend, end: Ended): Promise<SendReport> {
-  const { owner, paymentHash, label, command, isFetched } = send;
-  // An invoice that was fetched for this payment may have been paid by another one, which only the list tells.
-  if ('paid' in end && !isFetched) return { state: 'known', ...asPaid(send, end.paid) };
-  const error = 'error' in end ? end.error : null;
+  if ('paid' in end && isOfThisCall(end.paid)) return { state: 'known', ...asPaid(send, end.paid) };
+  const error = 'error' in end ? end.error : notShown();
   try {
-    const attempts = await attemptsToPay(owner, paymentHash);
-    const mine = labeled(attempts, label);
-    if (mine) {
-      noteEnd(send, mine, error);
-      return { state: 'known', ...asBegun(observed(send, mine), command) };
-    }
-    const other = attempts.find(isInTheWay);
-    if (other) return reportOn(send, other);
+    const attempts = await attemptsToPay(send.owner, send.paymentHash);
+    noteEnd(send, attempts, error);
+    const report = reportAfter(send, attempts, error);
+    if (report) return report;
   } catch {
     // What the call itself said remains.
   }
-  return error === null ? { state: 'unknown', error: notShown() } : reportOf(error);
+  return notSent(send, error);
 }
 
 /** Publishes what became of a send after its call has ended. */
 async function follow(send: RunningSend, end: Ended): Promise<void> {
-  const { wallet, owner, paymentHash, label, command } = send;
-  if ('paid' in end) {
+  const { wallet, owner, paymentHash } = send;
+  if ('paid' in end && isOfThisCall(end.paid)) {
     wallet.local.publish([asPaid(send, end.paid)]);
     return;
   }
-  const mine = labeled(await attemptsToPay(owner, paymentHash), label);
-  if (mine) {
-    noteEnd(send, mine, end.error);
-    const seen = asBegun(observed(send, mine), command);
+  const attempts = await attemptsToPay(owner, paymentHash);
+  if ('error' in end) noteEnd(send, attempts, end.error);
+  const seen = ownSeen(send, attempts);
+  if (seen) {
     wallet.local.publish([seen]);
     if (isFinal(seen.payment)) return;
   }
   wallet.local.requestLook();
 }
 
-/**
- * Notes that the node tries no other route. An error of the node says so only where one part carried the whole amount:
- * parts beside each other may still leave after the answer.
- */
-function noteEnd(
-  { wallet, command }: RunningSend,
-  { hash, groupId, parts }: SendAttempt,
-  error: ApiError | null,
-): void {
-  const code = codeOf(error);
-  if (code === null || !isOfXpay(code)) return;
-  const wereWhole = parts.every(({ amount_msat }) => (amount_msat ?? 0n) >= command.amountMsat);
-  if (wereWhole) wallet.endings.gaveUp(hash, groupId, failureBy(code));
-}
-
-/** The payment as the answer of `xpay` tells it: complete, with its preimage, and with what its parts carried. */
-function asPaid(
-  { wallet, command, paymentHash, label, isFetched }: RunningSend,
-  { payment_preimage, amount_msat, amount_sent_msat }: Paid,
-): Observation {
-  const { text } = command.invoice;
-  const whole: ClnSendpay = {
-    created_index: 0,
-    updated_index: 0,
-    payment_hash: paymentHash,
-    groupid: 0,
-    partid: 0,
-    status: 'complete',
-    created_at: Math.floor(command.createdAtMs / 1000),
-    payment_preimage,
-    amount_msat,
-    amount_sent_msat,
-    label,
-    ...(isFetched ? { bolt12: text } : { bolt11: text }),
-  };
-  const attempt = { hash: paymentHash, groupId: whole.groupid, parts: [whole] } as const;
-  const nowMs = wallet.clock.now();
-  return asBegun(outboundObservation(attempt, { nowMs, failure: null }), command);
-}
-
-function observed({ wallet }: RunningSend, attempt: SendAttempt): Observation {
-  const failure = wallet.endings.failureOf(attempt);
-  return outboundObservation(attempt, { nowMs: wallet.clock.now(), failure });
+function isOwnInvoice(): ApiError {
+  return refused("This invoice is the wallet's own: pay an invoice of another node.");
 }
 
 function notShown(): ApiError {
@@ -273,10 +212,10 @@ function notShown(): ApiError {
   );
 }
 
-function isOwnInvoice(): ApiError {
-  return refused("This invoice is the wallet's own: pay an invoice of another node.");
-}
-
-function paidByAnother(): ApiError {
-  return refused('This invoice belongs to another payment: fetch a new one for the offer.');
+function listNotComplete(): ApiError {
+  return new ApiError(
+    'unreadable',
+    'Core Lightning deletes payments from its list (autoclean), so it cannot be seen whether it has made this one: look at the payment again.',
+    { outcomeUnknown: true },
+  );
 }

@@ -10,6 +10,10 @@ const TOKEN = /[0-9a-f]{80,}|[0-9a-z+/_=-]{100,}/gi;
 export const CODES = {
   unknownCommand: -32601,
   invalidParameters: -32602,
+  /** What a plugin says has no other code. */
+  pluginError: -3,
+  /** `xpay` */
+  alreadyPaid: 219,
   /** `invoice`, `delinvoice` */
   labelTaken: 900,
   hashTaken: 901,

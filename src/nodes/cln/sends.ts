@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readAs } from '../remote/answer.ts';
 import type { ClnRpc } from './rpc.ts';
-import { attemptsOf, type SendAttempt } from './translate.ts';
+import { attemptsOf, hasOnlyFailed, type SendAttempt } from './translate.ts';
 import { sendpayShape, sendpaysShape } from './wire.ts';
 
 /**
@@ -17,7 +17,29 @@ export async function attemptsToPay(owner: ClnRpc, paymentHash: string): Promise
   return attemptsOf(readAs('Core Lightning', z.array(sendpayShape), payments));
 }
 
-/** The attempt that carries the label. */
-export function labeled(attempts: readonly SendAttempt[], label: string): SendAttempt | undefined {
-  return attempts.findLast(({ parts }) => parts.some((part) => part.label === label));
+/** The attempts to pay one hash, by whose they are. */
+export interface Shares {
+  /** Those of the payment that is asked about. A request that was sent twice may have made two. */
+  readonly own: readonly SendAttempt[];
+  readonly others: readonly SendAttempt[];
+}
+
+/** Sorts attempts by whether they carry the label of a payment. */
+export function sharesBy(attempts: readonly SendAttempt[], label: string): Shares {
+  const isOwn = ({ parts }: SendAttempt) => parts.some((part) => part.label === label);
+  return { own: attempts.filter(isOwn), others: attempts.filter((one) => !isOwn(one)) };
+}
+
+/** Whether a part was delivered. The node begins no other part of the hash then, for anybody and for ever. */
+export function isPaid({ parts }: SendAttempt): boolean {
+  return parts.some(({ status }) => status === 'complete');
+}
+
+/** The attempt that decides about the others: one that is paid, else one with a part on its way, else the newest. */
+export function foremost(attempts: readonly SendAttempt[]): SendAttempt | undefined {
+  return (
+    attempts.findLast(isPaid) ??
+    attempts.findLast((one) => !hasOnlyFailed(one)) ??
+    attempts[attempts.length - 1]
+  );
 }

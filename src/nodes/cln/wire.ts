@@ -154,6 +154,8 @@ export const paidShape = z.object({
   payment_preimage: hex32,
   amount_msat: msat,
   amount_sent_msat: msat,
+  /** How many parts of this very call delivered. Absent where the answer tells of an earlier payment of the hash. */
+  successful_parts: z.int().default(0),
 });
 
 /** `getroutes` */

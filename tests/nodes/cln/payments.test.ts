@@ -103,7 +103,8 @@ test('what must be known before a payment is read at once, and xpay is asked for
 
 test('the answer of xpay tells that a payment is complete, also before the list shows it', async () => {
   const paid = { payment_preimage: '77'.repeat(32), amount_msat: 1000, amount_sent_msat: 1003 };
-  cln.on('xpay', () => Response.json(paid, { status: 201 }));
+  const parts = { failed_parts: 0, successful_parts: 1 };
+  cln.on('xpay', () => Response.json({ ...paid, ...parts }, { status: 201 }));
   expect(await pay()).toMatchObject({
     state: 'known',
     payment: {
@@ -122,6 +123,6 @@ test('an attempt that was read a moment ago is in the way of another', async () 
   cln.addPart({ payment_hash: HASH, status: 'complete', payment_preimage: '77'.repeat(32) });
   wallet.recent.keep(HASH, await attemptsToPay(rpcOf(cln), HASH), wallet.elapsedMs());
   cln.sendpays.rows = [];
-  expect(await pay()).toMatchObject({ state: 'known', payment: { status: 'completed' } });
+  expect(await pay()).toMatchObject({ state: 'taken', payment: { status: 'completed' } });
   expect(cln.of('xpay')).toEqual([]);
 });

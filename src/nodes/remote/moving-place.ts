@@ -10,7 +10,7 @@ export interface PlaceNow {
 
 /**
  * A configured place that follows its files: the node may get a new certificate, URL or token while the sidecar runs.
- * The files are read again when the place does not answer as it was configured. The node at the new place must then
+ * The files are read again when the place does not answer as it was configured, or does not accept its token. The node at the new place must then
  * prove that it holds the wallet before it gets any token of a client (docs/decisions.md 58).
  */
 export class MovingPlace<Client> {
@@ -40,7 +40,10 @@ export class MovingPlace<Client> {
 
   /** A client with the place's own token. Its calls wait until the wallet is proven. */
   owner(): Client {
-    return this.#now.protocol.client(() => this.#now.target(), this.#events);
+    return this.#now.protocol.client(() => this.#now.target(), {
+      ...this.#events,
+      rejected: () => this.#now.ownTokenRejected(),
+    });
   }
 
   /** A client with another token of the wallet. Its calls wait until the wallet is proven. */

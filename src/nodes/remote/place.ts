@@ -182,17 +182,24 @@ export class Place<Client> {
 
   /** A client with the place's own token, which does not wait for a proof of the wallet. */
   unproven(): Client {
-    const { kind, tokenName } = this.protocol;
     const target = { endpoint: this.endpoint, token: () => this.#token() };
     return this.protocol.client(target, {
       ...this.events,
-      rejected: () => {
-        this.markUnusable(
-          `it does not accept the configured ${tokenName}: run \`connect ${kind}\` again.`,
-        );
-        this.#context.lost(this);
-      },
+      rejected: () => this.ownTokenRejected(),
     });
+  }
+
+  /**
+   * Must be called when the node does not accept the place's own token any more. Health says so until the node accepts
+   * it again, which the next call finds out, or the configuration names another one.
+   */
+  ownTokenRejected(): void {
+    const { kind, tokenName } = this.protocol;
+    this.#proven = null;
+    this.markUnusable(
+      `it does not accept the configured ${tokenName}: run \`connect ${kind}\` again.`,
+    );
+    this.#context.lost(this);
   }
 
   get #name(): string {

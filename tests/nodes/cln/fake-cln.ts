@@ -88,6 +88,7 @@ export class FakeCln {
   /** Nothing ever happens on chain here. */
   readonly chainmoves = new NumberedRows();
   #answers = new Map<string, SetAnswer>();
+  #accepts: (rune: string) => boolean = () => true;
   #server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -97,6 +98,9 @@ export class FakeCln {
       const method = new URL(request.url).pathname.slice('/v1/'.length);
       const params = (await request.json()) as Params;
       this.asked.push({ method, params });
+      if (!this.#accepts(request.headers.get('rune') ?? '')) {
+        return refusal(1503, 'Not authorized: Blacklisted rune', 401);
+      }
       const set = this.#answers.get(method)?.(params);
       return set ?? this.#answer(method, params);
     },
@@ -114,6 +118,11 @@ export class FakeCln {
   /** Forgets what {@link on} set. */
   off(method: string): void {
     this.#answers.delete(method);
+  }
+
+  /** Sets which runes are not blacklisted. */
+  accept(accepts: (rune: string) => boolean): void {
+    this.#accepts = accepts;
   }
 
   /** The parameters of all requests for a method. */

@@ -128,3 +128,42 @@ test('a macaroon that is not accepted any more is read again', async () => {
   await until(async () => (await list(owner)?.catch(() => null)) !== null, 'the new one is used');
   expect(tokens()).toContain(fresh);
 });
+
+test('a macaroon that is ended while the sidecar runs is told in health, and the one that the file names now is used', async () => {
+  const { owner, client } = await open(entryAt(there));
+  expect(await list(owner)).toEqual([]);
+  const ended = given.token;
+  const fresh = macaroonOf(2);
+  let accepted: string | null = null;
+  there.on('GET /v1/', ({ macaroon }) =>
+    macaroon === accepted || macaroon === CLIENT.token
+      ? Response.json({ ...infoOf(node.pk), channels: [], pending_open_channels: [] })
+      : refusal(500, 2, 'verification failed: signature mismatch after caveat verification'),
+  );
+  await expect(list(owner)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(connector.problems().join()).toContain('does not accept the configured macaroon');
+  // The operator takes it back.
+  accepted = ended;
+  expect(await list(owner)).toEqual([]);
+  expect(connector.problems()).toEqual([]);
+  accepted = fresh;
+  file = entryAt(there, { token: fresh });
+  await expect(list(owner)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(await list(owner)).toEqual([]);
+  expect(await list(client)).toEqual([]);
+  expect(connector.problems()).toEqual([]);
+  expect(tokens()).toContain(fresh);
+});
+
+test("a client's macaroon that is not accepted says nothing of the place", async () => {
+  const { owner, client } = await open(entryAt(there));
+  expect(await list(owner)).toEqual([]);
+  there.on('GET /v1/', ({ macaroon }) =>
+    macaroon === CLIENT.token
+      ? refusal(500, 2, 'verification failed: signature mismatch after caveat verification')
+      : Response.json({ ...infoOf(node.pk), channels: [], pending_open_channels: [] }),
+  );
+  await expect(list(client)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(connector.problems()).toEqual([]);
+  expect(await list(owner)).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { base64urlnopad } from '@scure/base';
+import { systemClock } from '../../../src/lib/clock.ts';
+import type { NodeCredentials } from '../../../src/model/credentials.ts';
+import { openCln } from '../../../src/nodes/cln/index.ts';
+import { memoryState } from '../../support/memory-state.ts';
+import { FakeCln } from './fake-cln.ts';
+
+const NODE = `02${'bb'.repeat(32)}`;
+const runeOf = (id: number) =>
+  base64urlnopad.encode(
+    new Uint8Array([...new Uint8Array(32), ...new TextEncoder().encode(`=${id}`)]),
+  );
+
+let cln: FakeCln;
+beforeEach(() => {
+  cln = new FakeCln();
+  const info = { id: NODE, version: 'v26.06.6', network: 'regtest', blockheight: 1 };
+  cln.on('getinfo', () => Response.json(info, { status: 201 }));
+  cln.on('listpeerchannels', () => Response.json({ channels: [] }, { status: 201 }));
+  cln.on('listclosedchannels', () => Response.json({ closedchannels: [] }, { status: 201 }));
+});
+afterEach(() => cln.stop());
+
+test('a rune that is ended while the sidecar runs is told in health, and the one that the file names now is used', async () => {
+  const entry: NodeCredentials = {
+    kind: 'cln',
+    url: cln.url,
+    cert: cln.cert,
+    nodePk: NODE,
+    network: 'regtest',
+    token: runeOf(1),
+  };
+  let file = entry;
+  const connector = openCln({
+    state: memoryState(),
+    clock: systemClock,
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    root: null,
+    entries: [entry],
+    proxy: null,
+    channelPeer: null,
+    mark: 'ab'.repeat(16),
+    reread: { entry: () => file, root: () => null },
+  });
+  const { node } = await connector.connectConfigured(entry);
+  const list = () => node.channels?.listChannels();
+  expect(await list()).toEqual([]);
+  cln.accept((rune) => rune !== entry.token);
+  await expect(list()).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(connector.problems().join()).toContain('does not accept the configured rune');
+  file = { ...entry, token: runeOf(2) };
+  await expect(list()).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(await list()).toEqual([]);
+  expect(connector.problems()).toEqual([]);
+  await connector.close();
+});

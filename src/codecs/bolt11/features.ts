@@ -2,6 +2,8 @@ import { CodecError } from '../codec-error.ts';
 
 /** The even feature bits that this program supports: those that BOLT 9 allows in field `9`. */
 const UNDERSTOOD: ReadonlySet<number> = new Set([8, 14, 16, 24, 48]);
+/** What people call features that are not supported, by their even bits. */
+const NAMES: ReadonlyMap<number, string> = new Map([[30, 'AMP']]);
 /** Features and the one that each depends on, by their even bits: basic_mpp needs payment_secret (BOLT 9). */
 const DEPENDENCIES: readonly (readonly [feature: number, needs: number])[] = [[16, 14]];
 
@@ -16,7 +18,9 @@ export function readFeatures(words: readonly number[]): ReadonlySet<number> {
   });
   for (const bit of bits) {
     if (bit % 2 === 0 && !UNDERSTOOD.has(bit)) {
-      invalid(`requires feature ${bit}, which is not supported`);
+      const name = NAMES.get(bit);
+      const feature = name === undefined ? `feature ${bit}` : `${name} (feature ${bit})`;
+      invalid(`requires ${feature}, which is not supported`);
     }
   }
   const offers = (feature: number) => bits.has(feature) || bits.has(feature + 1);

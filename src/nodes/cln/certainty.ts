@@ -1,4 +1,5 @@
-import { CODES } from './refusal.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
+import { type ClnRefusal, CODES } from './refusal.ts';
 import type { Certainty } from './rpc.ts';
 
 /**
@@ -17,8 +18,9 @@ export const refusesToPay: Certainty = ({ code }) => code !== null && BEFORE_SEN
 const GAVE_WAY = /\binjectpaymentonion error 20[01]\b/;
 
 /** Whether `xpay` ended because the hash is paid, or another attempt of it has a part on its way. */
-export const gaveWay: Certainty = ({ code, text }) =>
-  code === CODES.alreadyPaid || (code === CODES.pluginError && GAVE_WAY.test(text));
+export const gaveWay: Certainty = (refusal) =>
+  refusal.code === CODES.alreadyPaid ||
+  (refusal.code === CODES.pluginError && refusal.says(GAVE_WAY));
 
 /** The codes with which no command begins: the parameters, the command or the rune. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([-32602, -32601, 1501, 1502, 1503]);
@@ -57,8 +59,21 @@ export function isOfXpay(code: number): boolean {
 /** The reason of an attempt that failed while another one paid the hash; for `status_msg`. */
 export const PAID_OTHERWISE = 'paid by another attempt';
 
-/** Why a payment failed, by the code with which `xpay` gave up; for `status_msg`. */
-export function failureBy(code: number): string {
-  if (code === CODES.alreadyPaid) return PAID_OTHERWISE;
-  return code === 203 ? 'rejected by the receiver' : 'no route';
+/** How `xpay` says that the fee limit alone was in the way (plugins/askrene/child/mcf.c). */
+const OVER_FEE_LIMIT = /\bwithout excessive cost\b|\bwe had a fee of \w+, greater than max of\b/;
+
+/** Whether `xpay` knows a route, and none within the fee limit. */
+export const exceedsFeeLimit: Certainty = (refusal) => refusal.says(OVER_FEE_LIMIT);
+
+/** Why a payment failed, by the error with which `xpay` gave up; for `status_msg`. */
+export function failureBy(refusal: ClnRefusal, maxFeeMsat: bigint): string {
+  if (refusal.code === CODES.alreadyPaid) return PAID_OTHERWISE;
+  if (exceedsFeeLimit(refusal)) return noRouteWithin(maxFeeMsat);
+  return refusal.code === 203 ? 'rejected by the receiver' : 'no route';
+}
+
+/** That no route costs so little. */
+export function noRouteWithin(maxFeeMsat: bigint): string {
+  const sats = formatAmountMsat(maxFeeMsat);
+  return `no route for at most ${sats} ${sats === '1' ? 'sat' : 'sats'} in fees`;
 }

@@ -4,7 +4,7 @@ import { locationGiven, noTokenIn, requireFlags } from '../remote/connect-input.
 import { inspect, type NodeAccess } from '../remote/inspect.ts';
 import { CLN_WORDS } from './connect-words.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
-import { readRune } from './rune.ts';
+import { ratesOf, readRune } from './rune.ts';
 
 /** The command `connect cln`: takes access to a Core Lightning as flags. */
 export const clnConnect: ConnectKind['connect'] = {
@@ -28,11 +28,24 @@ export const clnConnect: ConnectKind['connect'] = {
   example:
     'connect cln --url https://127.0.0.1:3010 --cert-path ca.pem --rune-path rune > cln.credentials',
   token: CLN_PROTOCOL.tokenName,
-  find: async (input) =>
-    inspect(CLN_PROTOCOL, CLN_WORDS, accessOf(input), input.proxy).catch((error: unknown) => {
+  find: async (input) => {
+    const access = accessOf(input);
+    tellRates(input, access);
+    return inspect(CLN_PROTOCOL, CLN_WORDS, access, input.proxy).catch((error: unknown) => {
       throw isApiError(error, 'forbidden') ? withoutInfo(error) : error;
-    }),
+    });
+  },
 };
+
+/** A payment is many calls, so that hardly any rate is enough. */
+function tellRates({ tell }: Pick<ConnectInput, 'tell'>, { token }: NodeAccess): void {
+  const rune = readRune(token);
+  const rates = rune === null ? [] : ratesOf(rune);
+  if (rates.length === 0) return;
+  tell(
+    `This rune has a rate (${rates.join(', ')}): Core Lightning refuses calls that follow each other faster, also in the middle of a payment. Better connect with a rune that has none.`,
+  );
+}
 
 function accessOf(input: ConnectInput): NodeAccess {
   requireFlags(input, { url: '--url', runePath: '--rune-path' });

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
 import { type ApiError, refused } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import {
@@ -28,12 +29,14 @@ import {
 } from './wire.ts';
 
 const PREIMAGE_BYTES = 32;
+/** Core Lightning tells amounts as numbers of JSON, which hold this much exactly. A greater row would not be read. */
+const MOST_MSAT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * Creates an invoice. The node keeps its index as its label, and so its `created_at` is the command's. With a preimage
- * that was used before, the first invoice is returned, which is looked up with `owner`'s rune. Throws `unsupported` for
- * a partner fee, for a description that the node does not read, and for a description hash without its text, since the
- * node hashes the text by itself.
+ * that was used before, the first invoice is returned, which is looked up with `owner`'s rune. Throws `refused` for an
+ * amount that could not be read again, and `unsupported` for a partner fee, for a description that the node does not
+ * read, and for a description hash without its text, since the node hashes the text by itself.
  */
 export async function createInvoice(
   rpc: ClnRpc,
@@ -75,10 +78,19 @@ export async function createInvoice(
 
 function requireSupported({
   partnerPk,
+  amountMsat,
   description,
   descriptionHash,
-}: Pick<CreateInvoiceCommand, 'partnerPk' | 'description' | 'descriptionHash'>): void {
+}: Pick<
+  CreateInvoiceCommand,
+  'partnerPk' | 'amountMsat' | 'description' | 'descriptionHash'
+>): void {
   requireDescription(descriptionHash?.text ?? description);
+  if (amountMsat !== null && amountMsat > MOST_MSAT) {
+    throw refused(
+      `The largest invoice on Core Lightning is of ${formatAmountMsat(MOST_MSAT)} sats: ask for less, or make one without an amount.`,
+    );
+  }
   if (partnerPk !== null) {
     throw unsupported('Core Lightning does not support partner fees: leave partner_pk out.');
   }

@@ -10,6 +10,7 @@ import { isSendListComplete } from './pages.ts';
 import type { ClnRpc } from './rpc.ts';
 import {
   asPaid,
+  callFailed,
   type Ended,
   isOfThisCall,
   noteEnd,
@@ -180,7 +181,7 @@ async function concluded(send: RunningSend, end: Ended): Promise<SendReport> {
   } catch {
     // What the call itself said remains.
   }
-  return notSent(send, error);
+  return callFailed(send, error);
 }
 
 /** Publishes what became of a send after its call has ended. */

@@ -30,8 +30,9 @@ export const CODES = {
 /** An error answer of Core Lightning. */
 export class ClnRefusal extends Error {
   override readonly name = 'ClnRefusal';
-  /** Its own message, safe to show. */
+  /** Its own message, safe to show, and cut where it is long. */
   readonly text: string;
+  readonly #words: string;
   constructor(
     /** Null where clnrest could not ask the node, or not read its answer. */
     readonly code: number | null,
@@ -40,6 +41,12 @@ export class ClnRefusal extends Error {
     const text = foreignText(words.replace(TOKEN, '...'), { maxCharacters: MAX_CHARACTERS });
     super(`Core Lightning answered ${code}: ${text}`);
     this.text = text;
+    this.#words = words;
+  }
+
+  /** Whether its whole message says so. */
+  says(pattern: RegExp): boolean {
+    return pattern.test(this.#words);
   }
 }
 
@@ -65,6 +72,11 @@ function isEnded({ code, text }: ClnRefusal): boolean {
   );
 }
 
+/** Whether the rune has a rate (`rate` or `per`), and the call followed the one before too fast. Nothing was done then. */
+function isTooSoon(refusal: ClnRefusal): boolean {
+  return refusal.code === CODES.notPermitted && refusal.says(/\btoo soon\b/);
+}
+
 /** The error of this API for an error answer of Core Lightning (docs/api.md, Errors). */
 export function refusalError(
   refusal: ClnRefusal,
@@ -72,6 +84,14 @@ export function refusalError(
 ): ApiError {
   const { code, text } = refusal;
   if (isEnded(refusal)) return endedCredentials(refusal);
+  // No lost permission: who may not read a list is told nothing of it, and this one may, a moment later.
+  if (isTooSoon(refusal)) {
+    return new ApiError(
+      'overCapacity',
+      `Core Lightning refused ${method}: its rune has a rate, and calls follow each other too fast. Try again in a moment, or run \`connect cln\` with a rune that has no rate.`,
+      { cause: refusal },
+    );
+  }
   if (code === CODES.notPermitted) {
     return new ApiError(
       'forbidden',

@@ -93,6 +93,17 @@ function holds({ field, condition, value }: Alternative, method: string): boolea
   }
 }
 
+/** Fields by which a rune bounds how fast calls may follow each other. */
+const OF_THE_RATE: ReadonlySet<string> = new Set(['rate', 'per']);
+
+/** Returns the limits of the rate that a rune has, as `createrune` writes them. */
+export function ratesOf(rune: Rune): string[] {
+  return rune.restrictions
+    .flat()
+    .filter(({ field, condition }) => condition !== '#' && OF_THE_RATE.has(field))
+    .map(({ field, condition, value }) => `${field}${condition}${value}`);
+}
+
 /** Returns the comments of a rune under a field's name. A comment restricts nothing. */
 export function commentsOf(rune: Rune, field: string): string[] {
   return rune.restrictions

@@ -5,8 +5,8 @@ import type { Observation } from '../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../node-sends.ts';
 import { asBegun } from '../remote/as-begun.ts';
 import { reportOf } from '../remote/send-report.ts';
-import { failureBy, gaveWay, isOfXpay } from './certainty.ts';
-import { codeOf, refusalIn } from './refusal.ts';
+import { exceedsFeeLimit, failureBy, gaveWay, isOfXpay, noRouteWithin } from './certainty.ts';
+import { refusalIn } from './refusal.ts';
 import type { ClnRpc } from './rpc.ts';
 import { attemptSeen, together } from './seen-sends.ts';
 import { foremost, isPaid, sharesBy } from './sends.ts';
@@ -90,6 +90,19 @@ function reportOnOther(
   return { state: 'taken', ...otherSeen(send.wallet, other) };
 }
 
+/** The report on a call that `error` has ended without an attempt; in the words of this API where it is known why. */
+export function callFailed(send: RunningSend, error: ApiError): SendReport {
+  const refusal = refusalIn(error);
+  if (error.outcomeUnknown || refusal === null || !exceedsFeeLimit(refusal)) {
+    return notSent(send, error);
+  }
+  const reason = noRouteWithin(send.command.maxFeeMsat);
+  return notSent(
+    send,
+    refused(`Core Lightning found ${reason}: allow more with max_fee, and pay again.`, refusal),
+  );
+}
+
 /** The report on a request that `error` has ended. A repeat is never refused, because the first request may be there. */
 export function notSent(
   { command }: { readonly command: Pick<SendOrder, 'isRepeat'> },
@@ -154,11 +167,11 @@ export function noteEnd(
   attempts: readonly SendAttempt[],
   error: ApiError,
 ): void {
-  const code = codeOf(error);
-  if (code === null || !isOfXpay(code) || command.isRepeat) return;
+  const refusal = refusalIn(error);
+  if (refusal?.code == null || !isOfXpay(refusal.code) || command.isRepeat) return;
   for (const { hash, groupId, parts } of sharesBy(attempts, label).own) {
     const wereWhole = parts.every(({ amount_msat }) => (amount_msat ?? 0n) >= command.amountMsat);
-    if (wereWhole) wallet.endings.gaveUp(hash, groupId, failureBy(code));
+    if (wereWhole) wallet.endings.gaveUp(hash, groupId, failureBy(refusal, command.maxFeeMsat));
   }
 }
 

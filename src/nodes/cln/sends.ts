@@ -35,11 +35,10 @@ export function isPaid({ parts }: SendAttempt): boolean {
   return parts.some(({ status }) => status === 'complete');
 }
 
-/** The attempt that decides about the others: one that is paid, else one with a part on its way, else the newest. */
+/**
+ * The attempt that decides about others: the one that is paid or has a part on its way, of which the node makes one at
+ * a time, else the newest.
+ */
 export function foremost(attempts: readonly SendAttempt[]): SendAttempt | undefined {
-  return (
-    attempts.findLast(isPaid) ??
-    attempts.findLast((one) => !hasOnlyFailed(one)) ??
-    attempts[attempts.length - 1]
-  );
+  return attempts.findLast((one) => !hasOnlyFailed(one)) ?? attempts[attempts.length - 1];
 }

@@ -45,6 +45,16 @@ const cancel = (payment: Payment) => cancelInvoice(rpc, rpc, wallet, payment.ind
 const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe('an invoice', () => {
+  test('above the largest amount that the node could tell again is refused, and not made', async () => {
+    const most = BigInt(Number.MAX_SAFE_INTEGER);
+    const error = await errorOf(create({ amountMsat: most + 1n }));
+    expect(isApiError(error, 'refused') && error.message).toBe(
+      'The largest invoice on Core Lightning is of 9007199254740.991 sats: ask for less, or make one without an amount.',
+    );
+    expect(cln.asked).toEqual([]);
+    expect((await create({ amountMsat: most })).payment.amountMsat).toBe(most);
+  });
+
   test('carries its index as its label, and expires as it encodes', async () => {
     const made = await create();
     const index = paymentIndex(CREATED_AT_MS, paymentId('ln', made.paymentHash));

@@ -126,3 +126,18 @@ test('an attempt that was read a moment ago is in the way of another', async () 
   expect(await pay()).toMatchObject({ state: 'taken', payment: { status: 'completed' } });
   expect(cln.of('xpay')).toEqual([]);
 });
+
+test('a fee limit that is in the way alone is named, and nothing was sent', async () => {
+  cln.on('xpay', () => refusal(206, 'Failed: Could not find route without excessive cost'));
+  const report = await pay();
+  expect(report.state).toBe('refused');
+  if (report.state !== 'refused') return;
+  expect(report.error.message).toBe(
+    'Core Lightning found no route for at most 0.01 sats in fees: allow more with max_fee, and pay again.',
+  );
+});
+
+test('a call that the rate of the rune forbids is refused, and may be tried again', async () => {
+  cln.on('xpay', () => refusal(1502, 'Not permitted: too soon', 401));
+  expect(await pay()).toMatchObject({ state: 'refused', error: { kind: 'overCapacity' } });
+});

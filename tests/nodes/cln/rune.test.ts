@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { base64urlnopad } from '@scure/base';
-import { allowsMethod, commentsOf, readRune } from '../../../src/nodes/cln/rune.ts';
+import { allowsMethod, commentsOf, ratesOf, readRune } from '../../../src/nodes/cln/rune.ts';
 
 /** A rune of these restrictions, whose signature is of zeros: only the node checks it. */
 function runeOf(restrictions: string) {
@@ -85,6 +85,16 @@ describe('what a rune allows', () => {
     const rune = runeOf('method/xpay|pinvinvstring_amount<100000');
     expect(allowsMethod(rune, 'invoice')).toBe(true);
     expect(allowsMethod(rune, 'xpay')).toBe(false);
+  });
+
+  test('its rates are found, and not the comments that look like one', () => {
+    expect(ratesOf(runeOf('rate=60'))).toEqual(['rate=60']);
+    expect(ratesOf(runeOf('method=xpay&per=5sec|rate=3&note#rate=1'))).toEqual([
+      'per=5sec',
+      'rate=3',
+    ]);
+    expect(ratesOf(runeOf('method=xpay'))).toEqual([]);
+    expect(ratesOf(runeOf('rate#none'))).toEqual([]);
   });
 
   test('comments are found by their field', () => {

@@ -24,7 +24,7 @@ type Asynchronous<Group> = Group extends unknown
     }[keyof Group]
   : never;
 type Core = Asynchronous<WalletNode>;
-type Group = Exclude<keyof WalletNode, Core | 'descriptor' | 'clock' | 'updates'>;
+type Group = Exclude<keyof WalletNode, Core | 'descriptor' | 'clock' | 'repeatsSafely' | 'updates'>;
 
 /** The methods of the port that are timed. The types make the compiler find a missing one. */
 const CORE: Readonly<Record<Core, true>> = {
@@ -100,7 +100,7 @@ export function measuredNodes(
     get(node, name) {
       const group = groups.get(name);
       const member = timedMember(node, name, core);
-      if (group && member) return new Proxy(member, group);
+      if (group && typeof member === 'object') return new Proxy(member, group);
       if (name !== 'updates') return member;
       return (options: UpdatesOptions) => countingBreaks(() => node.updates(options), failed);
     },

@@ -45,6 +45,8 @@ export interface WalletNode {
   readonly descriptor: NodeDescriptor;
   /** The node's clock, by which invoices and clients expire and budgets renew. */
   readonly clock: Clock;
+  /** Whether the node makes at most one payment of a hash in every state (shown by tests on each supported release), so that the same request may be sent again. */
+  readonly repeatsSafely?: boolean;
   info(): Promise<NodeInfo>;
   /** Creates an invoice; its pending inbound payment is durable when this returns. */
   createInvoice(command: CreateInvoiceCommand): Promise<CreatedInvoice>;

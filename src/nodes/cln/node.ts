@@ -41,6 +41,8 @@ export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodePart
   return {
     descriptor: { kind: 'cln', network: wallet.network },
     clock: wallet.clock,
+    // tests/interop/cln-one-payment.test.ts (docs/decisions.md 160)
+    repeatsSafely: true,
     info: () => nodeInfo(rpc, wallet),
     createInvoice: (command) => createInvoice(rpc, owner, wallet, command),
     cancelInvoice: (index) => cancelInvoice(rpc, owner, wallet, index),

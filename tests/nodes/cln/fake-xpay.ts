@@ -7,7 +7,8 @@ type Row = Record<string, unknown>;
 /** What an attempt of {@link FakeXpay} carries. */
 interface Terms {
   readonly payment_hash: string;
-  readonly bolt11: string;
+  readonly bolt11?: string;
+  readonly bolt12?: string;
   readonly label?: string;
 }
 

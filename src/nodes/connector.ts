@@ -33,9 +33,14 @@ export interface NodeConnector {
   connectConfigured(entry: NodeCredentials): Promise<ConnectedWallet>;
   /**
    * Opens a wallet with a token that {@link NodeTokens.issue} made for a client. `token` is called for each request,
-   * because a changed grant replaces the token. Throws `unreachable` when no configured place speaks for the wallet.
+   * because a changed grant replaces the token. `ended` is called with the id of a token that the node certainly does
+   * not accept any more (docs/decisions.md 161). Throws `unreachable` when no configured place speaks for the wallet.
    */
-  connectClient(userPk: string, token: () => ClientToken): Promise<ConnectedWallet>;
+  connectClient(
+    userPk: string,
+    token: () => ClientToken,
+    ended?: (tokenId: string) => void,
+  ): Promise<ConnectedWallet>;
   /**
    * Opens a wallet with the token of its owner, for what no client causes, such as an invoice for a payer of its name.
    * Throws `unreachable` or `refused` when none of the configured places holds the wallet.

@@ -12,7 +12,7 @@ export function loadedOnUse(load: () => Promise<NodeConnector>): NodeConnector {
   };
   return {
     connectConfigured: async (entry) => (await connector()).connectConfigured(entry),
-    connectClient: async (userPk, token) => (await connector()).connectClient(userPk, token),
+    connectClient: async (...of) => (await connector()).connectClient(...of),
     connectOwner: async (userPk) => (await connector()).connectOwner(userPk),
     connectRoot: async (rootSeed) => (await connector()).connectRoot(rootSeed),
     signup: async (rootSeed, options) => (await connector()).signup(rootSeed, options),

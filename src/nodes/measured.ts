@@ -120,7 +120,7 @@ export function measuredNodes(
     const connectRoot = timeRoot(connector.connectRoot.bind(connector));
     return {
       connectConfigured: async (entry) => measuredWallet(await connectConfigured(entry)),
-      connectClient: async (userPk, token) => measuredWallet(await connectClient(userPk, token)),
+      connectClient: async (...of) => measuredWallet(await connectClient(...of)),
       connectOwner: async (userPk) => measuredWallet(await connectOwner(userPk)),
       connectRoot: async (rootSeed) => measuredWallet(await connectRoot(rootSeed)),
       signup: timeSignup(connector.signup.bind(connector)),

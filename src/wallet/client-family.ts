@@ -75,6 +75,21 @@ export function revoked(client: ClientRecord, nowMs: number): ClientRecord {
   };
 }
 
+/**
+ * The client and its descendants, revoked, where the node has ended its token; none where that token was replaced
+ * meanwhile, or the client is revoked already.
+ */
+export function endedAtNode(
+  records: readonly ClientRecord[],
+  { clientPk, tokenId }: { readonly clientPk: string; readonly tokenId: string },
+  nowMs: number,
+): ClientRecord[] {
+  const client = records.find((one) => one.clientPk === clientPk);
+  if (client === undefined || client.revokedAtMs !== null || client.token?.id !== tokenId)
+    return [];
+  return [client, ...descendantsOf(records, clientPk)].map((one) => revoked(one, nowMs));
+}
+
 /** The ids of tokens to end at the node, the client's present one included. */
 function endedWith({ token, endedTokenIds }: ClientRecord): string[] {
   return [...new Set([...endedTokenIds, ...(token ? [token.id] : [])])];

@@ -5,6 +5,7 @@ import type { ClientRecord } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
 import { ApiError, endedCredentials, isApiError } from '../model/errors.ts';
 import type { NodeConnector, WalletNode } from '../nodes/node.ts';
+import { endedAtNode } from './client-family.ts';
 import { replaceExposedToken } from './client-tokens.ts';
 import type { LiveClient, LiveClients } from './live-clients.ts';
 import type { OpenWallets, OpenWalletsOptions } from './open-wallets.ts';
@@ -151,7 +152,8 @@ export class SessionOpeners {
       if (own) return own;
       throw endedCredentials();
     };
-    const connect = () => connector.connectClient(found.walletId, token);
+    const ended = (tokenId: string) => void this.#endedAtNode(found, tokenId);
+    const connect = () => connector.connectClient(found.walletId, token, ended);
     const { node } = await connect().catch(async (error) => {
       // Only opening the root seed's node with the seed shows which wallet it has.
       if (!this.#isRoots(connector) || !isApiError(error, 'unreachable')) throw error;
@@ -164,6 +166,33 @@ export class SessionOpeners {
     if (current === null) throw endedCredentials();
     live = this.#live.open(current, node.clock);
     return { node, live };
+  }
+
+  /**
+   * Revokes a client whose token the node's operator has ended (docs/decisions.md 161). Where that cannot be stored, the
+   * client's next call tries again.
+   */
+  async #endedAtNode({ walletId, clientPk }: ClientRecord, tokenId: string): Promise<void> {
+    const { store, guard, clock, log } = this.#options;
+    try {
+      const { records } = await store.clients.change(walletId, (all) => ({
+        records: endedAtNode(all, { clientPk, tokenId }, clock.now()),
+        budgets: [],
+      }));
+      if (records.length === 0) return;
+      log.warn("The node does not accept a client's token any more, so the client is revoked.", {
+        walletId,
+        clientPk,
+      });
+      this.#live.changed(records);
+      await guard.keepUp();
+    } catch (error) {
+      log.warn('A client whose token was ended at the node could not be revoked.', {
+        walletId,
+        clientPk,
+        error,
+      });
+    }
   }
 
   /** The node of a wallet as its owner's token reaches it. Throws `unreachable` without a node of that kind. */

@@ -206,7 +206,7 @@ describeClnNetwork('client credentials on Core Lightning', (network) => {
   });
 
   test('a rune blacklisted at the node ends the credentials here too', async () => {
-    const { client_credentials: credentials } = await create(['read_info']);
+    const { client_credentials: credentials, client_pk } = await create(['read_info']);
     await sidecar.get('/v2/node/list_channels', {}, credentials);
     const bytes = Buffer.from(runeOf('listpeerchannels'), 'base64url');
     const id = Number(/^=(\d+)/.exec(bytes.subarray(32).toString())?.[1]);
@@ -216,6 +216,15 @@ describeClnNetwork('client credentials on Core Lightning', (network) => {
       'unauthenticated',
     );
     expect((await sidecar.get('/v2/health')).status).toBe('ok');
+    await until(async () => {
+      const { clients } = await sidecar.get('/v2/node/list_clients');
+      return !(client_pk in clients);
+    }, 'the client is gone');
+    // What the node need not be asked for is gone too.
+    expectError(
+      await sidecar.call('GET', '/v2/node/client_info', { credentials }),
+      'unauthenticated',
+    );
   });
 
   test('a changed grant holds at once with the same credentials, and the old rune is dead', async () => {

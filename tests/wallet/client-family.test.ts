@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import type { ClientRecord } from '../../src/model/client.ts';
-import { merged, narrowedFamily, revoked, withToken } from '../../src/wallet/client-family.ts';
+import {
+  endedAtNode,
+  merged,
+  narrowedFamily,
+  revoked,
+  withToken,
+} from '../../src/wallet/client-family.ts';
 import { permissionsOf, spends } from '../../src/wallet/client-policy.ts';
 import { CLIENT, clientRecord } from '../support/store-steps.ts';
 
@@ -87,6 +93,25 @@ describe('a client that is ended', () => {
 
   test('keeps the time of its first end', () => {
     expect(revoked(revoked(parent, 50), 60).revokedAtMs).toBe(50);
+  });
+});
+
+describe('a client whose token was ended at the node', () => {
+  const ended = (clientPk: string, tokenId: string, records = all) =>
+    endedAtNode(records, { clientPk, tokenId }, 50).map((one) => one.clientPk);
+
+  test('is revoked with its descendants, and nobody else', () => {
+    expect(ended('01', '8')).toEqual(['01', '02']);
+    expect(endedAtNode(all, { clientPk: '01', tokenId: '8' }, 50)).toMatchObject([
+      { revokedAtMs: 50, token: null, endedTokenIds: ['8'] },
+      { revokedAtMs: 50, token: null, endedTokenIds: ['9'] },
+    ]);
+  });
+
+  test('stays where another token has replaced that one, or it is revoked or unknown', () => {
+    expect(ended('01', '7')).toEqual([]);
+    expect(ended('99', '8')).toEqual([]);
+    expect(ended('01', '8', [{ ...child, revokedAtMs: 40 }])).toEqual([]);
   });
 });
 

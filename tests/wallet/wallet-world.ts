@@ -22,7 +22,10 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
   const marker = memoryMarker();
   /** Runs whenever the node is connected to; a test may replace it. */
   const onConnect = async (): Promise<void> => undefined;
-  const world = { fake, store, marker, onConnect, elapsedMs: 0, pause: sleep, start, kill, close };
+  /** Tells that the node does not accept the token of the client that connected last. */
+  const tokenEnded = (_tokenId: string): void => undefined;
+  const ends = { start, kill, close };
+  const world = { fake, store, marker, onConnect, tokenEnded, elapsedMs: 0, pause: sleep, ...ends };
   const connected = async () => {
     await world.onConnect();
     return { userPk: WALLET, node: fake.node, grant: null };
@@ -35,7 +38,10 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
       userPk: Buffer.from(seed).equals(ROOT_SEED) ? WALLET : hex.encode(seed),
     }),
     connectOwner: connected,
-    connectClient: connected,
+    async connectClient(_userPk, _token, ended = () => undefined) {
+      world.tokenEnded = ended;
+      return connected();
+    },
     signup: async () => undefined,
     provision: async () => undefined,
     problems: () => [],

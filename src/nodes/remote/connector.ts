@@ -1,6 +1,7 @@
 import { elapsedMs as machineElapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
-import type { NodeConnector, TokenGrant, WalletNode } from '../node.ts';
+import { isApiError } from '../../model/errors.ts';
+import type { ClientToken, NodeConnector, TokenGrant, WalletNode } from '../node.ts';
 import type { RemoteOptions } from '../remote-kind.ts';
 import { type NodeIdentity, userPkOf } from './identity.ts';
 import { LocalChanges } from './local-changes.ts';
@@ -70,6 +71,23 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
     return { userPk: wallet.userPk, node: kind.nodeOf(wallet, client, place), grant };
   }
 
+  /**
+   * Tells that a client's token has ended. The call that was not accepted may have had an earlier one, which a changed
+   * grant has replaced, so the present one is asked about by itself.
+   */
+  async function tellEnded(
+    place: MovingPlace<Client>,
+    token: () => ClientToken,
+    ended: ((tokenId: string) => void) | undefined,
+  ): Promise<void> {
+    const asked = token();
+    const isEnded = await kind.protocol.identify(place.with(() => asked.token)).then(
+      () => false,
+      (error: unknown) => isApiError(error, 'unauthenticated'),
+    );
+    if (isEnded) ended?.(asked.id);
+  }
+
   const asOwner: RemoteConnector<Client>['asOwner'] = (place, identity) =>
     opened(place, identity, place.owner(), null);
 
@@ -82,9 +100,12 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
         const identity = (await place.now.known()) ?? (await place.now.prove());
         return opened(place, identity, place.owner(), kind.protocol.grantOf(token));
       },
-      async connectClient(userPk, token) {
+      async connectClient(userPk, token, ended) {
         const { place, identity } = await places.speakingFor(userPk);
-        const client = place.with(() => token().token);
+        const client = place.with(
+          () => token().token,
+          () => void tellEnded(place, token, ended).catch(() => undefined),
+        );
         return opened(place, identity, client, null);
       },
       async connectOwner(userPk) {

@@ -46,9 +46,13 @@ export class MovingPlace<Client> {
     });
   }
 
-  /** A client with another token of the wallet. Its calls wait until the wallet is proven. */
-  with(token: () => string): Client {
-    return this.#now.protocol.client(() => this.#now.target(token), this.#events);
+  /**
+   * A client with another token of the wallet. Its calls wait until the wallet is proven. `rejected` is called when the
+   * node did not accept the token of a call.
+   */
+  with(token: () => string, rejected: () => void = () => undefined): Client {
+    const events = { ...this.#events, rejected };
+    return this.#now.protocol.client(() => this.#now.target(token), events);
   }
 
   /** Reads the files again, and goes on at the place that they name now. */

@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openCln } from '../../../src/nodes/cln/index.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { until } from '../../support/until.ts';
 import { FakeCln } from './fake-cln.ts';
 
 const NODE = `02${'bb'.repeat(32)}`;
@@ -52,6 +53,53 @@ test('a rune that is ended while the sidecar runs is told in health, and the one
   file = { ...entry, token: runeOf(2) };
   await expect(list()).rejects.toMatchObject({ kind: 'unauthenticated' });
   expect(await list()).toEqual([]);
+  expect(connector.problems()).toEqual([]);
+  await connector.close();
+});
+
+test("a client's rune that was ended at the node is told with its id, and not one that was replaced meanwhile", async () => {
+  const entry: NodeCredentials = {
+    kind: 'cln',
+    url: cln.url,
+    cert: cln.cert,
+    nodePk: NODE,
+    network: 'regtest',
+    token: runeOf(1),
+  };
+  const connector = openCln({
+    state: memoryState(),
+    clock: systemClock,
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    root: null,
+    entries: [entry],
+    proxy: null,
+    channelPeer: null,
+    mark: 'ab'.repeat(16),
+  });
+  const { userPk } = await connector.connectConfigured(entry);
+  let token = { id: 'first', token: runeOf(2) };
+  const ended: string[] = [];
+  const { node } = await connector.connectClient(
+    userPk,
+    () => token,
+    (id) => ended.push(id),
+  );
+  const list = () => node.channels?.listChannels();
+  expect(await list()).toEqual([]);
+  // The grant changes while a call with the earlier rune is on its way.
+  cln.accept((rune) => {
+    if (rune !== runeOf(2)) return true;
+    token = { id: 'second', token: runeOf(3) };
+    return false;
+  });
+  await expect(list()).rejects.toMatchObject({ kind: 'unauthenticated' });
+  await until(() => cln.of('getinfo').length >= 2, 'the present rune was asked about');
+  expect(await list()).toEqual([]);
+  expect(ended).toEqual([]);
+  cln.accept((rune) => rune === entry.token);
+  await expect(list()).rejects.toMatchObject({ kind: 'unauthenticated' });
+  await until(() => ended.length > 0, 'it was told');
+  expect(ended).toEqual(['second']);
   expect(connector.problems()).toEqual([]);
   await connector.close();
 });

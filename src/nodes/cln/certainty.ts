@@ -14,7 +14,7 @@ const BEFORE_SENDING: ReadonlySet<number> = new Set([
 /** Whether `xpay` has sent nothing and sends nothing any more. */
 export const refusesToPay: Certainty = ({ code }) => code !== null && BEFORE_SENDING.has(code);
 
-/** How `xpay` gives up when lightningd begins no part of a hash that has a part of another attempt (lightningd/pay.c). */
+/** How `xpay` gives up where lightningd begins no part of a hash because of another attempt (lightningd/pay.c). */
 const GAVE_WAY = /\binjectpaymentonion error 20[01]\b/;
 
 /** Whether `xpay` ended because the hash is paid, or another attempt of it has a part on its way. */

@@ -47,8 +47,8 @@ export async function payInvoice(
 }
 
 /**
- * Starts paying an invoice that was fetched for an offer; see {@link startPayment}. An attempt of others to pay it is in
- * the way: the report is `refused`, as it is for an invoice of the wallet's own offer.
+ * Starts paying an invoice that was fetched for an offer; see {@link startPayment}. An attempt of others to pay it is
+ * in the way: the report is `refused`, as it is for an invoice of the wallet's own offer.
  */
 export async function payFetched(
   rpc: ClnRpc,

@@ -72,7 +72,7 @@ function isEnded({ code, text }: ClnRefusal): boolean {
   );
 }
 
-/** Whether the rune has a rate (`rate` or `per`), and the call followed the one before too fast. Nothing was done then. */
+/** Whether the rune has a rate (`rate` or `per`), and the call came too soon after another. Nothing was done then. */
 function isTooSoon(refusal: ClnRefusal): boolean {
   return refusal.code === CODES.notPermitted && refusal.says(/\btoo soon\b/);
 }

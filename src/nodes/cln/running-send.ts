@@ -103,7 +103,7 @@ export function callFailed(send: RunningSend, error: ApiError): SendReport {
   );
 }
 
-/** The report on a request that `error` has ended. A repeat is never refused, because the first request may be there. */
+/** The report on a request that `error` has ended. A repeat is never refused: the first request may be at the node. */
 export function notSent(
   { command }: { readonly command: Pick<SendOrder, 'isRepeat'> },
   error: ApiError,

@@ -10,8 +10,9 @@ export interface PlaceNow {
 
 /**
  * A configured place that follows its files: the node may get a new certificate, URL or token while the sidecar runs.
- * The files are read again when the place does not answer as it was configured, or does not accept its token. The node at the new place must then
- * prove that it holds the wallet before it gets any token of a client (docs/decisions.md 58).
+ * The files are read again when the place does not answer as it was configured, or does not accept its token. The node
+ * at the new place must then prove that it holds the wallet before it gets any token of a client
+ * (docs/decisions.md 58).
  */
 export class MovingPlace<Client> {
   #now: Place<Client>;

@@ -22,7 +22,7 @@ import {
   type SendOrder,
 } from './running-send.ts';
 import { maxSendableMsat } from './sendable.ts';
-import { attemptsToPay } from './sends.ts';
+import { attemptsToPay, sharesBy } from './sends.ts';
 import type { ClnWallet } from './wallet.ts';
 import { paidShape, waitShape } from './wire.ts';
 
@@ -133,12 +133,12 @@ async function startPayment(
  * The attempts to pay the hash before the call. Throws `unreadable` for a repeat where the node may have deleted the
  * attempt of the first request: it would pay the hash once more then.
  */
-async function attemptsBefore({ wallet, owner, command, paymentHash }: RunningSend) {
-  if (!command.isRepeat)
-    return wallet.recent.take(paymentHash) ?? attemptsToPay(owner, paymentHash);
-  const attempts = await attemptsToPay(owner, paymentHash);
+async function attemptsBefore({ wallet, owner, command, paymentHash, label }: RunningSend) {
+  const recent = command.isRepeat ? null : wallet.recent.take(paymentHash);
+  const attempts = recent ?? (await attemptsToPay(owner, paymentHash));
+  if (!command.isRepeat || sharesBy(attempts, label).own.length > 0) return attempts;
   // This is read after the list, which may have lost a row at any time before.
-  if (attempts.length === 0 && !(await isSendListComplete(owner))) throw listNotComplete();
+  if (!(await isSendListComplete(owner))) throw listNotComplete();
   return attempts;
 }
 

@@ -338,6 +338,9 @@ describe('a request that is sent again', () => {
   test('is not sent where the node has deleted payments, which may have been this one', async () => {
     cln.sendpays.remove(cln.addPart({ payment_hash: 'ee'.repeat(32) }));
     expect(await pay(true)).toMatchObject({ state: 'unknown' });
+    // What is left of the hash says nothing of what was deleted.
+    cln.addPart({ ...TERMS, status: 'failed' });
+    expect(await pay(true)).toMatchObject({ state: 'unknown' });
     expect(cln.of('xpay')).toEqual([]);
   });
 

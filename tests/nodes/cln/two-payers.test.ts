@@ -178,17 +178,18 @@ describe('another program pays the same invoice', () => {
           const rows = await told();
           // Whose attempt it is decides the report, and the feed and the report name it alike.
           if (madeOwn) {
-            expect(report).toMatchObject({
-              state: 'known',
-              payment: { index: INDEX, status: 'completed' },
-            });
+            // On a busy machine it is told while it is still pending.
+            expect(report).toMatchObject({ state: 'known', payment: { index: INDEX } });
             expect(rows).toEqual({
               ...(order.indexOf('other begins') < order.indexOf('ours')
                 ? { [OTHER]: 'failed' }
                 : {}),
               [INDEX]: 'completed',
             });
-            expect(await outcome()).toMatchObject({ state: 'known', payment: { index: INDEX } });
+            expect(await outcome()).toMatchObject({
+              state: 'known',
+              payment: { index: INDEX, status: 'completed' },
+            });
           } else {
             // What was in the way before the call is told as it was listed then.
             const toldAt = order.indexOf(wasAsked ? 'answer' : 'list');

@@ -21,11 +21,6 @@ export interface NodeDescriptor {
   /** The connector's name, such as `sandbox` or `lnd`. */
   readonly kind: string;
   readonly network: Network;
-  /**
-   * Whether the node makes at most one payment of a hash in every state (shown by tests on each supported release), so
-   * that the same request may be sent again (docs/decisions.md 143).
-   */
-  readonly repeatsSafely?: boolean;
 }
 
 /**
@@ -45,7 +40,10 @@ export interface WalletNode {
   readonly descriptor: NodeDescriptor;
   /** The node's clock, by which invoices and clients expire and budgets renew. */
   readonly clock: Clock;
-  /** Whether the node makes at most one payment of a hash in every state (shown by tests on each supported release), so that the same request may be sent again. */
+  /**
+   * Whether the node makes at most one payment of a hash in every state, shown by tests on each supported release, so
+   * that the same request may be sent again (docs/decisions.md 143).
+   */
   readonly repeatsSafely?: boolean;
   info(): Promise<NodeInfo>;
   /** Creates an invoice; its pending inbound payment is durable when this returns. */

@@ -40,7 +40,7 @@ export async function sendAgain(node: WalletNode, spend: Spend): Promise<SendRep
     const { nodePk, preimage } = terms as StoredSpontaneous;
     return node.spontaneous?.pay({ ...command, nodePk, preimage }) ?? null;
   }
-  if (!node.descriptor.repeatsSafely) return null;
+  if (!node.repeatsSafely) return null;
   if (fetchedInvoice !== null) {
     const invoice = decodeInvoice(fetchedInvoice);
     return node.offers?.payFetched({ ...command, invoice }) ?? null;

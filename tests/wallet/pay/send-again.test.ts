@@ -28,7 +28,7 @@ afterEach(() => world.close());
 
 function node({ repeatsSafely }: { readonly repeatsSafely: boolean }): void {
   Object.assign(world.fake.node, {
-    descriptor: { ...world.fake.node.descriptor, repeatsSafely },
+    repeatsSafely,
     payInvoice: async (order: PayInvoiceCommand) => {
       orders.push(order);
       return report(order);

@@ -50,7 +50,7 @@ async function run(kind: 'numbered' | 'labeled', steps: readonly Step[], last: '
   fake.latestPayment = () => model.latest();
   Object.assign(fake.node, {
     payInvoice: model.pay.bind(model),
-    descriptor: { ...fake.node.descriptor, repeatsSafely: true },
+    repeatsSafely: true,
   });
   world.pause = async (_ms, signal) => {
     if (!signal?.aborted) await turns(1);

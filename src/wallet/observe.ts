@@ -17,6 +17,9 @@ export class TerminalStateLeft extends Error {
   override readonly name = 'TerminalStateLeft';
 }
 
+/** Numbers of attempts of version 0.2 are smaller, and all times in microseconds greater. */
+const LEAST_TIME_US = 1_000_000_000_000;
+
 interface ObserveOptions {
   readonly deliver: ObservationRules['deliver'];
   readonly log: Log;
@@ -101,12 +104,22 @@ export function matchObservation(
     if (sameIndex?.attempt === null && isOfHash(sameIndex, payment)) return sameIndex;
   }
   const { latest } = rows;
-  if (latest === null || latest.attempt !== null || !isOfAmount(latest, payment)) return null;
-  if (latest.afterAttempt === null) {
-    // Rows of version 0.1 have no attempts.
-    return !isFinal(latest.payment) || latest.payment.status === payment.status ? latest : null;
+  if (latest === null || !isOfAmount(latest, payment)) return null;
+  const mayBeSame = !isFinal(latest.payment) || latest.payment.status === payment.status;
+  if (latest.attempt !== null) {
+    return mayBeSame && isNumberedOtherwise(latest.attempt, attempt) ? latest : null;
   }
+  // Rows of version 0.1 have no attempts.
+  if (latest.afterAttempt === null) return mayBeSame ? latest : null;
   return !isFinal(latest.payment) && attempt > latest.afterAttempt ? latest : null;
+}
+
+/**
+ * Whether the row has the number of version 0.2, LND's `payment_index`, and the observation the one of now, a time in
+ * microseconds (docs/decisions.md 155). A node has one payment of a hash, so both are then about the newest.
+ */
+function isNumberedOtherwise(stored: number, observed: number): boolean {
+  return stored < LEAST_TIME_US && observed >= LEAST_TIME_US;
 }
 
 /** Whether the attempt pays what the row's own request asked for: another amount is another program's. */

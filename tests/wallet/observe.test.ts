@@ -37,10 +37,15 @@ const done = sampleDone(1);
 describe('the row that an observation is about', () => {
   const row = (payment: Payment, attempt: number | null, afterAttempt: number | null) =>
     ({ payment, attempt, afterAttempt }) satisfies JournalRow;
-  const match = (candidates: Partial<MatchCandidates>, payment: Payment, attempt: number | null) =>
+  const match = (
+    candidates: Partial<MatchCandidates>,
+    payment: Payment,
+    attempt: number | null,
+    change: { isOfAsked?: boolean } = {},
+  ) =>
     matchObservation(
       { sameIndex: null, sameAttempt: null, latest: null, ...candidates },
-      { payment, attempt },
+      { payment, attempt, ...change },
     );
 
   test('of an attempt that a row has is that row, though a later one is waiting', () => {
@@ -61,6 +66,39 @@ describe('the row that an observation is about', () => {
     const asked = row(pending, null, 5);
     for (const first of [6, 60]) expect(match({ latest: asked }, pending, first)).toBe(asked);
     expect(match({ latest: asked }, failed, 6)).toBe(asked);
+  });
+
+  test('of an answer about the very payment is its row, also where the clock of the node was set back', () => {
+    const asked = row(pending, null, 5);
+    const answer = { isOfAsked: true };
+    for (const attempt of [3, 6]) {
+      expect(match({ latest: asked }, pending, attempt, answer)).toBe(asked);
+    }
+    expect(match({ latest: asked }, failed, 5, answer)).toBeNull();
+    expect(match({ latest: row(failed, null, 5) }, pending, 3, answer)).toBeNull();
+    expect(match({ latest: row(pending, 6, 5) }, pending, 3, answer)).toBeNull();
+  });
+
+  test('of a row with the number of version 0.2 is that row, unless it ended otherwise', () => {
+    const createdUs = 1_795_235_185_221_188;
+    for (const stored of [row(pending, 7, 5), row(pending, 7, null)]) {
+      for (const seen of [pending, failed, done]) {
+        expect(match({ latest: stored }, seen, createdUs)).toBe(stored);
+      }
+    }
+    for (const over of [failed, done]) {
+      const stored = row(over, 7, 5);
+      expect(match({ latest: stored }, over, createdUs)).toBe(stored);
+      for (const seen of [pending, over === failed ? done : failed]) {
+        expect(match({ latest: stored }, seen, createdUs)).toBeNull();
+      }
+    }
+    // Of two numbers of one kind, another one is another attempt.
+    expect(match({ latest: row(pending, createdUs, 5) }, pending, createdUs + 1)).toBeNull();
+    expect(match({ latest: row(pending, 7, 5) }, pending, 8)).toBeNull();
+    // Whoever was asked by version 0.2 knows what was there before by that number.
+    const asked = row(pending, null, 7);
+    expect(match({ latest: asked }, done, createdUs)).toBe(asked);
   });
 
   test('of another attempt than the one that the newest row has is none', () => {

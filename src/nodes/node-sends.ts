@@ -33,7 +33,8 @@ export interface SendQuestion {
   /** The payment as the wallet recorded it before the send; its index is the wallet's own. */
   readonly payment: Payment;
   /**
-   * {@link WalletNode.newestAttempt} as read before the send: this attempt and all before it belong to earlier sends.
+   * {@link WalletNode.newestAttempt} as read before the send: this attempt and all before it belong to earlier sends. 0
+   * where there was none.
    */
   readonly afterAttempt: number | null;
   /** The attempt, once the node has said which one it is; null before. */
@@ -61,7 +62,10 @@ interface SendCommand {
   readonly createdAtMs: number;
   readonly amountMsat: bigint;
   readonly personalNote: string | null;
-  /** Whether the same request may have reached the node before: an attempt of the hash may be this payment's then. */
+  /**
+   * Whether the same request may have left before, so that an attempt that the node has already may be this payment's
+   * own: it is then `known`. A refusal says nothing of the earlier request.
+   */
   readonly isRepeat?: boolean;
 }
 

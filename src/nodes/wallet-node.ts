@@ -42,7 +42,7 @@ export interface WalletNode {
   readonly clock: Clock;
   /**
    * Whether the node makes at most one payment of a hash in every state, shown by tests on each supported release, so
-   * that the same request may be sent again (docs/decisions.md 143).
+   * that the same request may be sent again with {@link PayInvoiceCommand.isRepeat} (docs/decisions.md 156).
    */
   readonly repeatsSafely?: boolean;
   info(): Promise<NodeInfo>;
@@ -54,12 +54,12 @@ export interface WalletNode {
    */
   cancelInvoice(index: PaymentIndex): Promise<void>;
   /**
-   * The identity of the newest outgoing Lightning attempt that the node knows, of any payment hash; 0 when there is
-   * none. Read immediately before a send: an attempt made later has a greater one. Null on nodes that know attempts by
-   * the index that the wallet gave them. A node may take the question as a sign that a send is about to follow, and get
-   * ready for it.
+   * The identity of the newest outgoing Lightning attempt of that payment id that the node knows; 0 when there is none.
+   * Read immediately before a send: an attempt made later has a greater one ({@link Observation.attempt}). Null on nodes
+   * that know attempts by the index that the wallet gave them. A node may take the question as a sign that a send is
+   * about to follow, and get ready for it.
    */
-  newestAttempt(): Promise<number | null>;
+  newestAttempt(id: PaymentId): Promise<number | null>;
   /**
    * Starts paying an invoice and returns once the node has the payment, pending or already final. Its end arrives
    * through {@link updates}. A payment hash is never paid twice: while an attempt is pending or completed the node

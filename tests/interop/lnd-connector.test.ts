@@ -13,6 +13,7 @@ import {
   follow,
   invoiceCommand,
   known,
+  lightningId,
   payCommand,
   questionOf,
   randomHex,
@@ -129,8 +130,9 @@ describeNetwork('the connector on a real LND', (network) => {
   test('a payment is known by its attempt, and paying the hash again reports that attempt', async () => {
     const { owner } = await alice();
     const { node } = owner;
-    const afterAttempt = await node.newestAttempt();
     const { invoice, hash } = await bobsInvoice();
+    const afterAttempt = await node.newestAttempt(lightningId(hash));
+    expect(afterAttempt).toBe(0);
     const command = payCommand(node, invoice);
     const report = await node.payInvoice(command);
     expect(report.state).toBe('known');
@@ -140,14 +142,16 @@ describeNetwork('the connector on a real LND', (network) => {
     expect(done.payment.status).toBe('completed');
     expect(done.attempt).toBe(attempt);
     const again = await node.payInvoice(command);
-    expect(again.state === 'known' && again.attempt).toBe(attempt);
+    expect(again).toMatchObject({ state: 'taken', attempt });
+    const repeated = await node.payInvoice({ ...command, isRepeat: true });
+    expect(repeated).toMatchObject({ state: 'known', attempt, payment: { index: command.index } });
     const own = { ...done.payment, index: command.index };
     const outcome = await node.sendOutcome(questionOf(own, { afterAttempt }));
     expect(outcome.state === 'known' && outcome.payment.status).toBe('completed');
-    expect(await node.newestAttempt()).toBe(attempt);
+    expect(await node.newestAttempt(lightningId(hash))).toBe(attempt);
     const later = await node.sendOutcome(questionOf(own, { afterAttempt: attempt }));
-    // The invoice has not expired, so LND may still make an attempt.
-    expect(later.state).toBe('unknown');
+    // LND makes no other attempt of a hash that was paid.
+    expect(later).toMatchObject({ state: 'taken', attempt });
   });
 
   test('a failed payment that is tried again is another attempt, with a greater number', async () => {

@@ -18,8 +18,7 @@ import {
   signSend,
 } from './onchain.ts';
 import { sendOutcome } from './outcome.ts';
-import { newestOf } from './pages.ts';
-import { payInvoice, paySpontaneous, trackedPayment } from './payments.ts';
+import { newestAttempt, payInvoice, paySpontaneous, trackedPayment } from './payments.ts';
 import type { LndRest } from './rest.ts';
 import { estimateRoutingFeeMsat } from './route-fee.ts';
 import { onchainPayment } from './transactions.ts';
@@ -45,11 +44,12 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     info: () => nodeInfo(rest, owner, wallet),
     createInvoice: (command) => createInvoice(rest, owner, wallet, command),
     cancelInvoice: (index) => cancelInvoice(rest, owner, wallet, index),
-    newestAttempt() {
+    repeatsSafely: true,
+    newestAttempt(id) {
       // The wallet asks for this when it begins to prepare a payment.
       rest.prepareStream();
       wallet.sendable.readAhead(() => maxSendableMsat(owner));
-      return newestOf(owner, 'payments');
+      return newestAttempt(owner, id);
     },
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),

@@ -4,9 +4,10 @@ import type { SendOutcome, SendQuestion } from '../node.ts';
 import { asBegun } from '../remote/as-begun.ts';
 import { publishedSend } from '../remote/onchain-send.ts';
 import { spentOutpoints } from '../remote/psbt.ts';
+import { attemptOf, isPaymentIndex } from './attempt.ts';
 import { standing, withSendLabels } from './fee-bump.ts';
 import { sentObservation } from './onchain.ts';
-import { paymentsAfter, trackedPayment } from './payments.ts';
+import { everyPayment, trackedPayment } from './payments.ts';
 import { isDecided, labelOf, rivalOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
 import { listedTransactions } from './transactions.ts';
@@ -19,6 +20,7 @@ import { infoShape, type LndPayment } from './wire.ts';
  * (docs/decisions.md 37).
  */
 const AFTER_EXPIRY_MS = 10 * 60_000;
+const NS_PER_MS = 1_000_000n;
 
 const UNKNOWN: SendOutcome = { state: 'unknown' };
 
@@ -36,26 +38,47 @@ export async function sendOutcome(
 async function lightningOutcome(
   owner: LndRest,
   wallet: LndWallet,
-  { payment, attempt, afterAttempt }: SendQuestion,
+  question: SendQuestion,
 ): Promise<SendOutcome> {
+  const { payment, attempt } = question;
   const { hash } = payment;
   if (hash === null) return UNKNOWN;
-  const isThisAttempt = (one: LndPayment) =>
-    one.payment_hash === hash &&
-    (attempt === null ? one.payment_index > (afterAttempt ?? 0) : one.payment_index === attempt);
-  const known = (one: LndPayment): SendOutcome => ({
-    state: 'known',
-    ...asBegun(outboundObservation(one, wallet.clock.now()), payment),
-  });
-  const tracked = await trackedPayment(owner, hash);
-  if (tracked && isThisAttempt(tracked)) return known(tracked);
+  const outcomeBy = (present: LndPayment): SendOutcome | null => {
+    const seen = outboundObservation(present, wallet.clock.now());
+    if (mayBeAsked(present, question)) {
+      return { state: 'known', ...asBegun(seen, payment), isOfAsked: true };
+    }
+    return seen.payment.status === 'completed' ? { state: 'taken', ...seen } : null;
+  };
+  const present = await trackedPayment(owner, hash);
+  const outcome = present && outcomeBy(present);
+  if (outcome) return outcome;
   if (attempt !== null || !(await isLongExpired(owner, payment))) return UNKNOWN;
   // The clock was read before the list, so an attempt that is not in the list cannot be added to it later.
-  for await (const page of paymentsAfter(owner, afterAttempt ?? 0)) {
-    const found = page.find(isThisAttempt);
-    if (found) return known(found);
+  for await (const page of everyPayment(owner)) {
+    const found = page.find(({ payment_hash }) => payment_hash === hash);
+    const told = found && outcomeBy(found);
+    if (told) return told;
   }
   return { state: 'never', reason: 'not sent' };
+}
+
+/**
+ * Whether the attempt that LND has may be the one that is asked about. LND keeps the newest attempt of a hash, so one
+ * that is not the one from before the send is later, also where LND's clock was set back. One over another amount was
+ * made by another program.
+ */
+function mayBeAsked(
+  present: LndPayment,
+  { payment, attempt, afterAttempt }: SendQuestion,
+): boolean {
+  if (payment.amountMsat !== null && present.value_msat !== payment.amountMsat) return false;
+  // What version 0.2 stored cannot be compared for certain: LND may have numbered its payments anew since.
+  if (attempt !== null) return isPaymentIndex(attempt) || attemptOf(present) === attempt;
+  if (afterAttempt === null || afterAttempt === 0) return true;
+  if (!isPaymentIndex(afterAttempt)) return attemptOf(present) !== afterAttempt;
+  const createdAtMs = Number(present.creation_time_ns / NS_PER_MS);
+  return present.payment_index > afterAttempt || createdAtMs >= payment.createdAtMs;
 }
 
 /**

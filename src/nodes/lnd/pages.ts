@@ -57,12 +57,21 @@ export async function* pagesOf(
   }
 }
 
-/** Returns the number of the newest row of a list; 0 where there is none. */
-export async function newestOf(rest: LndRest, list: keyof typeof LISTS): Promise<number> {
+/** Returns the newest row of a list, not read yet, and its number; 0 where there is none. */
+export async function newestOf(
+  rest: LndRest,
+  list: keyof typeof LISTS,
+): Promise<{ readonly row: unknown; readonly index: number }> {
   const { path, shape, number } = LISTS[list];
   const newest = path.replace(`=${PAGE}`, '=1');
   const { rows } = await rest.list(`${newest}&reversed=true`, shape);
-  return numberOf(rows.at(-1), number);
+  const row = rows.at(-1);
+  return { row, index: numberOf(row, number) };
+}
+
+/** Returns a time as the lists are asked for it. */
+export function secsOf(ms: number): string {
+  return String(Math.floor(ms / 1000));
 }
 
 function numberOf(row: unknown, name: string): number {

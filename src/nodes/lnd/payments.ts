@@ -3,9 +3,11 @@ import { base64, base64url, hex } from '@scure/base';
 import { z } from 'zod';
 import { ApiError, ownNode } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
+import type { PaymentId } from '../../model/payment-index.ts';
 import type { Observation, PayInvoiceCommand, PaySpontaneousCommand, SendReport } from '../node.ts';
 import { readAs } from '../remote/answer.ts';
 import { reportOf } from '../remote/send-report.ts';
+import { attemptOf } from './attempt.ts';
 import { refusesToPay } from './certainty.ts';
 import { maxSendableMsat } from './channels.ts';
 import { keysendRecords } from './keysend.ts';
@@ -62,9 +64,30 @@ export async function paySpontaneous(
 /**
  * Starts a payment and returns once LND has recorded it. Its outcome is published to the feed as it arrives; when the
  * connection breaks, it is looked up by hash, since LND continues to pay. Every payment has a fee limit, because LND's
- * own default is 0.
+ * own default is 0. What LND tells of the hash before it answers is withheld from the feed.
  */
 async function startPayment(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  command: PayInvoiceCommand | PaySpontaneousCommand,
+  paymentHash: string,
+  request: Readonly<Record<string, unknown>>,
+): Promise<SendReport> {
+  wallet.sending.ask(paymentHash);
+  let report: SendReport | null = null;
+  try {
+    report = await askToPay(rest, owner, wallet, command, paymentHash, request);
+    return report;
+  } finally {
+    const hasWithheld = wallet.sending.answered(paymentHash);
+    // Where the report tells of an attempt, that is the one that LND has now.
+    const isTold = report?.state === 'known' || report?.state === 'taken';
+    if (hasWithheld && !isTold) void publishPresent(owner, wallet, paymentHash);
+  }
+}
+
+async function askToPay(
   rest: LndRest,
   owner: LndRest,
   wallet: LndWallet,
@@ -81,7 +104,7 @@ async function startPayment(
   const identified = (payment: LndPayment): Observation => {
     const seen = outboundObservation(payment, wallet.clock.now());
     const { index, createdAtMs } = command;
-    return { ...seen, payment: { ...seen.payment, index, createdAtMs } };
+    return { ...seen, isOfAsked: true, payment: { ...seen.payment, index, createdAtMs } };
   };
   const updates = rest.stream(
     'POST',
@@ -95,30 +118,36 @@ async function startPayment(
     wallet.closed,
     { certainty: refusesToPay, headWithinMs: FIRST_WITHIN_MS, isPrepared: true },
   );
-  wallet.sending.add(paymentHash);
   try {
     const first = await updates.next();
     if (first.done) throw lostConnection();
     void followSend(updates, wallet, paymentHash, identified);
     return { state: 'known', ...identified(first.value) };
   } catch (error) {
-    wallet.sending.delete(paymentHash);
     if (!(error instanceof ApiError)) throw error;
-    return isAlreadyThere(error)
-      ? alreadyThere(owner, paymentHash, identified, error)
-      : reportOf(error);
+    if (!isAlreadyThere(error)) return reportOf(error);
+    const present = await trackedPayment(owner, paymentHash).catch(() => null);
+    if (present === null) return { state: 'unknown', error };
+    // The request was written once, so LND's answer is that it made nothing for it. An earlier one may have.
+    const mayBeOwn = command.isRepeat === true && present.value_msat === command.amountMsat;
+    return mayBeOwn
+      ? { state: 'known', ...identified(present) }
+      : { state: 'taken', ...outboundObservation(present, wallet.clock.now()) };
   }
 }
 
-/** The report for a payment hash that LND is paying or has paid. */
-async function alreadyThere(
+/** Tells the feed of the attempt that LND has now. The next look does where this one fails. */
+async function publishPresent(
   owner: LndRest,
+  wallet: LndWallet,
   paymentHash: string,
-  identified: (payment: LndPayment) => Observation,
-  error: ApiError,
-): Promise<SendReport> {
-  const known = await trackedPayment(owner, paymentHash).catch(() => null);
-  return known ? { state: 'known', ...identified(known) } : { state: 'unknown', error };
+): Promise<void> {
+  try {
+    const present = await trackedPayment(owner, paymentHash);
+    if (present) wallet.local.publish([outboundObservation(present, wallet.clock.now())]);
+  } catch {
+    wallet.local.requestLook();
+  }
 }
 
 async function followSend(
@@ -128,6 +157,7 @@ async function followSend(
   identified: (payment: LndPayment) => Observation,
 ): Promise<void> {
   let ended = false;
+  wallet.sending.follow(paymentHash);
   try {
     for await (const update of updates) {
       const seen = identified(update);
@@ -137,7 +167,7 @@ async function followSend(
   } catch {
     // The stream broke; the payment is looked up by its hash instead.
   } finally {
-    wallet.sending.delete(paymentHash);
+    wallet.sending.unfollow(paymentHash);
     if (!ended) wallet.local.requestLook();
   }
 }
@@ -157,17 +187,22 @@ export async function trackedPayment(
   }
 }
 
-/**
- * Yields all payments of LND with a greater `payment_index`, a page at a time. Throws `unreadable` when one cannot be
- * read.
- */
-export async function* paymentsAfter(
+/** Yields all payments of LND, a page at a time. Throws `unreadable` when one cannot be read. */
+export async function* everyPayment(
   rest: LndRest,
-  paymentIndex: number,
 ): AsyncGenerator<readonly LndPayment[], void, undefined> {
-  for await (const { rows } of pagesOf(rest, 'payments', { after: paymentIndex })) {
+  for await (const { rows } of pagesOf(rest, 'payments', { after: 0 })) {
     yield readAs('LND', z.array(paymentShape), rows);
   }
+}
+
+/**
+ * Returns the number of the attempt that LND has for a payment id; 0 where it has none. LND keeps one payment of a
+ * hash, the newest attempt, so whatever it has later is later (docs/decisions.md 155).
+ */
+export async function newestAttempt(rest: LndRest, id: PaymentId): Promise<number> {
+  const present = await trackedPayment(rest, id.slice('ln_'.length));
+  return present === null ? 0 : attemptOf(present);
 }
 
 function lostConnection(): ApiError {

@@ -5,10 +5,11 @@ import type { Found } from './cursor.ts';
 import { lookUpInvoice } from './invoices.ts';
 import { type Look, readRows } from './look.ts';
 import { transactions } from './look-onchain.ts';
-import { newestOf, pagesOf } from './pages.ts';
+import { newPayments } from './look-payments.ts';
+import { newestOf, pagesOf, secsOf } from './pages.ts';
 import { trackedPayment } from './payments.ts';
 import { invoiceObservations, isOpenHold, outboundObservation } from './translate.ts';
-import { invoiceHashShape, invoiceShape, type LndInvoice, paymentShape } from './wire.ts';
+import { invoiceHashShape, invoiceShape, type LndInvoice } from './wire.ts';
 
 /** Up to this many invoices are looked up one by one; for more, the list of all open invoices is read. */
 const FEW = 8;
@@ -48,7 +49,7 @@ async function* newInvoices(look: Look): AsyncGenerator<Found> {
     yield* invoicesOf(look, {});
     return;
   }
-  const newest = await newestOf(rest, 'invoices');
+  const { index: newest } = await newestOf(rest, 'invoices');
   // Open invoices are followed however old they are. They come first: a read that is cut off goes on at the cursor.
   for await (const { observations } of invoicesOf(look, { pending_only: 'true' })) {
     yield { observations, reached: {} };
@@ -73,23 +74,6 @@ async function* invoicesOf(
     });
     yield { observations, reached: { addIndex: page.reached, settleIndex } };
   }
-}
-
-async function* newPayments(look: Look): AsyncGenerator<Found> {
-  const { rest, wallet, cursor } = look;
-  const bound = cursor.paymentIndex === 0 ? look.sinceMs : null;
-  // Older sends that are not over are the first that LND tells on its stream.
-  const query = bound === null ? {} : { creation_date_start: secsOf(bound) };
-  const newest = bound === null ? 0 : await newestOf(rest, 'payments');
-  const after = cursor.paymentIndex;
-  for await (const { rows, reached } of pagesOf(rest, 'payments', { after, query })) {
-    const nowMs = wallet.clock.now();
-    const observations = readRows(look, rows, paymentShape, (one) => [
-      outboundObservation(one, nowMs),
-    ]);
-    yield { observations, reached: { paymentIndex: reached } };
-  }
-  yield { observations: [], reached: { paymentIndex: newest } };
 }
 
 /** Looks up those of the invoices that LND does not list as open any more, and passes on those that are held. */
@@ -146,8 +130,4 @@ async function* openSends(
     if (known === null) continue;
     yield { observations: [outboundObservation(known, wallet.clock.now())], reached: {} };
   }
-}
-
-function secsOf(ms: number): string {
-  return String(Math.floor(ms / 1000));
 }

@@ -7,6 +7,7 @@ import type { Observation } from '../node.ts';
 import { encodedExpiryMs } from '../remote/encoded-expiry.ts';
 import { FINAL_CONFIRMATIONS } from '../remote/onchain-send.ts';
 import { ampObservations } from './amp.ts';
+import { attemptOf } from './attempt.ts';
 import { ownExpiryMs } from './invoice-expiry.ts';
 import { isKeysend, messageOf } from './keysend.ts';
 import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
@@ -51,9 +52,9 @@ export function invoiceObservations(invoice: LndInvoice, nowMs: number): Observa
   return payment ? [{ payment, attempt: null, ampParts: null }] : [];
 }
 
-/** Returns the observation of an outgoing payment. LND's `payment_index` is the attempt; it grows with each attempt. */
+/** Returns the observation of an outgoing payment, with its {@link attemptOf}. */
 export function outboundObservation(payment: LndPayment, nowMs: number): Observation {
-  return { payment: outboundPayment(payment, nowMs), attempt: payment.payment_index };
+  return { payment: outboundPayment(payment, nowMs), attempt: attemptOf(payment) };
 }
 
 /** Returns the observations of an on-chain transaction. */
@@ -170,11 +171,23 @@ export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
     hash: payment.payment_hash,
     preimage: status === 'completed' ? payment.payment_preimage : null,
     amountMsat: payment.value_msat,
-    feesMsat: status === 'failed' ? 0n : payment.fee_msat,
+    feesMsat: status === 'failed' ? 0n : feesMsat(payment),
     invoice,
     expiresAtMs: invoice === null ? null : encodedExpiryMs(invoice),
     finalizedAtMs: status === 'pending' ? null : endedAtMs,
   };
+}
+
+/**
+ * What the payment costs beyond its amount. An LND with native SQL says 0 in a list without hops, where it leaves out
+ * what each hop takes, but not what the routes carry in all.
+ */
+function feesMsat({ fee_msat, value_msat, htlcs }: LndPayment): bigint {
+  if (fee_msat > 0n) return fee_msat;
+  const carriedMsat = htlcs
+    .filter(({ status }) => status === 'SUCCEEDED')
+    .reduce((sum, { route }) => sum + (route?.total_amt_msat ?? 0n), 0n);
+  return carriedMsat > value_msat ? carriedMsat - value_msat : 0n;
 }
 
 function outboundStatus(payment: LndPayment): Pick<Payment, 'status' | 'statusMsg'> {

@@ -173,9 +173,22 @@ export const paymentShape = z.object({
   status: z.enum(['UNKNOWN', 'IN_FLIGHT', 'SUCCEEDED', 'FAILED', 'INITIATED']),
   failure_reason: z.string(),
   payment_index: count,
-  htlcs: z.array(z.object({ resolve_time_ns: uint64 })),
+  htlcs: z.array(
+    z.object({
+      status: z.string().default(''),
+      resolve_time_ns: uint64,
+      route: z.object({ total_amt_msat: int64 }).nullish(),
+    }),
+  ),
 });
 export type LndPayment = z.output<typeof paymentShape>;
+
+/** Of a row of GET /v1/payments what tells where in the list it stands */
+export const listedPaymentShape = paymentShape.pick({
+  payment_index: true,
+  payment_hash: true,
+  creation_time_ns: true,
+});
 
 /** GET /v1/payments; its rows are read one by one as {@link paymentShape} */
 export const paymentsShape = z.object({

@@ -74,7 +74,7 @@ async function before(
   plan: SendPlan | UnfetchedPlan,
 ): Promise<Before & { readonly begins: boolean }> {
   await session.resolver.ready();
-  const newest = plan.rail === 'onchain' ? null : session.node.newestAttempt();
+  const newest = plan.rail === 'onchain' ? null : session.node.newestAttempt(plan.id);
   // An earlier payment is returned without it, also while the node is away.
   newest?.catch(() => undefined);
   const latest = await session.history.latest(plan.id);

@@ -2,12 +2,25 @@ import { expect } from 'bun:test';
 import { createHash } from 'node:crypto';
 import type { WalletNode } from '../../../src/nodes/node.ts';
 import type { Rules } from './kind.ts';
-import { ended, invoiceCommand, known, payCommand, questionOf } from './steps.ts';
+import {
+  ended,
+  invoiceCommand,
+  known,
+  lightningId,
+  payCommand,
+  questionOf,
+  there,
+} from './steps.ts';
 
 /** Names of rules that not every kind can keep. */
-export const ATTEMPTS_ARE_NUMBERED = 'attempts are numbered, each greater than all before';
+export const ATTEMPTS_ARE_NUMBERED =
+  'attempts of a hash are numbered, each greater than all before';
 export const OWN_INDEX = "a payment carries the wallet's own index, and is found by no other";
 export const UNSENT_IS_NEVER = 'what was not sent is never sent, and the node says so at once';
+
+export const REPEATS_SAFELY =
+  'a request that is sent again is one payment, and reported as its own';
+export const MEETS_ANOTHER = 'a payment that another request made of the hash is told apart';
 
 /** Lightning payments, their attempts, and what the node knows of them. */
 export function paymentRules({ rule }: Rules): void {
@@ -75,14 +88,14 @@ export function paymentRules({ rule }: Rules): void {
       const { invoice, hash } = await outside.invoice({ amountMsat: 50_000n, behavior: 'hold' });
       const command = payCommand(node, invoice);
       const first = known(await node.payInvoice(command));
-      const second = known(await node.payInvoice(command));
+      const second = there(await node.payInvoice(command));
       expect(second).toMatchObject({
         attempt: first.attempt,
         payment: { status: 'pending', hash },
       });
       await outside.decide(hash, true);
       const end = await ended(node, hash);
-      const third = known(await node.payInvoice(command));
+      const third = there(await node.payInvoice(command));
       expect(third).toMatchObject({
         attempt: first.attempt,
         payment: { status: 'completed', hash },
@@ -92,34 +105,74 @@ export function paymentRules({ rule }: Rules): void {
     },
   );
 
+  rule(REPEATS_SAFELY, async (node, outside) => {
+    expect(node.repeatsSafely).toBe(true);
+    const before = await balance(node);
+    const { invoice, hash } = await outside.invoice({ amountMsat: 50_000n, behavior: 'hold' });
+    const command = payCommand(node, invoice, { isRepeat: true });
+    const first = known(await node.payInvoice(command));
+    const { index } = command;
+    const again = known(await node.payInvoice(command));
+    expect(again).toMatchObject({ attempt: first.attempt, payment: { index, status: 'pending' } });
+    await outside.decide(hash, true);
+    const end = await ended(node, hash);
+    const later = known(await node.payInvoice(command));
+    expect(later).toMatchObject({
+      attempt: first.attempt,
+      payment: { index, status: 'completed' },
+    });
+    expect(before - (await balance(node))).toBe(50_000n + (end.payment.feesMsat ?? 0n));
+  });
+
+  rule(MEETS_ANOTHER, async (node, outside) => {
+    const { invoice, hash } = await outside.invoice({ amountMsat: 50_000n, behavior: 'hold' });
+    const first = known(await node.payInvoice(payCommand(node, invoice)));
+    const createdAtMs = first.payment.createdAtMs - 3_600_000;
+    const met = await node.payInvoice(payCommand(node, invoice, { createdAtMs }));
+    expect(met.state).toBe('taken');
+    expect(there(met)).toMatchObject({ attempt: first.attempt, payment: { status: 'pending' } });
+    // It is told under the identity that the feed gives it, not under that of this request.
+    expect(there(met).payment.createdAtMs).not.toBe(createdAtMs);
+    await outside.decide(hash, true);
+    await ended(node, hash);
+    const paid = await node.payInvoice(payCommand(node, invoice, { createdAtMs }));
+    expect(paid).toMatchObject({ state: 'taken', payment: { status: 'completed', hash } });
+  });
+
   rule('orders for one hash that meet make one payment', async (node, outside) => {
     const before = await balance(node);
     const { invoice, hash } = await outside.invoice({ amountMsat: 50_000n, behavior: 'settle' });
     const command = payCommand(node, invoice);
     const reports = await Promise.all([1, 2, 3].map(() => node.payInvoice(command)));
-    const attempts = reports.map((report) => known(report).attempt);
+    const attempts = reports.map((report) => there(report).attempt);
     expect(new Set(attempts).size).toBe(1);
     const { payment } = await ended(node, hash);
     expect(before - (await balance(node))).toBe(50_000n + (payment.feesMsat ?? 0n));
   });
 
   rule(ATTEMPTS_ARE_NUMBERED, async (node, outside) => {
-    const pay = async () => {
-      const before = await node.newestAttempt();
-      const { invoice, hash } = await outside.invoice({ amountMsat: 1000n, behavior: 'settle' });
-      const { attempt } = known(await node.payInvoice(payCommand(node, invoice)));
-      expect(attempt).toBeGreaterThan(before ?? Number.NaN);
-      expect((await ended(node, hash)).attempt).toBe(attempt);
-      expect(await node.newestAttempt()).toBe(attempt);
-      return attempt ?? Number.NaN;
+    const pay = async (behavior: 'settle' | 'fail', times = 1) => {
+      const { invoice, hash } = await outside.invoice({ amountMsat: 1000n, behavior });
+      const newest = () => node.newestAttempt(lightningId(hash));
+      let made = 0;
+      for (let round = 0; round < times; round++) {
+        expect(await newest()).toBe(made);
+        const { attempt } = known(await node.payInvoice(payCommand(node, invoice)));
+        expect(attempt).toBeGreaterThan(made);
+        made = attempt ?? Number.NaN;
+        expect((await ended(node, hash)).attempt).toBe(made);
+      }
+      expect(await newest()).toBe(made);
+      return made;
     };
-    const first = await pay();
-    expect(await pay()).toBeGreaterThan(first);
+    await pay('fail', 3);
+    const first = await pay('settle');
+    expect(await pay('settle')).toBeGreaterThan(first);
   });
 
   rule(OWN_INDEX, async (node, outside) => {
-    expect(await node.newestAttempt()).toBeNull();
     const { invoice, hash } = await outside.invoice({ amountMsat: 1000n, behavior: 'settle' });
+    expect(await node.newestAttempt(lightningId(hash))).toBeNull();
     const command = payCommand(node, invoice);
     expect(known(await node.payInvoice(command)).attempt).toBeNull();
     expect((await ended(node, hash)).payment.index).toBe(command.index);
@@ -172,7 +225,7 @@ export function paymentRules({ rule }: Rules): void {
         hash,
         invoice,
       };
-      const afterAttempt = await node.newestAttempt();
+      const afterAttempt = await node.newestAttempt(lightningId(hash));
       expect(await node.sendOutcome(questionOf(begun, { afterAttempt }))).toEqual({
         state: 'never',
         reason: 'not sent',
@@ -183,7 +236,7 @@ export function paymentRules({ rule }: Rules): void {
   rule('what became of a send is told as long as one asks', async (node, outside) => {
     const { invoice, hash } = await outside.invoice({ amountMsat: 1000n, behavior: 'hold' });
     const command = payCommand(node, invoice);
-    const afterAttempt = await node.newestAttempt();
+    const afterAttempt = await node.newestAttempt(lightningId(hash));
     const { payment: begun } = known(await node.payInvoice(command));
     const ask = () => node.sendOutcome(questionOf(begun, { afterAttempt }));
     const { index } = command;
@@ -212,7 +265,7 @@ export function paymentRules({ rule }: Rules): void {
     const first = payCommand(node, invoice);
     const { payment } = known(await node.payInvoice(first));
     await ended(node, hash);
-    const afterAttempt = await node.newestAttempt();
+    const afterAttempt = await node.newestAttempt(lightningId(hash));
     const { index, createdAtMs } = payCommand(node, invoice, {
       createdAtMs: first.createdAtMs + 1,
     });

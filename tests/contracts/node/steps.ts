@@ -70,6 +70,11 @@ export function known(report: SendReport): Observation {
   return report;
 }
 
+/** The attempt that a report tells of, whoever made it; throws what it was refused or lost with. */
+export function there(report: SendReport): Observation {
+  return report.state === 'taken' ? report : known(report);
+}
+
 /** The newest payment of that hash, as soon as it is final. */
 export function ended(node: WalletNode, hash: string): Promise<Observation> {
   return until(async () => {

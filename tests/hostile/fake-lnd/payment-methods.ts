@@ -1,5 +1,5 @@
 import { pageOf } from './page.ts';
-import { type Payment, type Payments, paymentJson } from './payments.ts';
+import { type Payment, type Payments, paymentJson, paymentJsonWithoutHops } from './payments.ts';
 import type { Call, JsonObject, RpcMethod } from './rpc.ts';
 
 const READ = ['offchain:read'];
@@ -66,7 +66,9 @@ export function paymentMethods(payments: Payments): RpcMethod[] {
         const most = Number(input.int('max_payments')) || DEFAULT_PAGE;
         const { page, first, last } = pageOf(all, ({ index }) => index, input, most);
         return {
-          payments: page.map(paymentJson),
+          payments: page.map(
+            payments.isNativeSql && input.bool('omit_hops') ? paymentJsonWithoutHops : paymentJson,
+          ),
           first_index_offset: first,
           last_index_offset: last,
           total_num_payments: '0',

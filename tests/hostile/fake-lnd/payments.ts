@@ -60,6 +60,8 @@ export class Payments {
   readonly #preimages = new Map<string, string>();
   readonly #around: Surroundings;
   #nextIndex = 1;
+  #lastCreatedNs = 0n;
+  #isNativeSql = false;
 
   constructor(around: Surroundings) {
     this.#around = around;
@@ -104,6 +106,27 @@ export class Payments {
     return { invoice, hash, preimage };
   }
 
+  /**
+   * Moves the payments to native SQL (LND 0.21 with `--db.use-native-sql`): they are numbered anew from 1, and from now
+   * on a new one gets the number after the greatest, so that a retry of the newest keeps its number.
+   */
+  moveToNativeSql(): void {
+    this.#isNativeSql = true;
+    for (const [at, payment] of this.list().entries()) {
+      this.#byHash.set(payment.hash, { ...payment, index: at + 1 });
+    }
+  }
+
+  /** Forgets a payment that is over, as `lncli deletepayments` does. */
+  delete(hash: string): void {
+    this.#byHash.delete(hash);
+  }
+
+  /** Whether its lists leave the fees out where they leave the hops out. */
+  get isNativeSql(): boolean {
+    return this.#isNativeSql;
+  }
+
   /** Sets the outcome of the next attempts for a hash. */
   decide(hash: string, outcome: Outcome): void {
     this.#outcomes.set(hash, outcome);
@@ -121,7 +144,8 @@ export class Payments {
     this.attempts.set(hash, (this.attempts.get(hash) ?? 0) + 1);
     const payment: Payment = {
       ...{ hash, valueMsat: amountMsat, paymentRequest: request.paymentRequest },
-      ...{ createdNs: this.#nowNs(), index: this.#nextIndex++, feeLimitMsat: request.feeLimitMsat },
+      ...{ createdNs: this.#createdNs(), index: this.#newIndex(hash) },
+      feeLimitMsat: request.feeLimitMsat,
       ...{ status: 'IN_FLIGHT', preimage: '', feeMsat: 0n, resolvedNs: 0n },
       failureReason: 'FAILURE_REASON_NONE',
     };
@@ -183,9 +207,29 @@ export class Payments {
     this.changes.publish({ ...payment });
   }
 
+  /** No two attempts have the same time, as on a real clock. */
+  #createdNs(): bigint {
+    const nowNs = this.#nowNs();
+    const passedNs = this.#lastCreatedNs / 1_000_000n === nowNs / 1_000_000n ? 1_000n : 0n;
+    this.#lastCreatedNs = passedNs === 0n ? nowNs : this.#lastCreatedNs + passedNs;
+    return this.#lastCreatedNs;
+  }
+
+  /** An attempt takes the place of the one before. Native SQL numbers on from the greatest that is left. */
+  #newIndex(hash: string): number {
+    if (!this.#isNativeSql) return this.#nextIndex++;
+    this.#byHash.delete(hash);
+    return Math.max(0, ...this.list().map(({ index }) => index)) + 1;
+  }
+
   #nowNs(): bigint {
     return BigInt(Math.round(this.#around.nowMs() * 1000)) * 1000n;
   }
+}
+
+/** lnrpc.Payment as an LND with native SQL lists it without hops */
+export function paymentJsonWithoutHops(payment: Payment): JsonObject {
+  return { ...paymentJson(payment), fee: '0', fee_sat: '0', fee_msat: '0' };
 }
 
 /** lnrpc.Payment */
@@ -195,7 +239,7 @@ export function paymentJson(payment: Payment): JsonObject {
   const htlc = {
     attempt_id: `${payment.index}`,
     status,
-    route: null,
+    route: { total_amt_msat: `${valueMsat + feeMsat}`, hops: [] },
     attempt_time_ns: `${createdNs}`,
     resolve_time_ns: `${payment.resolvedNs}`,
     failure: null,

@@ -13,12 +13,12 @@ import { paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
 import type { UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow, lightningId } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
-import { RECORDED, RECORDED_AT_MS, recordedWallet, replay } from './recorded.ts';
+import { RECORDED, RECORDED_AT_MS, RECORDED_NEWEST, recordedWallet, replay } from './recorded.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const CURSOR = JSON.stringify({ a: 3, s: 1, p: 2, h: 438 });
+const CURSOR = JSON.stringify({ a: 3, s: 1, p: 2, l: RECORDED_NEWEST, h: 438 });
 const { hashes, lists, streams } = RECORDED;
 const lnd = scriptedLnd();
 afterAll(() => lnd.stop());

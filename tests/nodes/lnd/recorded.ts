@@ -23,6 +23,16 @@ const STREAMS: Readonly<Record<StreamName, string>> = {
   blocks: 'POST /v2/chainnotifier/register/blocks',
 };
 
+/** What identifies the newest payment of the recording in a cursor. */
+export const RECORDED_NEWEST = newestListed();
+
+function newestListed(): { hash: string; attempt: number } {
+  const newest = recorded.lists.payments.payments.at(-1);
+  if (newest === undefined) throw new Error('not recorded');
+  const { payment_hash: hash, creation_time_ns: ns } = newest;
+  return { hash, attempt: Number(BigInt(ns) / 1000n) };
+}
+
 /** The recorded LND on a scripted server: its lists from the start, its streams as a test lets them speak. */
 export interface ReplayedLnd {
   /** Streams one item of the recording, once the stream was asked for. */
@@ -42,8 +52,9 @@ export function replay(lnd: ScriptedLnd, lists: 'full' | 'empty'): ReplayedLnd {
   lnd.on('GET /v1/transactions?', lists === 'full' ? transactions : { transactions: [] });
   if (lists === 'full') {
     lnd.on('GET /v1/invoices?num_max_invoices=500&index_offset=0', invoices);
-    const all = 'include_incomplete=true&omit_hops=true&max_payments=500&index_offset=0';
-    lnd.on(`GET /v1/payments?${all}`, payments);
+    const pages = 'GET /v1/payments?include_incomplete=true&omit_hops=true&max_payments=500';
+    lnd.on(`${pages}&index_offset=0`, payments);
+    lnd.on(`${pages}&index_offset=1`, { ...payments, payments: payments.payments.slice(1) });
   }
   lnd.on('GET /v1/invoice/', () => refusal(404, 5, 'unable to locate invoice'));
   lnd.on('GET /v2/router/track/', () => refusal(404, 5, "payment isn't initiated"));

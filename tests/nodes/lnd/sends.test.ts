@@ -50,18 +50,20 @@ async function walletAt(at = entry()): Promise<WalletNode> {
 }
 
 const CHANNEL = channelOf();
-const paymentOf = (payment_index: string, status = 'IN_FLIGHT') => ({
+const paymentOf = (nth: number, status = 'IN_FLIGHT') => ({
   payment_hash: HASH,
   value_msat: '5000',
   fee_msat: '0',
-  creation_time_ns: '1700000000000000000',
+  creation_time_ns: `${attemptOf(nth)}456`,
   payment_preimage: '',
   payment_request: INVOICE,
   status,
   failure_reason: 'FAILURE_REASON_NONE',
-  payment_index,
+  payment_index: `${nth}`,
   htlcs: [],
 });
+/** The number of an attempt that LND made in that second: the time of its creation, in microseconds. */
+const attemptOf = (nth: number) => 1_700_000_000_000_123 + nth * 1_000_000;
 const streamed = (...items: object[]) =>
   new Response(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
 const TRACK = 'GET /v2/router/track/';
@@ -83,15 +85,19 @@ const command = {
   maxFeeMsat: 1000n,
   message: null,
 };
-async function pay(at = entry()) {
-  return (await walletAt(at)).payInvoice(command);
+async function pay(at = entry(), change: { isRepeat?: boolean } = {}) {
+  return (await walletAt(at)).payInvoice({ ...command, ...change });
 }
 const asked = () => lnd.requests.filter(({ path }) => path === '/v2/router/send').length;
 
 describe('paying an invoice', () => {
   test('is known with its attempt as soon as LND has it', async () => {
-    lnd.on(SEND, () => streamed({ result: paymentOf('7') }));
-    expect(await pay()).toMatchObject({ state: 'known', attempt: 7, payment: { index } });
+    lnd.on(SEND, () => streamed({ result: paymentOf(7) }));
+    expect(await pay()).toMatchObject({
+      state: 'known',
+      attempt: attemptOf(7),
+      payment: { index },
+    });
   });
 
   test('is refused, and was not asked for, when the wallet cannot send so much', async () => {
@@ -162,12 +168,62 @@ describe('paying an invoice', () => {
     expect(report.state).toBe('unknown');
   });
 
-  test('reports the attempt that LND has already', async () => {
-    lnd.on(SEND, () => refusal(409, 6, 'payment is in transition'));
-    lnd.on(TRACK, () => streamed({ result: paymentOf('3') }));
-    expect(await pay()).toMatchObject({ state: 'known', attempt: 3 });
-    lnd.on(TRACK, () => refusal(503, 14, 'transport is closing'));
-    expect((await pay()).state).toBe('unknown');
+  describe('of a hash that LND is paying or has paid', () => {
+    const met = (status: string, change: object = {}) => {
+      lnd.on(SEND, () => refusal(409, 6, 'payment is in transition'));
+      lnd.on(TRACK, () => streamed({ result: { ...paymentOf(3, status), ...change } }));
+    };
+
+    for (const status of ['IN_FLIGHT', 'SUCCEEDED', 'FAILED']) {
+      test(`reports that attempt as taken, under the identity that the feed gives it (${status})`, async () => {
+        met(status);
+        const report = await pay();
+        expect(report).toMatchObject({ state: 'taken', attempt: attemptOf(3) });
+        const createdAtMs = Math.floor(attemptOf(3) / 1000);
+        expect(report).toMatchObject({ payment: { hash: HASH, createdAtMs } });
+        expect(asked()).toBe(1);
+      });
+    }
+
+    test('reports it as its own where the request may have left before', async () => {
+      met('IN_FLIGHT');
+      expect(await pay(entry(), { isRepeat: true })).toMatchObject({
+        state: 'known',
+        attempt: attemptOf(3),
+        payment: { index },
+      });
+      // No request of this payment asked for another amount.
+      met('SUCCEEDED', { value_msat: '5001' });
+      expect((await pay(entry(), { isRepeat: true })).state).toBe('taken');
+    });
+
+    test('is unknown when that attempt cannot be read', async () => {
+      met('IN_FLIGHT');
+      lnd.on(TRACK, () => refusal(503, 14, 'transport is closing'));
+      expect((await pay()).state).toBe('unknown');
+    });
+  });
+
+  test('is written once, also where its connection breaks, so that a refusal is of this very request', async () => {
+    for (const isPrepared of [false, true]) {
+      const raw = await startRawServer();
+      const json = (body: object) => {
+        const text = JSON.stringify(body);
+        return `${head('200 OK', `content-length: ${text.length}`, 'connection: close')}${text}`;
+      };
+      raw.behave((socket, request) => {
+        if (request.includes('/v1/getinfo')) socket.end(json(infoOf(node.pk)));
+        else if (request.includes('/v1/channels')) socket.end(json({ channels: [CHANNEL] }));
+        else socket.destroy();
+      });
+      const wallet = await walletAt(entry({ url: raw.url, cert: CERT }));
+      if (isPrepared) await wallet.newestAttempt(paymentId('ln', HASH)).catch(() => undefined);
+      expect((await wallet.payInvoice(command)).state).toBe('unknown');
+      await Bun.sleep(50);
+      raw.stop();
+      const sent = raw.requests.filter((one) => one.startsWith('POST /v2/router/send'));
+      expect(sent).toHaveLength(1);
+    }
   });
 });
 
@@ -188,7 +244,7 @@ describe('what became of a Lightning send', () => {
   } as const;
   const question = (change: Partial<SendQuestion> = {}): SendQuestion => ({
     payment,
-    afterAttempt: 4,
+    afterAttempt: attemptOf(4),
     attempt: null,
     signed: null,
     fetched: null,
@@ -207,16 +263,56 @@ describe('what became of a Lightning send', () => {
   });
 
   test('is known by an attempt after those that were there before', async () => {
-    lnd.on(TRACK, () => streamed({ result: paymentOf('5', 'FAILED') }));
-    expect(await outcome()).toMatchObject({ state: 'known', attempt: 5, payment: { index } });
+    lnd.on(TRACK, () => streamed({ result: paymentOf(5, 'FAILED') }));
+    const known = { state: 'known', attempt: attemptOf(5), payment: { index } };
+    expect(await outcome()).toMatchObject(known);
+    expect(await outcome({ afterAttempt: 0 })).toMatchObject(known);
+    expect(await outcome({ attempt: attemptOf(5) })).toMatchObject(known);
+  });
+
+  test("is known by another attempt than the one from before, also where LND's clock was set back", async () => {
+    lnd.on(TRACK, () => streamed({ result: { ...paymentOf(3), payment_index: '9' } }));
+    expect(await outcome()).toMatchObject({ state: 'known', attempt: attemptOf(3) });
   });
 
   test('is not told by an earlier attempt', async () => {
-    lnd.on(TRACK, () => streamed({ result: paymentOf('4', 'FAILED') }));
-    listed(paymentOf('4', 'FAILED'));
+    lnd.on(TRACK, () => streamed({ result: paymentOf(4, 'FAILED') }));
+    listed(paymentOf(4, 'FAILED'));
     expect((await outcome()).state).toBe('never');
     chainAt(EXPIRES_SECS);
     expect((await outcome()).state).toBe('unknown');
+  });
+
+  test('is that another attempt took its hash, where LND has completed one that is not of this send', async () => {
+    const taken = (nth: number) => ({
+      state: 'taken',
+      attempt: attemptOf(nth),
+      payment: { hash: HASH, createdAtMs: Math.floor(attemptOf(nth) / 1000) },
+    });
+    lnd.on(TRACK, () => streamed({ result: paymentOf(4, 'SUCCEEDED') }));
+    expect(await outcome()).toMatchObject(taken(4));
+    // Of another amount, so that no request of this payment made it.
+    const other = { value_msat: '5001' };
+    lnd.on(TRACK, () => streamed({ result: { ...paymentOf(5, 'SUCCEEDED'), ...other } }));
+    expect(await outcome()).toMatchObject(taken(5));
+    chainAt(EXPIRES_SECS);
+    for (const status of ['IN_FLIGHT', 'FAILED']) {
+      lnd.on(TRACK, () => streamed({ result: { ...paymentOf(5, status), ...other } }));
+      expect((await outcome()).state).toBe('unknown');
+    }
+  });
+
+  test('is told by what version 0.2 stored, the payment_index, also after LND has numbered anew', async () => {
+    const before = { afterAttempt: 4 };
+    lnd.on(TRACK, () => streamed({ result: paymentOf(5) }));
+    expect(await outcome(before)).toMatchObject({ state: 'known', attempt: attemptOf(5) });
+    expect(await outcome({ attempt: 5 })).toMatchObject({ state: 'known' });
+    const at = (ms: number) => ({ ...paymentOf(2), creation_time_ns: `${ms}000000` });
+    lnd.on(TRACK, () => streamed({ result: at(payment.createdAtMs) }));
+    expect(await outcome(before)).toMatchObject({ state: 'known' });
+    lnd.on(TRACK, () => streamed({ result: at(payment.createdAtMs - 1) }));
+    chainAt(EXPIRES_SECS);
+    expect((await outcome(before)).state).toBe('unknown');
   });
 
   test("is 'never' only ten minutes after the invoice's expiry, by the chain that LND knows", async () => {
@@ -229,13 +325,13 @@ describe('what became of a Lightning send', () => {
   test('reads the whole list, after the clock, before it says so', async () => {
     lnd.on('GET /v1/payments', ({ path }) => {
       const page = Array.from({ length: 500 }, (_, at) => ({
-        ...paymentOf(`${5 + at}`),
+        ...paymentOf(1 + at),
         payment_hash: 'ff'.repeat(32),
       }));
-      const payments = path.endsWith('index_offset=4') ? page : [paymentOf('505')];
+      const payments = path.endsWith('index_offset=0') ? page : [paymentOf(501)];
       return Response.json({ payments, last_index_offset: '0' });
     });
-    expect(await outcome()).toMatchObject({ state: 'known', attempt: 505 });
+    expect(await outcome()).toMatchObject({ state: 'known', attempt: attemptOf(501) });
     const paths = lnd.requests.map(({ path }) => path);
     const list = paths.findIndex((path) => path.startsWith('/v1/payments'));
     expect(paths.lastIndexOf('/v1/getinfo')).toBeLessThan(list);
@@ -243,7 +339,7 @@ describe('what became of a Lightning send', () => {
   });
 
   test('stays unknown for an attempt that LND has shown once, and for a keysend', async () => {
-    expect((await outcome({ attempt: 9 })).state).toBe('unknown');
+    expect((await outcome({ attempt: attemptOf(9) })).state).toBe('unknown');
     expect((await outcome({ payment: { ...payment, invoice: null } })).state).toBe('unknown');
   });
 

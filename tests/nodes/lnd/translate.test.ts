@@ -249,8 +249,33 @@ describe('an AMP receipt', () => {
   });
 });
 
-test("an observation of an outgoing payment bears LND's number of the attempt", () => {
-  expect(outboundObservation(payment({ payment_index: '42' }), NOW_MS).attempt).toBe(42);
+test('an observation of an outgoing payment bears the time of the attempt in microseconds', () => {
+  const attempt = (creation_time_ns: string) =>
+    outboundObservation(payment({ payment_index: '42', creation_time_ns }), NOW_MS).attempt;
+  // A PostgreSQL database of LND cuts the time, so the nanoseconds do not count.
+  expect(attempt('1795235185221188999')).toBe(1_795_235_185_221_188);
+  expect(attempt('1795235185221188000')).toBe(1_795_235_185_221_188);
+  expect(attempt('1795235185221189000')).toBe(1_795_235_185_221_189);
+});
+
+test('the fees of a payment whose list has no hops are what its routes carry beyond its amount', () => {
+  const htlc = (status: string, total_amt_msat: string) => ({
+    status,
+    resolve_time_ns: '0',
+    route: { total_amt_msat, hops: [] },
+  });
+  const parts = [
+    htlc('SUCCEEDED', '600004'),
+    htlc('FAILED', '400009'),
+    htlc('SUCCEEDED', '400003'),
+  ];
+  const fees = (change: object) =>
+    outboundPayment(payment({ value_msat: '1000000', fee_msat: '0', ...change }), NOW_MS).feesMsat;
+  expect(fees({ htlcs: parts })).toBe(7n);
+  expect(fees({ htlcs: parts, fee_msat: '5' })).toBe(5n);
+  expect(fees({ htlcs: [htlc('SUCCEEDED', '1000000')] })).toBe(0n);
+  expect(fees({ htlcs: parts, status: 'FAILED' })).toBe(0n);
+  expect(fees({ htlcs: [htlc('IN_FLIGHT', '1000007')], status: 'IN_FLIGHT' })).toBe(0n);
 });
 
 describe('outgoing payments', () => {

@@ -1,6 +1,10 @@
 import { setDefaultTimeout } from 'bun:test';
 import { GROUPS } from '../../contracts/node/kind.ts';
-import { ATTEMPTS_ARE_NUMBERED } from '../../contracts/node/payments.ts';
+import {
+  ATTEMPTS_ARE_NUMBERED,
+  MEETS_ANOTHER,
+  REPEATS_SAFELY,
+} from '../../contracts/node/payments.ts';
 import { BROKEN_FEED_THROWS } from '../../contracts/node/updates.ts';
 import { nodeContract } from '../../contracts/node.ts';
 import { openTrialSandbox } from '../../support/trial-sandbox.ts';
@@ -16,6 +20,8 @@ nodeContract({
   groups: GROUPS,
   cannot: [
     { rule: ATTEMPTS_ARE_NUMBERED, reason: "its payments carry the wallet's own index" },
+    { rule: REPEATS_SAFELY, reason: 'it keeps its own history, so nothing is ever sent again' },
+    { rule: MEETS_ANOTHER, reason: 'nobody else pays from its wallets' },
     { rule: BROKEN_FEED_THROWS, reason: 'it runs in this process, so there is no connection' },
   ],
   async open() {

@@ -5,7 +5,7 @@ import { decodeBolt11 } from '../../../../src/codecs/bolt11/index.ts';
 import { decodeInvoice, decodeOffer } from '../../../../src/codecs/bolt12/index.ts';
 import { ApiError } from '../../../../src/model/errors.ts';
 import { blankPayment, type Payment } from '../../../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
+import { idOfIndex, paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import type {
   NodeOffers,
   NodeOnchain,
@@ -42,15 +42,16 @@ const question = (payment: Payment, signed: SignedSend | null = null) => ({
 describe('payInvoice', () => {
   test('reports the pending payment, without an attempt of its own', async () => {
     const { node, outsideInvoice, payCommand } = await lightningWorld();
-    expect(await node.newestAttempt()).toBeNull();
     const command = payCommand(await outsideInvoice('hold'));
+    const id = idOfIndex(command.index);
+    expect(await node.newestAttempt(id)).toBeNull();
     const report = await node.payInvoice(command);
     expect(report).toMatchObject({
       state: 'known',
       attempt: null,
       payment: { index: command.index, status: 'pending' },
     });
-    expect(await node.newestAttempt()).toBeNull();
+    expect(await node.newestAttempt(id)).toBeNull();
   });
 
   test('reports what was refused as refused, and nothing is recorded or spent', async () => {

@@ -65,11 +65,10 @@ async function* everyPayment(look: Look): AsyncGenerator<Found> {
 }
 
 function found(look: Look, page: Page, rows: readonly unknown[]): Found {
-  const { wallet } = look;
-  const nowMs = wallet.clock.now();
-  const observations = readRows(look, rows, paymentShape, (one) =>
-    wallet.sending.withholds(one.payment_hash) ? [] : [outboundObservation(one, nowMs)],
-  );
+  const nowMs = look.wallet.clock.now();
+  const observations = readRows(look, rows, paymentShape, (one) => [
+    outboundObservation(one, nowMs),
+  ]);
   // An empty list after others does not move the cursor.
   if (page.rows.length === 0 && page.reached > 0) return { observations, reached: {} };
   const { paymentIndex, listed } = placeOf(page.rows.at(-1));

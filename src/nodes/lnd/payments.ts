@@ -75,15 +75,10 @@ async function startPayment(
   request: Readonly<Record<string, unknown>>,
 ): Promise<SendReport> {
   wallet.sending.ask(paymentHash);
-  let report: SendReport | null = null;
   try {
-    report = await askToPay(rest, owner, wallet, command, paymentHash, request);
-    return report;
+    return await askToPay(rest, owner, wallet, command, paymentHash, request);
   } finally {
-    const hasWithheld = wallet.sending.answered(paymentHash);
-    // Where the report tells of an attempt, that is the one that LND has now.
-    const isTold = report?.state === 'known' || report?.state === 'taken';
-    if (hasWithheld && !isTold) void publishPresent(owner, wallet, paymentHash);
+    if (wallet.sending.answered(paymentHash)) void publishPresent(owner, wallet, paymentHash);
   }
 }
 

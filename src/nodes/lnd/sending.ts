@@ -1,3 +1,5 @@
+import type { Observation } from '../node.ts';
+
 /**
  * The payment hashes that this process is asking LND to pay. While a request has no answer nobody knows whether what
  * LND tells of its hash is about that request or another program's, and the row of the payment would take it for its
@@ -13,8 +15,9 @@ export class Sending {
     this.#asked.set(hash, { requests: requests + 1, hasWithheld });
   }
 
-  /** Whether what LND tells of the hash must be left out now. */
-  withholds(hash: string): boolean {
+  /** Whether an observation must be left out now. */
+  withholds({ payment: { direction, hash } }: Observation): boolean {
+    if (direction !== 'outbound' || hash === null) return false;
     const asked = this.#asked.get(hash);
     if (asked === undefined) return false;
     this.#asked.set(hash, { ...asked, hasWithheld: true });

@@ -82,10 +82,7 @@ async function followPayments({ rest, wallet, log, inbox, signal }: Following): 
     wallet.oddRows.read([item], {
       shape: paymentShape,
       log,
-      use: (payment) => {
-        if (wallet.sending.withholds(payment.payment_hash)) return;
-        inbox.add([outboundObservation(payment, wallet.clock.now())]);
-      },
+      use: (payment) => inbox.add([outboundObservation(payment, wallet.clock.now())]),
     });
   }
 }

@@ -50,6 +50,7 @@ export function paymentMethods(payments: Payments): RpcMethod[] {
         const inFlight = () => payments.list().filter(({ status }) => status === 'IN_FLIGHT');
         for await (const payment of payments.changes.follow(signal, inFlight)) {
           if (payment.status === 'IN_FLIGHT' && input.bool('no_inflight_updates')) continue;
+          await payments.streamed;
           yield paymentJson(payment);
         }
       },

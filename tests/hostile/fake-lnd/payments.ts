@@ -55,6 +55,8 @@ export class Payments {
   readonly changes = new Feed<Payment>();
   /** The number of attempts that SendPaymentV2 began, by hash. */
   readonly attempts = new Map<string, number>();
+  /** What the stream of all payments waits for before each item; on a real LND it is some milliseconds late. */
+  streamed: Promise<void> = Promise.resolve();
   readonly #byHash = new Map<string, Payment>();
   readonly #outcomes = new Map<string, Outcome>();
   readonly #preimages = new Map<string, string>();

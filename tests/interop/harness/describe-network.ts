@@ -3,6 +3,7 @@ import { findBinaries, findClnBinaries } from './binaries.ts';
 import type { OnChain } from './chain.ts';
 import { type ClnNetwork, startClnNetwork } from './cln-network.ts';
 import { type ClnPartsNetwork, startClnPartsNetwork } from './cln-parts-network.ts';
+import type { LndDatabase } from './lnd.ts';
 import { type MixedNetwork, startMixedNetwork } from './mixed-network.ts';
 import { type Network, startNetwork } from './network.ts';
 
@@ -14,13 +15,32 @@ const TEST_WITHIN_MS = 180_000;
  * Runs the tests once for each LND that was found. The tests of one LND share one network, which is started before them
  * and removed after them, even if they fail. Where lnd or btcd is missing the tests are skipped, with one conspicuous
  * line. Call `network()` inside tests and hooks only.
+ *
+ * The node alice has the database of LND_DATABASE (bbolt if unset), or each that `databases` returns for a version.
  */
-export function describeNetwork(name: string, tests: (network: () => Network) => void): void {
-  const networks = findBinaries().map((binaries) => ({
-    title: `LND ${binaries.lndVersion}`,
-    start: () => startNetwork(binaries),
-  }));
+export function describeNetwork(
+  name: string,
+  tests: (network: () => Network) => void,
+  databases: (version: string) => readonly LndDatabase[] = () => [usualDatabase()],
+): void {
+  const networks = findBinaries().flatMap((binaries) =>
+    databases(binaries.lndVersion).map((database) => ({
+      title: `LND ${binaries.lndVersion}${database === 'bbolt' ? '' : `, ${database}`}`,
+      start: () => startNetwork(binaries, { database }),
+    })),
+  );
   describeEach(name, networks, tests);
+}
+
+function usualDatabase(): LndDatabase {
+  const named = process.env.LND_DATABASE;
+  return named === 'sqlite' || named === 'native-sql' ? named : 'bbolt';
+}
+
+/** Whether this release can keep payments in tables of their own. */
+export function hasNativeSql(version: string): boolean {
+  const [, minor = '0'] = version.split('.');
+  return Number(minor) >= 21;
 }
 
 /** {@link describeNetwork} for each Core Lightning that was found. */

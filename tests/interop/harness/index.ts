@@ -9,7 +9,7 @@ export {
   describeMixedNetwork,
   describeNetwork,
 } from './describe-network.ts';
-export type { LndNode, LndProcess } from './lnd.ts';
+export type { LndDatabase, LndNode, LndProcess } from './lnd.ts';
 export { LndRestError } from './lnd-rest.ts';
 export { type MixedNetwork, startMixedNetwork } from './mixed-network.ts';
 export { type Network, startNetwork } from './network.ts';

@@ -16,6 +16,14 @@ type LndState =
   | 'RPC_ACTIVE'
   | 'SERVER_ACTIVE';
 
+/** Where an LND keeps what it stores. `native-sql` is `sqlite` with tables of its own, into which it moves at a start. */
+export type LndDatabase = keyof typeof DATABASE_FLAGS;
+const DATABASE_FLAGS = {
+  bbolt: [],
+  sqlite: ['--db.backend=sqlite'],
+  'native-sql': ['--db.backend=sqlite', '--db.use-native-sql'],
+} as const;
+
 /** One `lnd` process, with or without a wallet. */
 export interface LndProcess extends RestLocation, LndRest {
   readonly name: string;
@@ -27,8 +35,11 @@ export interface LndProcess extends RestLocation, LndRest {
   state(): Promise<LndState>;
   /** Resolves when it is in exactly this state. Throws, with the end of its log, if the process ends before. */
   reached(state: LndState): Promise<void>;
-  /** Starts it on the same folder and ports. Resolves when REST answers; the wallet may still be locked. */
-  start(): Promise<void>;
+  /**
+   * Starts it on the same folder and ports, and with another database than before where one is named. Resolves when REST
+   * answers; the wallet may still be locked.
+   */
+  start(database?: LndDatabase): Promise<void>;
   /** Ends it in good order (SIGTERM). */
   stop(): Promise<void>;
   /** Ends it at once (SIGKILL), as a crash would. */
@@ -55,6 +66,8 @@ export interface LndOptions {
   readonly reaper: Reaper;
   /** 'open': a random wallet that is opened at each start. 'none': a fresh LND that waits for initwallet. */
   readonly wallet: 'open' | 'none';
+  /** Its database at the first start; bbolt if absent. */
+  readonly database?: LndDatabase;
 }
 
 /** Starts a node on free loopback ports. Resolves when REST answers, in whichever state the wallet is. */
@@ -106,8 +119,10 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
     return reply.state;
   }
 
-  async function start(): Promise<void> {
-    process.start();
+  let database = options.database ?? 'bbolt';
+  async function start(other = database): Promise<void> {
+    database = other;
+    process.start(DATABASE_FLAGS[database]);
     await waitForNode(`${name} answers`, async () => {
       process.assertRunning();
       return (await state()) !== 'WAITING_TO_START';
@@ -144,8 +159,8 @@ export async function startLnd(options: Omit<LndOptions, 'wallet'>): Promise<Lnd
     ...node,
     pubkey: identity_pubkey,
     version,
-    async start() {
-      await node.start();
+    async start(database) {
+      await node.start(database);
       await ready(node);
     },
   };

@@ -2,7 +2,13 @@ import { waitUntil } from '../../support/until.ts';
 import type { Binaries } from './binaries.ts';
 import { type Chain, type OnChain, startOnChain } from './chain.ts';
 import { fund, openChannel, PUSH_SAT, reached, usable } from './channels.ts';
-import { type LndNode, type LndProcess, startLnd, startLndProcess } from './lnd.ts';
+import {
+  type LndDatabase,
+  type LndNode,
+  type LndProcess,
+  startLnd,
+  startLndProcess,
+} from './lnd.ts';
 import { lndSteps } from './lnd-steps.ts';
 
 /** A chain and two nodes that can pay each other. */
@@ -27,14 +33,18 @@ export interface Network extends OnChain {
 }
 
 /**
- * Starts btcd and two LND nodes, funds both and opens a channel from alice to bob, with half of it on bob's side.
+ * Starts btcd and two LND nodes, funds both and opens a channel from alice to bob, with half of it on bob's side. The
+ * database is alice's.
  */
-export function startNetwork(binaries: Binaries): Promise<Network> {
+export function startNetwork(
+  binaries: Binaries,
+  { database = 'bbolt' }: { readonly database?: LndDatabase } = {},
+): Promise<Network> {
   return startOnChain(binaries.btcd, async (chain) => {
     const { btcd } = chain;
     const common = lndOn(chain, binaries);
     const [alice, bob] = await Promise.all([
-      startLnd({ ...common, name: 'alice' }),
+      startLnd({ ...common, name: 'alice', database }),
       startLnd({ ...common, name: 'bob' }),
     ]);
     const [opener, other] = [lndSteps(alice), lndSteps(bob)];

@@ -4,8 +4,8 @@ import type { Reaper } from './reaper.ts';
 
 /** A program that a test can start, end and start again. Its output goes to one log file. */
 export interface Program {
-  /** Starts it. Throws while it is still running. */
-  start(): void;
+  /** Starts it, with these flags after its own. Throws while it is still running. */
+  start(flags?: readonly string[]): void;
   /** Ends it with SIGTERM and resolves when it has ended. Does nothing when it is not running. */
   stop(): Promise<void>;
   /** Ends it with SIGKILL, as a crash or a power cut would. Does nothing when it is not running. */
@@ -39,10 +39,10 @@ export function program(command: readonly string[], logPath: string, reaper: Rea
   }
 
   return {
-    start() {
+    start(flags = []) {
       if (running() !== null) throw new Error(`${command[0]} is running already; stop it first.`);
       const log = openSync(logPath, 'a');
-      child = Bun.spawn([...command], {
+      child = Bun.spawn([...command, ...flags], {
         stdin: 'ignore',
         stdout: log,
         stderr: log,

@@ -1,58 +1,35 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { randomBytes } from 'node:crypto';
-import { openLog } from '../../../src/lib/log.ts';
 import type { Payment } from '../../../src/model/payment.ts';
-import { openLnd } from '../../../src/nodes/lnd/index.ts';
-import type { NodeConnector, WalletNode } from '../../../src/nodes/node.ts';
+import type { WalletNode } from '../../../src/nodes/node.ts';
 import type { Store } from '../../../src/store/ports.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
-import { observationRules } from '../../../src/wallet/observe.ts';
 import { ended, follow, payCommand } from '../../contracts/node/steps.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
-import { memoryState } from '../../support/memory-state.ts';
+import { rules } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
+import { connectedOnFake } from './connected-on-fake.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 let fake: FakeLnd;
-let connector: NodeConnector;
+let wallet: Awaited<ReturnType<typeof connectedOnFake>>;
 let node: WalletNode;
 let store: Store;
 let walletId: string;
 let cursor: string | null;
 beforeEach(async () => {
   fake = await startFakeLnd();
-  const entry = {
-    kind: 'lnd' as const,
-    url: fake.url,
-    cert: fake.cert,
-    nodePk: fake.pubkey,
-    network: 'regtest' as const,
-    token: fake.adminMacaroon,
-  };
-  connector = openLnd({
-    state: memoryState(),
-    clock: { now: () => Date.now() },
-    random: (bytes) => new Uint8Array(randomBytes(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: null,
-    mark: 'aa'.repeat(16),
-  });
-  const wallet = await connector.connectConfigured(entry);
-  [node, walletId] = [wallet.node, wallet.userPk];
+  wallet = await connectedOnFake(fake);
+  ({ node, walletId } = wallet);
   store = openSqliteStore(':memory:');
   cursor = null;
 });
 afterEach(async () => {
-  await connector.close();
+  await wallet.close();
   await fake.stop();
   await store.close();
 });
 
-const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
-const rules = observationRules({ deliver: () => null, log, strict: true });
 /** Follows the wallet from where it was followed to, until all that was before is stored. */
 async function look(attempts?: (attempt: number) => number): Promise<void> {
   const feed = follow(node, cursor, await store.journal.open(walletId));

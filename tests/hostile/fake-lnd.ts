@@ -79,7 +79,10 @@ export async function startFakeLnd(options: FakeLndOptions = {}): Promise<FakeLn
     spend: (amountMsat) => channels.spend(amountMsat),
   });
   const methods: RpcMethod[] = [
-    ...infoMethods({ identity, wallet, channels, state: () => state, network, nowMs }),
+    ...infoMethods({
+      ...{ identity, wallet, channels, state: () => state, network, nowMs },
+      isNativeSql: () => payments.isNativeSql,
+    }),
     signMethod(identity),
     ...invoiceMethods(invoices),
     ...paymentMethods(payments),

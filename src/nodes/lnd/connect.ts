@@ -2,8 +2,10 @@ import type { ConnectedNode, ConnectInput, ConnectKind } from '../../model/conne
 import { ApiError, isApiError } from '../../model/errors.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { isHttp2Only } from '../remote/alpn.ts';
+import { RemoteEndpoint } from '../remote/endpoint.ts';
 import { inspect } from '../remote/inspect.ts';
 import { accessOf, type LndAccess } from './access.ts';
+import { hasNativeSql } from './database.ts';
 import { bakeCommand } from './grants.ts';
 import { type Macaroon, readMacaroon } from './macaroon.ts';
 import { LND_PROTOCOL } from './protocol.ts';
@@ -31,8 +33,26 @@ export const lndConnect: ConnectKind['connect'] = {
   example:
     'connect lnd --url https://127.0.0.1:8080 --cert-path tls.cert --macaroon-path admin.macaroon > lnd.credentials',
   token: 'macaroon',
-  find: async (input) => reach(accessOf(input), input),
+  async find(input) {
+    const found = await reach(accessOf(input), input);
+    await tellDatabase(found, input);
+    return found;
+  },
 };
+
+/** Says where the LND keeps its payments, where that is known: it decides by what an attempt is known. */
+async function tellDatabase(
+  { version, credentials: { url, cert, token } }: ConnectedNode,
+  { proxy, tell }: ConnectInput,
+): Promise<void> {
+  const endpoint = new RemoteEndpoint({ url, cert }, proxy);
+  const rest = LND_PROTOCOL.client({ endpoint, token: () => token }, {});
+  if (await hasNativeSql(rest, version)) {
+    tell(
+      'This LND keeps its payments in native SQL (db.use-native-sql), which the sidecar supports.',
+    );
+  }
+}
 
 /** Connects to the LND; where the URI names the port of gRPC, at the REST port of that host. */
 async function reach(access: LndAccess, { proxy, tell }: ConnectInput): Promise<ConnectedNode> {

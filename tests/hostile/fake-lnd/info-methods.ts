@@ -31,6 +31,7 @@ interface Told {
   readonly state: () => WalletState;
   readonly network: string;
   readonly nowMs: () => number;
+  readonly isNativeSql: () => boolean;
 }
 
 /** The REST methods about the node and its state. */
@@ -49,6 +50,13 @@ export function infoMethods(told: Told): RpcMethod[] {
       rpc: '/lnrpc.State/GetState',
       needs: null,
       answer: () => ({ state: told.state() }),
+    },
+    {
+      http: 'GET',
+      path: '/v1/getdebuginfo',
+      rpc: '/lnrpc.Lightning/GetDebugInfo',
+      needs: ['info:read', 'offchain:read', 'onchain:read', 'peers:read'],
+      answer: () => ({ config: { 'db.use-native-sql': `${told.isNativeSql()}` }, log: [] }),
     },
   ];
 }

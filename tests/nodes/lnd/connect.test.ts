@@ -236,6 +236,28 @@ describe('an onion address', () => {
   });
 });
 
+test('that an LND keeps its payments in native SQL is told, where the macaroon may ask', async () => {
+  const other = await startFakeLnd();
+  try {
+    const at = { options: { url: other.url, certPath: 'other', macaroonPath: 'macaroon' } };
+    const files: Readonly<Record<string, string>> = { other: other.cert };
+    const connected = async (macaroonHex: string) => {
+      const read = (path: string) => new Uint8Array(Buffer.from(files[path] ?? macaroonHex));
+      await find('', { ...at, read });
+      return told;
+    };
+    expect(await connected(other.adminMacaroon)).toEqual([]);
+    other.payments.moveToNativeSql();
+    expect(await connected(other.adminMacaroon)).toEqual([
+      'This LND keeps its payments in native SQL (db.use-native-sql), which the sidecar supports.',
+    ]);
+    const narrow = other.macaroons.bake(['info:read', 'offchain:read']);
+    expect(await connected(narrow)).toEqual([]);
+  } finally {
+    await other.stop();
+  }
+});
+
 test('a proxy that does not answer is named in the error', async () => {
   const proxy = { host: '127.0.0.1', port: freePort() };
   const error = await failure(find(bytes(lnd.adminMacaroon), { proxy }));

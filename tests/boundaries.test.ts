@@ -20,9 +20,13 @@ const SLEEPERS: Readonly<Record<string, string>> = {
   'faults/clock.test.ts': 'a random time that a receiver takes, while the clock jumps',
   'faults/kill.test.ts': 'a random time after which the sidecar is killed',
   'interop/lnd-faults.test.ts': 'a growing time after which the sidecar is killed',
+  'interop/lnd-native-sql.test.ts': 'a time in which a look would show a payment twice',
+  'interop/lnd-one-payment.test.ts': 'a growing time after which LND is killed',
   'interop/lnd-retries.test.ts': "the payer's own pause, shorter and longer than those of LND",
+  'interop/lnd-two-payers.test.ts': 'by how much one program is later than the other',
   'net/guarded-fetch.test.ts': 'a server that answers too late, or in drops',
   'net/lnurl-hostile.test.ts': 'a server that answers in drops',
+  'nodes/lnd/two-payers.test.ts': 'a time in which the feed must not tell',
   'resources/connections.test.ts': "longer than the kernel's own limit for a silent connection",
 };
 

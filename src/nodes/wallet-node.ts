@@ -55,9 +55,9 @@ export interface WalletNode {
   cancelInvoice(index: PaymentIndex): Promise<void>;
   /**
    * The identity of the newest outgoing Lightning attempt of that payment id that the node knows; 0 when there is none.
-   * Read immediately before a send: an attempt made later has a greater one ({@link Observation.attempt}). Null on nodes
-   * that know attempts by the index that the wallet gave them. A node may take the question as a sign that a send is
-   * about to follow, and get ready for it.
+   * Read immediately before a send: an attempt made later has a greater one ({@link Observation.attempt}). Null on
+   * nodes that know attempts by the index that the wallet gave them. A node may take the question as a sign that a send
+   * is about to follow, and get ready for it.
    */
   newestAttempt(id: PaymentId): Promise<number | null>;
   /**

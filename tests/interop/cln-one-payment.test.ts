@@ -23,8 +23,8 @@ setDefaultTimeout(2 * SLOW_TEST_MS);
  * is. Sending the same request again rests on the first (docs/decisions.md 160).
  */
 
-/** How often two programs race; CLN_RACES=500 is the long run. */
-const RACES = Number(process.env.CLN_RACES ?? 6);
+/** How often two programs race; INTEROP_RACES=500 is the long run. */
+const RACES = Number(process.env.INTEROP_RACES ?? 6);
 /** By how much the other program is ahead at most, and behind: the sidecar asks the node for more before it pays. */
 const MOST_AHEAD_MS = 10;
 const MOST_BEHIND_MS = 90;

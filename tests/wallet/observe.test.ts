@@ -96,7 +96,7 @@ describe('the row that an observation is about', () => {
     // Of two numbers of one kind, another one is another attempt.
     expect(match({ latest: row(pending, createdUs, 5) }, pending, createdUs + 1)).toBeNull();
     expect(match({ latest: row(pending, 7, 5) }, pending, 8)).toBeNull();
-    // Whoever was asked by version 0.2 knows what was there before by that number.
+    // A row that version 0.2 asked for holds that number of the attempt before.
     const asked = row(pending, null, 7);
     expect(match({ latest: asked }, done, createdUs)).toBe(asked);
   });

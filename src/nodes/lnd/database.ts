@@ -11,8 +11,8 @@ const debugInfoShape = z.object({
 });
 
 /**
- * Whether the LND keeps its payments in native SQL; null where the macaroon may not ask. Earlier releases are not asked,
- * since they answer with their whole log.
+ * Whether the LND keeps its payments in native SQL; null where the macaroon may not ask. Earlier releases are not
+ * asked, since they answer with their whole log.
  */
 export async function hasNativeSql(rest: LndRest, version: string): Promise<boolean | null> {
   if (!isSince(version)) return false;

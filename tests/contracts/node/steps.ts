@@ -70,7 +70,7 @@ export function known(report: SendReport): Observation {
   return report;
 }
 
-/** The attempt that a report tells of, whoever made it; throws what it was refused or lost with. */
+/** The attempt that a report tells of, its own or another; throws what it was refused or lost with. */
 export function there(report: SendReport): Observation {
   return report.state === 'taken' ? report : known(report);
 }

@@ -124,7 +124,8 @@ class OurPayment {
 
   async begins(): Promise<void> {
     await this.stores();
-    const command = payCommand(node, this.#invoice);
+    // In another millisecond than the other payment, so that no index is the same by chance.
+    const command = payCommand(node, this.#invoice, { createdAtMs: Date.now() + 5000 });
     this.#begun = {
       ...blankPayment({
         index: command.index,

@@ -19,7 +19,7 @@ export interface Fleet {
   /** How this process waits for the database while another one leads. */
   readonly standingBy: NonNullable<PostgresOptions['standingBy']>;
   /** This process has the database from here on. Requests wait until {@link lead}. */
-  take(): void;
+  take(): Promise<void>;
   /** This process leads under that fencing number and answers, also what others pass on to it. */
   lead(app: Answering, fence: string): void;
 }
@@ -91,6 +91,7 @@ export function openFleet(config: Config, options: FleetOptions): Fleet | null {
   return {
     standingBy: {
       ending: stopping.signal,
+      marked: marker.marked,
       onAway: telling,
       onLook({ fence, notice, store }: SeenLeader) {
         leads.see(fence, notice ? notice.url : undefined);
@@ -98,10 +99,11 @@ export function openFleet(config: Config, options: FleetOptions): Fleet | null {
         if (keepSignals === null) begin();
       },
     },
-    take() {
+    async take() {
       if (keepSignals !== null) log.info('This sidecar takes over.');
       keepSignals?.();
       leads.take(ready.promise);
+      await marker.settle();
     },
     lead(app, fence) {
       ready.resolve(async (request, env) => app.fetch(request, env));

@@ -127,8 +127,8 @@ async function start(
       process.exit(1);
     },
   });
-  fleet?.take();
   undo.push(() => opened.store.close().catch(() => undefined));
+  await fleet?.take();
   const budgets = await watchBudgets(measuredStore(opened.store, metrics, systemClock));
   const { store } = budgets;
   const { baseUrl } = listener;

@@ -4,16 +4,18 @@ import { dirname, join, resolve } from 'node:path';
 import { fileUnusable } from './file-problem.ts';
 import { createPrivateFile } from './replace-file.ts';
 
-/** The content of a marker: the store that it belongs to, and that store's counter. */
+/** The content of a marker: the store that it belongs to, and the newest advance of that store's counter. */
 export interface Mark {
   /** Hex. */
   readonly storeId: string;
   readonly count: number;
+  /** The random word of that advance, in hex; null in a marker of a version that drew none. */
+  readonly word: string | null;
 }
 
 /**
- * A file outside the database that holds the same counter as the database. When the database's counter is lower than
- * the marker's, the database was restored from a backup (docs/decisions.md 69).
+ * A file outside the database that holds the newest advance of the database's counter. A database that has not come
+ * that far, or has another word in that place, was restored from a backup (docs/decisions.md 69, 150).
  */
 export interface Marker {
   /** Path of the file; null for a marker in memory. */
@@ -140,15 +142,19 @@ function readMark(path: string): Mark {
   } catch (error) {
     throw new MarkerUnreadable(problem, { cause: error });
   }
-  const { storeId, count } = (found ?? {}) as Partial<Record<keyof Mark, unknown>>;
+  const { storeId, count, word = null } = (found ?? {}) as Partial<Record<keyof Mark, unknown>>;
   const valid =
-    typeof storeId === 'string' &&
-    /^(?:[0-9a-f]{2})+$/.test(storeId) &&
+    isHex(storeId) &&
+    (word === null || isHex(word)) &&
     typeof count === 'number' &&
     Number.isSafeInteger(count) &&
     count >= 0;
   if (!valid) throw new MarkerUnreadable(problem);
-  return { storeId, count };
+  return { storeId, count, word };
+}
+
+function isHex(value: unknown): value is string {
+  return typeof value === 'string' && /^(?:[0-9a-f]{2})+$/.test(value);
 }
 
 /**
@@ -156,12 +162,12 @@ function readMark(path: string): Mark {
  * old mark or the new one, and the file stays one readable line. The file and the rename are durable when this
  * resolves. A second file that an earlier process left behind is replaced.
  */
-async function replace(path: string, { storeId, count }: Mark): Promise<void> {
+async function replace(path: string, { storeId, count, word }: Mark): Promise<void> {
   const temporary = temporaryOf(path);
   await rm(temporary, { force: true });
   const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(`${JSON.stringify({ storeId, count })}\n`);
+    await file.writeFile(`${JSON.stringify({ storeId, count, word: word ?? undefined })}\n`);
     await file.sync();
   } finally {
     await file.close();

@@ -49,7 +49,7 @@ export async function reserveFee(
     const reservation = { clientPk: caller.id, amountMsat, nowMs: node.clock.now() };
     await store.spends.reserve(userPk, name, reservation, budgetRules);
     try {
-      await guard.keepUp();
+      await guard.requireKept();
     } catch (error) {
       if (!isRepeat) await settle(0n);
       throw error;

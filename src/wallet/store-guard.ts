@@ -1,69 +1,111 @@
+import { keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Mark, Marker } from '../lib/marker-file.ts';
 import { ApiError } from '../model/errors.ts';
-import type { StoreIdentity } from '../store/ports.ts';
+import type { StoreIdentity, StoreStanding } from '../store/ports.ts';
 
 /** The marker file, as far as the guard uses it. */
 export type GuardMarker = Pick<Marker, 'read' | 'write'>;
 
-/** Guards budgets: a store that is behind its marker was restored, and does not know what was spent since. */
+/** Guards budgets: a store that does not fit its marker was restored, and does not know what was spent since. */
 export interface StoreGuard {
   /** Sentences for health that say what is wrong and what to do; null when all is well. */
   problem(): string | null;
-  /** Throws `overBudget` (error 109) while the store is behind its marker. It is called for clients with a budget. */
+  /** Throws `overBudget` (error 109) while the store is not trusted. It is called for clients with a budget. */
   requireTrusted(): void;
   /**
-   * Writes the store's count to the marker. It must be awaited before anything is sent for a client with a budget.
-   * Throws `overCapacity` (error 8) when the file cannot be written.
+   * Compares the store with its marker and with what this process has written, and then writes the marker. It does
+   * not write the marker of a store that is not trusted. Throws `overCapacity` (error 8) when the file cannot be
+   * written or the store cannot be read.
    */
   keepUp(): Promise<void>;
+  /**
+   * {@link keepUp}, and then {@link requireTrusted}. It must be awaited after a reservation in a budget, and before
+   * anything is sent.
+   */
+  requireKept(): Promise<void>;
   /** Called when the owner confirms the budgets: clients may spend again. Throws as {@link keepUp} does. */
   confirm(): Promise<void>;
 }
 
 /**
- * How far the marker is set ahead of a restored store that is not confirmed. The store's counter goes on growing and
- * must not reach the marker.
+ * Compares the store with its marker, and counts this start in both. Logs what is wrong, and keeps it in the store, so
+ * that every process that leads after this one knows it. From then on it compares them again whenever another database
+ * may have taken the store's place (docs/decisions.md 150).
  */
-const UNCONFIRMED_LEAD = 2 ** 32;
-
-/** Compares the store with its marker, and counts this start in both. Logs what is wrong. */
 export async function openStoreGuard(
   identity: StoreIdentity,
   marker: GuardMarker,
   log: Log,
 ): Promise<StoreGuard> {
-  const before = await identity.count();
-  const mark = marker.read();
-  let problem = problemOf(identity.id, before, mark);
-  const count = await identity.advance();
-  if (problem === null) await marker.write({ storeId: identity.id, count });
-  else {
-    log.warn(problem);
-    await stayAhead(marker, identity.id, count);
+  const { id: storeId } = identity;
+  let problem: string | null = null;
+  const marked = marker.read();
+  let mark = marked;
+  let confirmations = 0;
+  const locks = keyedLock();
+
+  /** Keeps in the store what is wrong, again each time, since the database may have been replaced by another copy. */
+  const keepDistrust = () =>
+    locks.run('confirmation', async () => {
+      if (problem !== null) await identity.distrust(mark?.count ?? 0);
+    });
+
+  function found(why: string): Promise<void> {
+    problem = why;
+    log.warn(why);
+    return keepDistrust();
   }
+
+  /** Compares, and returns the newest advance of a store that fits; null for one that does not. */
+  async function look(): Promise<Mark | null> {
+    const before = confirmations;
+    const standing = await identity.standing(mark);
+    if (before !== confirmations) return look();
+    const why = standingProblem(standing);
+    if (problem === null && why === null) return { storeId, ...standing.newest };
+    await (problem === null && why !== null ? found(why) : keepDistrust());
+    return null;
+  }
+
+  async function keepUp(): Promise<void> {
+    const newest = await look();
+    if (newest === null) return;
+    if (mark === null || newest.count > mark.count) mark = newest;
+    await keep(marker, newest);
+  }
+
+  function requireTrusted(): void {
+    if (problem === null) return;
+    throw new ApiError('overBudget', `${problem} Until then clients with a budget cannot spend.`, {
+      data: { remaining: '0' },
+    });
+  }
+
+  const standing = await identity.standing(marked?.storeId === storeId ? marked : null);
+  const why = problemAtStart(storeId, standing, marked);
+  if (why !== null) await found(why);
+  await identity.advance();
+  await keepUp();
+  // Where it cannot be read now, there will be another connection, and each spend looks too.
+  identity.onDoubt(oneAtATime(look));
 
   return {
     problem: () => problem,
-    requireTrusted() {
-      if (problem === null) return;
-      throw new ApiError(
-        'overBudget',
-        `${problem} Until then clients with a budget cannot spend.`,
-        {
-          data: { remaining: '0' },
-        },
-      );
+    requireTrusted,
+    keepUp,
+    async requireKept() {
+      await keepUp();
+      requireTrusted();
     },
-    async keepUp() {
-      if (problem !== null) return;
-      await keep(marker, { storeId: identity.id, count: await identity.count() });
-    },
-    async confirm() {
-      const atLeast = marker.read()?.count ?? 0;
-      await keep(marker, { storeId: identity.id, count: await identity.advance(atLeast) });
-      problem = null;
-    },
+    confirm: () =>
+      locks.run('confirmation', async () => {
+        const made = await identity.confirm(marker.read()?.count ?? 0);
+        confirmations += 1;
+        mark = { storeId, ...made };
+        await keep(marker, mark);
+        problem = null;
+      }),
   };
 }
 
@@ -79,25 +121,48 @@ async function keep(marker: GuardMarker, mark: Mark): Promise<void> {
   }
 }
 
-/** Keeps the marker ahead of a restored store, so that it is noticed at every start until the owner confirms. */
-async function stayAhead(marker: GuardMarker, storeId: string, count: number): Promise<void> {
-  const mark = marker.read();
-  if (mark?.storeId !== storeId || mark.count - count > UNCONFIRMED_LEAD / 2) return;
-  await marker.write({ storeId, count: mark.count + UNCONFIRMED_LEAD });
+/** Returns a function that runs `work`, once more after a run during which it was called. It hides errors. */
+function oneAtATime(work: () => Promise<unknown>): () => void {
+  let running = false;
+  let again = false;
+  const run = async () => {
+    running = true;
+    do {
+      again = false;
+      await work().catch(() => undefined);
+    } while (again);
+    running = false;
+  };
+  return () => {
+    if (running) again = true;
+    else void run();
+  };
 }
 
-function problemOf(storeId: string, count: number, mark: Mark | null): string | null {
-  const next = 'The wallet owner confirms the budgets with "wallet-sidecar clients confirm".';
-  if (mark === null) {
-    // The store has counted before, so it had a marker: it is a copy, or the marker was removed.
-    if (count === 0) return null;
-    return `The marker file of the database is missing, so it may be an older copy that does not know everything that was spent. ${next}`;
+const NEXT = 'The wallet owner confirms the budgets with "wallet-sidecar clients confirm".';
+
+function problemAtStart(
+  storeId: string,
+  standing: StoreStanding,
+  mark: Mark | null,
+): string | null {
+  // A store that has counted before had a marker: it is a copy, or the marker was removed.
+  if (mark === null && standing.newest.count > 0) {
+    return `The marker file of the database is missing, so it may be an older copy that does not know everything that was spent. ${NEXT}`;
   }
-  if (mark.storeId !== storeId) {
-    return `The database is not the one that was used here before: that one was lost or replaced. Clients of that one are unknown here: create them again, and end their tokens at the node with "wallet-sidecar clients prune". ${next}`;
+  if (mark !== null && mark.storeId !== storeId) {
+    return `The database is not the one that was used here before: that one was lost or replaced. Clients of that one are unknown here: create them again, and end their tokens at the node with "wallet-sidecar clients prune". ${NEXT}`;
   }
-  if (mark.count > count) {
-    return `The database was restored from an older copy, so it does not know everything that was spent. ${next}`;
+  return standingProblem(standing);
+}
+
+function standingProblem({ lineage, isUnconfirmed }: StoreStanding): string | null {
+  if (lineage === 'behind') {
+    return `The database was restored from an older copy, so it does not know everything that was spent. ${NEXT}`;
   }
-  return null;
+  if (lineage === 'branched') {
+    return `The database was restored from an older copy and used since, or two copies of it were used, so it does not know everything that was spent. ${NEXT}`;
+  }
+  if (!isUnconfirmed) return null;
+  return `The database was restored from an older copy or replaced, and its budgets are not confirmed yet. ${NEXT}`;
 }

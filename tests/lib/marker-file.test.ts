@@ -30,22 +30,28 @@ beforeEach(() => {
 });
 afterEach(() => removeFolder(folder));
 
+/** A mark with a word of its own for each store and count. */
+const mark = (storeId: string, count: number) => ({
+  storeId,
+  count,
+  word: `${storeId.slice(0, 4)}${`${count}`.padStart(12, '0')}`,
+});
 const open = (markerPath: string | null = null) => openMarker({ dataDir, markerPath });
 
 describe('where the marker is', () => {
   test('beside the data directory by default, with a slash at its end too', async () => {
-    await open().write({ storeId: A, count: 1 });
+    await open().write(mark(A, 1));
     expect(open()).toMatchObject({ path: beside, warning: null });
     expect(openMarker({ dataDir: `${dataDir}/`, markerPath: null }).path).toBe(beside);
-    expect(readFileSync(beside, 'utf8')).toBe(`{"storeId":"${A}","count":1}\n`);
+    expect(readFileSync(beside, 'utf8')).toBe(`${JSON.stringify(mark(A, 1))}\n`);
     expect(statSync(beside).mode & 0o777).toBe(0o600);
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
   test('where it is configured', async () => {
     const path = join(folder, 'm');
-    await open(path).write({ storeId: A, count: 1 });
-    expect(open(path).read()).toEqual({ storeId: A, count: 1 });
+    await open(path).write(mark(A, 1));
+    expect(open(path).read()).toEqual(mark(A, 1));
     expect(existsSync(beside)).toBe(false);
   });
 
@@ -56,15 +62,15 @@ describe('where the marker is', () => {
     expect(marker.warning).toMatch(
       new RegExp(`^${beside} cannot be written\\. .*--marker-path\\.$`),
     );
-    await marker.write({ storeId: A, count: 3 });
-    expect(open().read()).toEqual({ storeId: A, count: 3 });
+    await marker.write(mark(A, 3));
+    expect(open().read()).toEqual(mark(A, 3));
     rmSync(`${beside}.new`, { recursive: true });
     expect(open()).toMatchObject({ path: beside, warning: null });
-    expect(open().read()).toEqual({ storeId: A, count: 3 });
+    expect(open().read()).toEqual(mark(A, 3));
   });
 
   test('nowhere else, once it exists beside or is configured: then the start is refused', async () => {
-    await open().write({ storeId: A, count: 1 });
+    await open().write(mark(A, 1));
     mkdirSync(`${beside}.new`);
     expect(() => open()).toThrow(/^\S+\.marker cannot be .*--marker-path\.$/);
     expect(() => open(join(folder, 'none', 'm'))).toThrow(
@@ -76,9 +82,9 @@ describe('where the marker is', () => {
     const marker = openMarker({ dataDir: ':memory:', markerPath: join(folder, 'm') });
     expect(marker).toMatchObject({ path: null, warning: null });
     expect(marker.read()).toBeNull();
-    await marker.write({ storeId: A, count: 2 });
-    await marker.write({ storeId: A, count: 1 });
-    expect(marker.read()).toEqual({ storeId: A, count: 2 });
+    await marker.write(mark(A, 2));
+    await marker.write(mark(A, 1));
+    expect(marker.read()).toEqual(mark(A, 2));
     expect(readdirSync(folder)).toEqual(['data']);
   });
 });
@@ -90,79 +96,97 @@ describe('what is read', () => {
 
   test('is never guessed: content that is no marker is an error of its own', async () => {
     const texts = ['', '{', 'null', '[]', '{}', `{"storeId":"${A}"}`, '{"storeId":"xy","count":1}'];
+    const words = ['""', '"xy"', '"a"', '7'].map(
+      (word) => `{"storeId":"${A}","count":1,"word":${word}}`,
+    );
     const counts = ['-1', '1.5', '"1"', '1e99'].map(
       (count) => `{"storeId":"${A}","count":${count}}`,
     );
-    for (const text of [...texts, ...counts]) {
+    for (const text of [...texts, ...counts, ...words]) {
       writeFileSync(beside, text);
       expect(() => open().read()).toThrow(MarkerUnreadable);
     }
-    await open().write({ storeId: A, count: 1 });
-    expect(open().read()).toEqual({ storeId: A, count: 1 });
+    await open().write(mark(A, 1));
+    expect(open().read()).toEqual(mark(A, 1));
+  });
+});
+
+describe('a marker of an earlier version', () => {
+  test('has no word, and is read; the next mark has one', async () => {
+    writeFileSync(beside, `{"storeId":"${A}","count":7}\n`);
+    const marker = open();
+    expect(marker.read()).toEqual({ storeId: A, count: 7, word: null });
+    await marker.write(mark(A, 8));
+    expect(open().read()).toEqual(mark(A, 8));
+  });
+
+  test('of a store without words is written as before', async () => {
+    await open().write({ storeId: A, count: 7, word: null });
+    expect(readFileSync(beside, 'utf8')).toBe(`{"storeId":"${A}","count":7}\n`);
   });
 });
 
 describe('what is written', () => {
   test('is ordered and joined, and the newest is what stays', async () => {
     const marker = open();
-    const first = marker.write({ storeId: A, count: 1 });
+    const first = marker.write(mark(A, 1));
     await Promise.resolve();
     const counts = Array.from({ length: 199 }, (_, i) => i + 2);
     const seen = counts.map(async (count) => {
-      await marker.write({ storeId: A, count });
+      await marker.write(mark(A, count));
       return marker.read()?.count;
     });
     await first;
     expect(marker.read()?.count).toBe(1);
     // All writes that were requested meanwhile share one, and none of them resolves before it ends.
     expect(new Set(await Promise.all(seen))).toEqual(new Set([200]));
-    expect(marker.read()).toEqual({ storeId: A, count: 200 });
+    expect(marker.read()).toEqual(mark(A, 200));
     expect(readdirSync(folder).toSorted()).toEqual(['data', 'data.marker']);
   });
 
   test('never goes back for the same store, also after a restart, and does for another store', async () => {
-    await open().write({ storeId: A, count: 5 });
+    await open().write(mark(A, 5));
     const marker = open();
-    await marker.write({ storeId: A, count: 4 });
+    await marker.write(mark(A, 4));
     await Promise.all([
-      marker.write({ storeId: A, count: 9 }),
-      marker.write({ storeId: A, count: 8 }),
-      marker.write({ storeId: A, count: 7 }),
+      marker.write(mark(A, 9)),
+      marker.write(mark(A, 8)),
+      marker.write(mark(A, 7)),
     ]);
-    expect(marker.read()).toEqual({ storeId: A, count: 9 });
-    await marker.write({ storeId: B, count: 1 });
-    expect(open().read()).toEqual({ storeId: B, count: 1 });
+    expect(marker.read()).toEqual(mark(A, 9));
+    await marker.write(mark(B, 1));
+    expect(open().read()).toEqual(mark(B, 1));
   });
 
   test('fails for those who asked while the disk does not take it, and works again afterwards', async () => {
     const marker = open();
-    await marker.write({ storeId: A, count: 1 });
+    await marker.write(mark(A, 1));
     mkdirSync(`${beside}.new`);
     const [first, second] = await Promise.allSettled([
-      marker.write({ storeId: A, count: 2 }),
-      marker.write({ storeId: A, count: 3 }),
+      marker.write(mark(A, 2)),
+      marker.write(mark(A, 3)),
     ]);
     expect([first.status, second.status]).toEqual(['rejected', 'rejected']);
-    expect(marker.read()).toEqual({ storeId: A, count: 1 });
+    expect(marker.read()).toEqual(mark(A, 1));
     rmSync(`${beside}.new`, { recursive: true });
-    await marker.write({ storeId: A, count: 2 });
-    expect(marker.read()).toEqual({ storeId: A, count: 2 });
+    await marker.write(mark(A, 2));
+    expect(marker.read()).toEqual(mark(A, 2));
   });
 
   test('survives a kill before, while and after the second file is written', async () => {
-    await open().write({ storeId: A, count: 1 });
-    for (const left of ['', '{"storeId":"', `{"storeId":"${A}","count":2}\n`]) {
+    await open().write(mark(A, 1));
+    for (const left of ['', '{"storeId":"', `${JSON.stringify(mark(A, 2))}\n`]) {
       writeFileSync(`${beside}.new`, left);
       chmodSync(`${beside}.new`, 0o666);
       const marker = open();
-      expect(marker.read()).toEqual({ storeId: A, count: 1 });
+      expect(marker.read()).toEqual(mark(A, 1));
     }
-    writeFileSync(`${beside}.new`, `{"storeId":"${A}","count":2}\n`, { mode: 0o600 });
+    writeFileSync(`${beside}.new`, `${JSON.stringify(mark(A, 2))}\n`, { mode: 0o600 });
     renameSync(`${beside}.new`, beside);
     const marker = open();
-    expect(marker.read()).toEqual({ storeId: A, count: 2 });
-    await marker.write({ storeId: A, count: 3 });
-    expect(open().read()).toEqual({ storeId: A, count: 3 });
+    expect(marker.read()).toEqual(mark(A, 2));
+    await marker.write(mark(A, 3));
+    expect(open().read()).toEqual(mark(A, 3));
     expect(statSync(beside).mode & 0o777).toBe(0o600);
   });
 });

@@ -31,6 +31,7 @@ import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import {
   CLIENT,
   clientRecord,
+  countOf,
   fits,
   newSpend,
   observe,
@@ -92,7 +93,7 @@ async function contentOf(store: Store): Promise<unknown> {
   const log = { walletId: WALLET, state: null, endpoint: null, limit: 100, before: null };
   const list = { after: null, direction: null, rail: null, sinceMs: null, untilMs: null };
   return {
-    identity: [identity.id, [...identity.secret], await identity.count()],
+    identity: [identity.id, [...identity.secret], await countOf({ identity })],
     clients: await clients.list(WALLET),
     budget: await store.budgets.get(WALLET, CLIENT, 5, periodStart),
     spends: await spends.unfinished(WALLET),

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { samplePayment } from '../support/sample-payment.ts';
-import { fits, newSpend, WALLET } from '../support/store-steps.ts';
+import { countOf, fits, newSpend, WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -130,7 +130,7 @@ test('a database that stays locked gives error 8, keeps nothing of the write, an
   await later;
   expect(await begun()).toEqual([3]);
   expect(await store.journal.open(WALLET)).toEqual([samplePayment(3)]);
-  expect(await store.identity.count()).toBe(0);
+  expect(await countOf(store)).toBe(0);
   await store.close();
 }, 60_000);
 

@@ -101,6 +101,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
       standingBy: {
         ending: ending.signal,
         onLook: () => looked.resolve(),
+        marked: () => null,
         onAway: () => undefined,
       },
     });
@@ -283,7 +284,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
     await until(async () => {
       const waiting = await server.run(
         url,
-        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE ownership SET%'",
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE wallet_sidecar.ownership SET%'",
       );
       return waiting.length > 0;
     });

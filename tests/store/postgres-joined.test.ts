@@ -16,7 +16,15 @@ import { runJoined } from '../../src/store/postgres/joined-writes.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
-import { CLIENT, fits, newSpend, observe, setBudget, WALLET } from '../support/store-steps.ts';
+import {
+  CLIENT,
+  countOf,
+  fits,
+  newSpend,
+  observe,
+  setBudget,
+  WALLET,
+} from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -81,7 +89,7 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
     await until(async () => {
       const waiting = await server.run(
         url,
-        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM write_lock%'",
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM wallet_sidecar.write_lock%'",
       );
       return waiting.length > 0;
     });
@@ -229,7 +237,7 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
     const other = await server.session(url);
     // The second write waits for this row.
     await other.run(`BEGIN; INSERT INTO wallet_sidecar.watch VALUES ('${WALLET}', 'address', 'a')`);
-    const before = await store.identity.count();
+    const before = await countOf(store);
     const writes = await whileLocked(() => [
       begin(1),
       store.watches.add(WALLET, { kind: 'address', address: 'a' }),
@@ -241,27 +249,27 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
         url,
         `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${what}%'`,
       );
-    await until(async () => (await waits('INSERT INTO watch')).length > 0);
+    await until(async () => (await waits('INSERT INTO wallet_sidecar.watch')).length > 0);
     let advanced = 0;
-    const advancing = store.identity.advance().then((count) => {
+    const advancing = store.identity.advance().then(({ count }) => {
       advanced = count;
     });
-    await until(async () => advanced > 0 || (await waits('UPDATE meta')).length > 0);
+    await until(async () => advanced > 0 || (await waits('UPDATE wallet_sidecar.meta')).length > 0);
     expect(advanced).toBe(before + 1);
     await other.run('ROLLBACK');
     await other.close();
     await advancing;
     await Promise.allSettled(writes);
-    expect(await store.identity.count()).toBe(before + 2);
+    expect(await countOf(store)).toBe(before + 2);
     expect(await spentMsat()).toBe(200n);
   });
 
   test('do not advance the counter when they fail', async () => {
-    const before = await store.identity.count();
+    const before = await countOf(store);
     const tooMuch = { amountMsat: 10_001n };
     await Promise.allSettled([begin(1, tooMuch)]);
     await Promise.allSettled(await whileLocked(() => [begin(2, tooMuch), begin(3, tooMuch)]));
-    expect(await store.identity.count()).toBe(before);
+    expect(await countOf(store)).toBe(before);
   });
 
   test('are refused at once when the store was told to close', async () => {

@@ -8,12 +8,14 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
+import type { Advance } from '../../src/store/ports.ts';
 import { openConnections } from '../../src/store/postgres/connections.ts';
 import {
   openPostgresStore,
   type PostgresStore,
   type SeenLeader,
 } from '../../src/store/postgres/index.ts';
+import { withSettings } from '../../src/store/postgres/settings.ts';
 import { StoreUnusable } from '../../src/store/unusable.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -24,6 +26,19 @@ setDefaultTimeout(SLOW_TEST_MS);
 const programs = postgresPrograms();
 const KEY = new Uint8Array(32).fill(7);
 const NOTICE = { url: 'http://10.0.0.2:5393', isTrusted: true };
+
+/** Takes back what later versions than 3 have changed of the schema. */
+const TO_VERSION_3 = `
+  ALTER TABLE wallet_sidecar.meta DROP COLUMN confirmed_at, DROP COLUMN unconfirmed;
+  DROP TABLE wallet_sidecar.advance;
+  UPDATE wallet_sidecar.schema_version SET version = 3;`;
+
+interface StandOptions {
+  readonly key?: Uint8Array;
+  readonly at?: string;
+  /** What its marker holds. */
+  readonly marked?: () => Advance | null;
+}
 
 /** A process that stands by. */
 interface Standing {
@@ -57,7 +72,7 @@ describe.skipIf(programs === null)('standing by', () => {
 
   function open(
     standing: Pick<Standing, 'seen' | 'away'> | null,
-    { key = KEY, at = url }: { key?: Uint8Array; at?: string } = {},
+    { key = KEY, at = url, marked = () => null }: StandOptions = {},
   ): Promise<PostgresStore> {
     const opening = openPostgresStore({
       url: at,
@@ -66,13 +81,14 @@ describe.skipIf(programs === null)('standing by', () => {
       standingBy: standing && {
         onLook: (one) => void standing.seen.push(one),
         onAway: (isAway) => void standing.away.push(isAway),
+        marked,
         ending: new AbortController().signal,
       },
     });
     opened.push(opening.catch(() => null));
     return opening;
   }
-  function stand(options: { key?: Uint8Array; at?: string } = {}): Standing {
+  function stand(options: StandOptions = {}): Standing {
     const seen: SeenLeader[] = [];
     const away: boolean[] = [];
     let isOpen = false;
@@ -94,25 +110,36 @@ describe.skipIf(programs === null)('standing by', () => {
   test('the server compiles no statement, since looking at the lease would keep it busy with that', async () => {
     const connections = openConnections(url, 1);
     try {
-      const [shown] = await connections.sql`SHOW jit`;
+      const [shown] = await withSettings(connections.sql, (tx) => tx`SHOW jit`);
       expect(shown).toEqual({ jit: 'off' });
     } finally {
       await connections.close();
     }
   });
 
-  test('a process sees who leads, what that one told, and the count of the store', async () => {
-    const standing = stand();
+  test('a process sees who leads, what that one told, and how the store stands to its marker', async () => {
+    let marked: Advance | null = null;
+    const standing = stand({ marked: () => marked });
     expect((await looked(standing))?.notice).toBeNull();
     await leader.tell(NOTICE);
     const { id: storeId } = leader.identity;
-    const count = await leader.identity.count();
+    const newest = await leader.identity.advance();
     expect(await looked(standing)).toEqual({
       fence: leader.fence,
       notice: NOTICE,
-      store: { storeId, count },
+      store: { storeId, newest, lineage: 'same', isUnconfirmed: false },
     });
     expect(standing.isOpen()).toBe(false);
+    const word = 'aa'.repeat(8);
+    const lineageOf = async (one: Advance) => {
+      marked = one;
+      return (await looked(standing))?.store.lineage;
+    };
+    expect(await lineageOf(newest)).toBe('same');
+    expect(await lineageOf({ count: newest.count, word })).toBe('branched');
+    expect(await lineageOf({ count: newest.count + 1, word })).toBe('behind');
+    await leader.identity.distrust(0);
+    expect((await looked(standing))?.store.isUnconfirmed).toBe(true);
   });
 
   test('it takes over at once when the database is given back, with a higher number', async () => {
@@ -141,6 +168,16 @@ describe.skipIf(programs === null)('standing by', () => {
       expect((await looked(standing))?.notice).toBeNull();
     }
   });
+
+  for (const isTrusted of [true, false]) {
+    test(`a store that one of an older version did${isTrusted ? '' : ' not'} trust is${isTrusted ? '' : ' not'} trusted after it`, async () => {
+      await leader.tell({ ...NOTICE, isTrusted });
+      await server.run(url, TO_VERSION_3);
+      await leader.close();
+      leader = await open(null);
+      expect((await leader.identity.standing(null)).isUnconfirmed).toBe(!isTrusted);
+    });
+  }
 
   test('it waits for a database that is away, and takes over when it is back and free', async () => {
     const standing = stand({ at: url.replace(/:\d+\//, `:${proxy.port}/`) });
@@ -172,10 +209,15 @@ describe.skipIf(programs === null)('standing by', () => {
     await server.run(
       url,
       `ALTER TABLE wallet_sidecar.ownership DROP COLUMN sealed_peer;
+       UPDATE wallet_sidecar.meta SET count = 7; ${TO_VERSION_3}
        UPDATE wallet_sidecar.schema_version SET version = 1`,
     );
-    const standing = stand();
-    expect(await looked(standing)).toMatchObject({ fence: leader.fence, notice: null });
+    let marked: Advance | null = null;
+    const standing = stand({ marked: () => marked });
+    const store = { newest: { count: 7, word: null }, lineage: 'same', isUnconfirmed: false };
+    expect(await looked(standing)).toMatchObject({ fence: leader.fence, notice: null, store });
+    marked = { count: 8, word: null };
+    expect((await looked(standing))?.store.lineage).toBe('behind');
     await leader.close();
     await (await standing.opening).tell(NOTICE);
   });

@@ -31,6 +31,11 @@ export const fits: BudgetRules = {
   },
 };
 
+/** The store's counter. */
+export async function countOf({ identity }: Pick<Store, 'identity'>): Promise<number> {
+  return (await identity.standing(null)).newest.count;
+}
+
 /** Applies observations of payments, all with the same attempt. */
 export function observe(
   store: Store,

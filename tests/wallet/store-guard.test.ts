@@ -1,15 +1,26 @@
+import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLog } from '../../src/lib/log.ts';
-import type { Store } from '../../src/store/ports.ts';
+import type { Mark } from '../../src/lib/marker-file.ts';
+import { ApiError } from '../../src/model/errors.ts';
+import type { Store, StoreIdentity, StoreStanding } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { budgetRules } from '../../src/wallet/budget.ts';
 import { openStoreGuard, type StoreGuard } from '../../src/wallet/store-guard.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { memoryMarker } from '../support/memory-marker.ts';
 import { samplePayment } from '../support/sample-payment.ts';
-import { CLIENT, clientRecord, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
+import {
+  CLIENT,
+  clientRecord,
+  countOf,
+  newSpend,
+  setBudget,
+  WALLET,
+} from '../support/store-steps.ts';
+import { until } from '../support/until.ts';
 
 let directory: string;
 let path: string;
@@ -59,7 +70,7 @@ async function spend({ store, guard }: { store: Store; guard: StoreGuard }, numb
   const payment = samplePayment(number);
   const reservation = { clientPk: CLIENT, amountMsat: 1n, nowMs: 1 };
   await store.spends.begin(WALLET, newSpend(payment, { reservation }), budgetRules);
-  await guard.keepUp();
+  await guard.requireKept();
 }
 
 /** A store with a client that has a budget. Its marker is up to date. */
@@ -68,6 +79,11 @@ async function startWithBudget() {
   await setBudget(started.store, { amountMsat: 1000n, period: 'total', maxPaymentMsat: null });
   await started.guard.keepUp();
   return started;
+}
+
+/** The mark of the store as it is. */
+async function markOf({ identity }: Store) {
+  return { storeId: identity.id, ...(await identity.standing(null)).newest };
 }
 
 const untrusted = expect.objectContaining({ kind: 'overBudget', data: { remaining: '0' } });
@@ -83,10 +99,7 @@ function spending({ guard }: { guard: StoreGuard }): unknown {
 describe('all is well', () => {
   test('the first start writes the marker: which store it is, and its count', async () => {
     const { store, guard } = await start();
-    expect(marker.mark).toEqual({
-      storeId: store.identity.id,
-      count: await store.identity.count(),
-    });
+    expect(marker.mark).toEqual(await markOf(store));
     expect([guard.problem(), spending({ guard })]).toEqual([null, 'allowed']);
   });
 
@@ -115,10 +128,7 @@ describe('a marker that is missing beside a database that had one', () => {
     expect(() => guard.requireTrusted()).toThrow(/cannot spend/);
     await guard.confirm();
     expect(guard.problem()).toBeNull();
-    expect(marker.mark).toEqual({
-      storeId: store.identity.id,
-      count: await store.identity.count(),
-    });
+    expect(marker.mark).toEqual(await markOf(store));
   });
 });
 
@@ -202,12 +212,235 @@ describe("another store's marker", () => {
     await guard.keepUp();
     expect(marker.mark).toEqual(before);
     await guard.confirm();
-    expect(marker.mark).toEqual({
-      storeId: store.identity.id,
-      count: await store.identity.count(),
-    });
+    expect(marker.mark).toEqual(await markOf(store));
     expect(marker.mark?.count).toBeGreaterThan(before?.count ?? 0);
     expect((await start()).guard.problem()).toBeNull();
+  });
+});
+
+describe('another branch of the history', () => {
+  for (const further of [0, 1, 20]) {
+    test(`that has come as far and ${further} advances further is noticed`, async () => {
+      const started = await startWithBudget();
+      backUp('old');
+      for (let number = 1; number <= 5; number++) await spend(started, number);
+      const trunk = marker.mark;
+      // Another sidecar goes on from the copy, with a marker that is as old.
+      await restore('old');
+      const own = marker;
+      marker = memoryMarker();
+      const other = await start();
+      await other.guard.confirm();
+      for (let number = 1; (await countOf(other.store)) < (trunk?.count ?? 0) + further; number++) {
+        await spend(other, number);
+      }
+      expect(await countOf(other.store)).toBe((trunk?.count ?? 0) + further);
+      marker = own;
+      const again = await start();
+      expect(again.guard.problem()).toContain('used since, or two copies of it were used');
+      expect(spending(again)).toEqual(untrusted);
+      expect(marker.mark).toEqual(trunk);
+      await again.guard.confirm();
+      expect([again.guard.problem(), (await start()).guard.problem()]).toEqual([null, null]);
+    });
+  }
+
+  test('that the owner confirmed beyond a marker fits that marker: the budgets were looked at since', async () => {
+    const started = await startWithBudget();
+    await restoreCopyFrom('old', () => spend(started, 1));
+    const mine = marker.mark;
+    const { guard } = await start();
+    await guard.confirm();
+    marker.mark = mine;
+    expect((await start()).guard.problem()).toBeNull();
+  });
+});
+
+describe('a restored store that is not confirmed', () => {
+  /** A store that was found restored, and a marker of another sidecar, which is as old as the copy and fits it. */
+  async function found() {
+    const started = await startWithBudget();
+    const fitting = marker.mark;
+    await restoreCopyFrom('old', async () => {
+      for (let number = 1; number <= 3; number++) await spend(started, number);
+    });
+    const { guard } = await start();
+    expect(guard.problem()).toContain('restored from an older copy');
+    const ahead = marker.mark;
+    return { fitting, ahead };
+  }
+
+  test('stays so for a sidecar whose marker fits, and for each start of it', async () => {
+    const { fitting } = await found();
+    marker.mark = fitting;
+    for (let round = 0; round < 3; round++) {
+      const next = await start();
+      expect(next.guard.problem()).toContain('its budgets are not confirmed yet');
+      expect(spending(next)).toEqual(untrusted);
+      expect(marker.mark).toEqual(fitting);
+    }
+  });
+
+  test('is confirmed by one of them for all, those with a marker further ahead too', async () => {
+    const { fitting, ahead } = await found();
+    marker.mark = fitting;
+    const next = await start();
+    await next.guard.confirm();
+    for (const mark of [ahead, fitting]) {
+      marker.mark = mark;
+      expect((await start()).guard.problem()).toBeNull();
+    }
+  });
+
+  test('is found by the sends of a sidecar that has trusted it', async () => {
+    const running = await startWithBudget();
+    await running.store.identity.distrust(0);
+    const error = await spend(running, 1).catch((it) => it);
+    expect(error).toEqual(untrusted);
+    expect(running.guard.problem()).toContain('its budgets are not confirmed yet');
+  });
+});
+
+describe('a marker of an earlier version, without a word', () => {
+  const old = ({ storeId, count }: Mark): Mark => ({ storeId, count, word: null });
+
+  test('fits its store, and gets a word', async () => {
+    await startWithBudget();
+    if (marker.mark) marker.mark = old(marker.mark);
+    const { store, guard } = await start();
+    expect([guard.problem(), logged]).toEqual([null, []]);
+    expect(marker.mark).toEqual(await markOf(store));
+  });
+
+  test('fits a store that had no words either', async () => {
+    const { store } = await startWithBudget();
+    await store.close();
+    const db = new Database(path);
+    db.run('DELETE FROM advance');
+    db.close();
+    if (marker.mark) marker.mark = old(marker.mark);
+    expect((await start()).guard.problem()).toBeNull();
+    expect((await start()).guard.problem()).toBeNull();
+  });
+
+  test('that was set ahead of a store which is not confirmed keeps it so', async () => {
+    await startWithBudget();
+    const { storeId, count } = marker.mark ?? { storeId: '', count: 0 };
+    marker.mark = { storeId, count: count + 2 ** 32, word: null };
+    for (let round = 0; round < 2; round++) {
+      expect((await start()).guard.problem()).toContain('restored from an older copy');
+    }
+    const again = await start();
+    await again.guard.confirm();
+    expect((await start()).guard.problem()).toBeNull();
+    expect(marker.mark?.count).toBeGreaterThan(count + 2 ** 32);
+  });
+
+  test('of a store that was restored is noticed by its count', async () => {
+    const started = await startWithBudget();
+    await restoreCopyFrom('old', () => spend(started, 1));
+    if (marker.mark) marker.mark = old(marker.mark);
+    expect((await start()).guard.problem()).toContain('restored from an older copy');
+  });
+
+  test('a copy of a store from before it drew words does not fit a marker with a word', async () => {
+    const started = await startWithBudget();
+    await started.store.close();
+    const db = new Database(path);
+    db.run('DELETE FROM advance WHERE count >= ?', [marker.mark?.count ?? 0]);
+    db.close();
+    expect((await start()).guard.problem()).toContain('used since, or two copies of it were used');
+  });
+});
+
+describe('a store that goes back while the process runs', () => {
+  /** An identity whose standing the test decides, and its doubts. */
+  function fakeIdentity() {
+    const looks: (() => void)[] = [];
+    const calls: string[] = [];
+    const standing: { -readonly [Key in keyof StoreStanding]: StoreStanding[Key] } = {
+      newest: { count: 5, word: 'aa'.repeat(8) },
+      lineage: 'same',
+      isUnconfirmed: false,
+    };
+    let failing = false;
+    const write = async (call: string) => {
+      if (failing) throw new ApiError('overCapacity', 'away');
+      calls.push(call);
+      standing.newest = { ...standing.newest, count: standing.newest.count + 1 };
+      return standing.newest;
+    };
+    const identity: StoreIdentity = {
+      id: 'aa'.repeat(16),
+      secret: new Uint8Array(32),
+      standing: async () => ({ ...standing }),
+      advance: () => write('advance'),
+      distrust: async (count) => void (await write(`distrust ${count}`)),
+      confirm: (count) => write(`confirm ${count}`),
+      onDoubt: (look) => void looks.push(look),
+    };
+    const doubt = () => {
+      for (const look of looks) look();
+    };
+    const fail = (on: boolean) => {
+      failing = on;
+    };
+    return { identity, standing, calls, doubt, fail };
+  }
+  async function running() {
+    const fake = fakeIdentity();
+    const log = openLog({ level: 'warn', format: 'text', write: (line) => logged.push(line) });
+    marker.mark = { storeId: fake.identity.id, ...fake.standing.newest };
+    const guard = await openStoreGuard(fake.identity, marker, log);
+    return { ...fake, guard };
+  }
+
+  for (const lineage of ['behind', 'branched'] as const) {
+    test(`and is ${lineage} is found by the next send, which is not made, and the marker stays`, async () => {
+      const { guard, standing, calls } = await running();
+      const before = marker.mark;
+      standing.lineage = lineage;
+      guard.requireTrusted();
+      expect(await guard.requireKept().catch((it) => it)).toEqual(untrusted);
+      expect(calls).toEqual(['advance', 'distrust 6']);
+      expect(marker.mark).toEqual(before);
+      expect(logged).toHaveLength(1);
+    });
+  }
+
+  test('is found when a connection is new, without any send', async () => {
+    const { guard, standing, doubt } = await running();
+    doubt();
+    await until(() => guard.problem() === null);
+    standing.lineage = 'behind';
+    doubt();
+    doubt();
+    await until(() => guard.problem() !== null);
+    expect(spending({ guard })).toEqual(untrusted);
+    expect(logged).toHaveLength(1);
+  });
+
+  test('and cannot keep that is not trusted, and keeps it at the next look', async () => {
+    const { guard, standing, calls, fail, doubt } = await running();
+    standing.lineage = 'behind';
+    fail(true);
+    await guard.keepUp().catch(() => undefined);
+    expect(spending({ guard })).toEqual(untrusted);
+    fail(false);
+    expect(calls).toEqual(['advance']);
+    doubt();
+    await until(() => calls.includes('distrust 6'));
+  });
+
+  test('is trusted when it is confirmed, and noticed again when it goes back again', async () => {
+    const { guard, standing } = await running();
+    standing.lineage = 'behind';
+    await guard.keepUp();
+    standing.lineage = 'same';
+    await guard.confirm();
+    await guard.requireKept();
+    standing.lineage = 'behind';
+    expect(await guard.requireKept().catch((it) => it)).toEqual(untrusted);
   });
 });
 

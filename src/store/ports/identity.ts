@@ -1,6 +1,29 @@
+/** One advance of a store's counter (docs/decisions.md 150). */
+export interface Advance {
+  /** The counter after it. */
+  readonly count: number;
+  /** 16 hex characters, drawn at random for this advance; null for one that was made before stores drew words. */
+  readonly word: string | null;
+}
+
 /**
- * The identity of a store and its counter. The marker file holds both outside the database, and so shows whether the
- * database was restored from a backup (docs/decisions.md 69).
+ * How a store stands to an advance that was seen of it. `behind`: it has not come that far, so it is an older copy.
+ * `branched`: it made another advance in that place, so it is an older copy that was used since.
+ */
+export type Lineage = 'same' | 'behind' | 'branched';
+
+/** Where a store stands, read at one moment. */
+export interface StoreStanding {
+  readonly newest: Advance;
+  readonly lineage: Lineage;
+  /** Whether it was found restored and the owner has not confirmed it since. */
+  readonly isUnconfirmed: boolean;
+}
+
+/**
+ * The identity of a store, and its counter with a random word for each advance. The marker file holds identity and
+ * newest advance outside the database, and so shows whether the database was restored from a backup (docs/decisions.md
+ * 69, 150).
  */
 export interface StoreIdentity {
   /** 32 hex characters, drawn when the store was created. */
@@ -10,11 +33,26 @@ export interface StoreIdentity {
    * (docs/decisions.md 52).
    */
   readonly secret: Uint8Array;
-  /** Grows with every start, every change of a client or budget and every reservation of a budget. */
-  count(): Promise<number>;
   /**
-   * Adds one to the counter and returns the new count, which is greater than `atLeast`. A restored store passes its
-   * marker's count.
+   * Returns how the store stands to the advance that a marker holds, and to those that this process has made: a
+   * database on another machine may go back while the process runs. Null for no marker. What a marker holds from before
+   * the last {@link confirm} fits.
    */
-  advance(atLeast?: number): Promise<number>;
+  standing(marked: Advance | null): Promise<StoreStanding>;
+  /**
+   * Adds one to the counter. It also grows with every change of a client or budget and every reservation of a budget.
+   */
+  advance(): Promise<Advance>;
+  /**
+   * Keeps in the store that it was found restored, for every process that uses it, until it is confirmed. `count` is
+   * what the marker holds.
+   */
+  distrust(count: number): Promise<void>;
+  /**
+   * The owner vouches for the store as it is. Advances the counter beyond `atLeast`, a marker's count, beyond the
+   * markers by which it was found restored, and beyond all that this process has made.
+   */
+  confirm(atLeast: number): Promise<Advance>;
+  /** Calls `look` each time when another database may have taken this one's place, as after a new connection. */
+  onDoubt(look: () => void): void;
 }

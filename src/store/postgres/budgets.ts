@@ -22,9 +22,9 @@ export const budgetRows = {
     periodStart: PeriodStart,
   ): Promise<BudgetStanding> {
     const [row] = await sql<Row[]>`
-      SELECT (SELECT budget_state FROM client WHERE client_pk = ${clientPk} AND wallet = ${walletId}) AS budget_state,
+      SELECT (SELECT budget_state FROM wallet_sidecar.client WHERE client_pk = ${clientPk} AND wallet = ${walletId}) AS budget_state,
         b.amount_msat::text AS amount, b.period, b.max_payment_msat::text AS most
-      FROM (SELECT 1) one LEFT JOIN budget b ON b.wallet = ${walletId} AND b.client_pk = ${clientPk}`;
+      FROM (SELECT 1) one LEFT JOIN wallet_sidecar.budget b ON b.wallet = ${walletId} AND b.client_pk = ${clientPk}`;
     const budget = row ? budgetOf(row) : null;
     const spentMsat =
       budget === null
@@ -39,12 +39,12 @@ export const budgetRows = {
     { clientPk, budget, periodStart }: BudgetChange,
   ): Promise<void> {
     const [before] = await tx<{ period: BudgetPeriod }[]>`
-      SELECT period FROM budget WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
+      SELECT period FROM wallet_sidecar.budget WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
     if (budget === null) {
-      await tx`DELETE FROM budget WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
+      await tx`DELETE FROM wallet_sidecar.budget WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
     } else {
       const most = budget.maxPaymentMsat === null ? null : `${budget.maxPaymentMsat}`;
-      await tx`INSERT INTO budget (wallet, client_pk, amount_msat, period, max_payment_msat)
+      await tx`INSERT INTO wallet_sidecar.budget (wallet, client_pk, amount_msat, period, max_payment_msat)
         VALUES (${walletId}, ${clientPk}, ${`${budget.amountMsat}`}::numeric, ${budget.period}, ${most}::numeric)
         ON CONFLICT (wallet, client_pk) DO UPDATE SET amount_msat = excluded.amount_msat,
           period = excluded.period, max_payment_msat = excluded.max_payment_msat`;

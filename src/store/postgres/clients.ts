@@ -29,13 +29,13 @@ interface Row {
 export function postgresClients(db: Database, sealer: Sealer): ClientStore {
   const list = async (sql: SQL, walletId: string): Promise<ClientRecord[]> => {
     const rows = await sql<Row[]>`
-      SELECT * FROM client WHERE wallet = ${walletId} ORDER BY created_at, seq`;
+      SELECT * FROM wallet_sidecar.client WHERE wallet = ${walletId} ORDER BY created_at, seq`;
     return rows.map((row) => decode(row, sealer));
   };
   return {
     async find(clientPk) {
       const [row] = await db.read(
-        (sql) => sql<Row[]>`SELECT * FROM client WHERE client_pk = ${clientPk}`,
+        (sql) => sql<Row[]>`SELECT * FROM wallet_sidecar.client WHERE client_pk = ${clientPk}`,
       );
       return row ? decode(row, sealer) : null;
     },
@@ -56,7 +56,9 @@ export function postgresClients(db: Database, sealer: Sealer): ClientStore {
       }),
     async anyBudget(nowMs) {
       const rows = await db.read(
-        (sql) => sql`SELECT 1 FROM client WHERE budget_state = 'set' AND revoked_at IS NULL
+        (
+          sql,
+        ) => sql`SELECT 1 FROM wallet_sidecar.client WHERE budget_state = 'set' AND revoked_at IS NULL
           AND (expires_at IS NULL OR expires_at > ${nowMs}) LIMIT 1`,
       );
       return rows.length > 0;
@@ -68,7 +70,7 @@ async function put(tx: SQL, walletId: string, record: ClientRecord, sealer: Seal
   const { clientPk, token } = record;
   const sealed = token && sealer.seal(JSON.stringify(token), place(walletId, clientPk));
   const { count } = await tx`
-    INSERT INTO client (wallet, client_pk, node_kind, parent_pk, secret_hash, created_at, expires_at, label_json,
+    INSERT INTO wallet_sidecar.client (wallet, client_pk, node_kind, parent_pk, secret_hash, created_at, expires_at, label_json,
       scopes, permissions, revoked_at, budget_state, sealed_token, ended_token_ids)
     VALUES (${walletId}, ${clientPk}, ${record.nodeKind}, ${record.parentPk}, ${record.secretHash},
       ${record.createdAtMs}, ${record.expiresAtMs}, ${textJson(record.label)}, ${JSON.stringify(record.scopes)},

@@ -13,28 +13,26 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** A session that is idle within a transaction belongs to a process that was paused, and is ended by the server. */
-const MOST_IDLE_MS = 5000;
 const CONNECT_SECS = 3;
 const CLOSE_SECS = 1;
 
-/** Opens at most `max` connections, as they are needed. */
-export function openConnections(url: string, max: number): Connections {
+/**
+ * Opens at most `max` connections, as they are needed. `onOpened` is called for each, since another server may be
+ * behind it than behind those before. A connection is asked for nothing that a pooler would refuse: statements name
+ * their schema, and transactions begin with their settings (docs/decisions.md 151).
+ */
+export function openConnections(
+  url: string,
+  max: number,
+  onOpened: () => void = () => undefined,
+): Connections {
   const open = () =>
     new SQL(url, {
       max,
       bigint: true,
       connectionTimeout: CONNECT_SECS,
-      connection: {
-        application_name: 'wallet-sidecar',
-        search_path: 'wallet_sidecar',
-        idle_in_transaction_session_timeout: MOST_IDLE_MS,
-        // What was answered must be on disk, whatever the database's default is (docs/decisions.md 85).
-        synchronous_commit: 'on',
-        // Every statement is short, and compiling one takes longer. The server compiles what joins tables of one row,
-        // which it never counts and takes for thousands.
-        jit: 'off',
-      },
+      onconnect: onOpened,
+      connection: { application_name: 'wallet-sidecar' },
     });
   let sql = open();
   return {

@@ -32,6 +32,7 @@ interface Forms {
 /** Every table of SQLite's schema. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   copied('meta', { sealed: ['secret'], key: [], renamed: { only: 'one' } }),
+  copied('advance'),
   copied('cache'),
   copied('cache_cursor'),
   copied('feed_cursor', { texts: ['cursor'] }),

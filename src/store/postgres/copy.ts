@@ -3,6 +3,7 @@ import { type Sealer, sealer } from '../../lib/seal.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { COPIED_TABLES, type CopiedTable, type SourceRow } from './copied-tables.ts';
 import { withOwnedDatabase } from './open.ts';
+import { withSettings } from './settings.ts';
 
 /** Rows that are sent before an answer is waited for. */
 const AT_ONCE = 200;
@@ -24,8 +25,9 @@ export function copyIntoPostgres(
 ): Promise<number> {
   const onLost = () => undefined;
   return withOwnedDatabase({ url, onLost }, async ({ connections, fence }) =>
-    connections.sql.begin(async (tx) => {
-      const [owner] = await tx`SELECT 1 FROM ownership WHERE fence = ${fence} FOR SHARE`;
+    withSettings(connections.sql, async (tx) => {
+      const [owner] =
+        await tx`SELECT 1 FROM wallet_sidecar.ownership WHERE fence = ${fence} FOR SHARE`;
       if (owner === undefined) throw new StoreUnusable('Another sidecar has taken the database.');
       if (await holdsSame(tx, source)) return 0;
       let copied = 0;
@@ -39,7 +41,9 @@ export function copyIntoPostgres(
 
 /** Returns whether the database holds the store of the source already. Throws StoreUnusable when it holds another. */
 async function holdsSame(tx: SQL, source: CopySource): Promise<boolean> {
-  const [there] = await tx<{ id: string; count: bigint }[]>`SELECT id, count FROM meta`;
+  const [there] = await tx<
+    { id: string; count: bigint }[]
+  >`SELECT id, count FROM wallet_sidecar.meta`;
   if (there === undefined) return false;
   const [own] = [...source.rows('meta')];
   if (own?.id === there.id && own.count === there.count) return true;
@@ -61,7 +65,7 @@ async function copyTable(
     const columns = Object.keys(values);
     const places = columns.map((_, at) => `$${at + 1}`);
     const system = numbered === null ? '' : 'OVERRIDING SYSTEM VALUE';
-    const text = `INSERT INTO ${table} (${columns.join(', ')}) ${system} VALUES (${places.join(', ')})`;
+    const text = `INSERT INTO wallet_sidecar.${table} (${columns.join(', ')}) ${system} VALUES (${places.join(', ')})`;
     sent.push(tx.unsafe(text, Object.values(values)));
     copied += 1;
     if (sent.length < AT_ONCE) continue;
@@ -71,7 +75,7 @@ async function copyTable(
   await Promise.all(sent);
   if (numbered !== null && copied > 0) {
     await tx.unsafe(
-      `SELECT setval(pg_get_serial_sequence('wallet_sidecar.${table}', '${numbered}'), max(${numbered})) FROM ${table}`,
+      `SELECT setval(pg_get_serial_sequence('wallet_sidecar.${table}', '${numbered}'), max(${numbered})) FROM wallet_sidecar.${table}`,
     );
   }
   return copied;

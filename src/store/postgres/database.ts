@@ -4,6 +4,7 @@ import { elapsedMs } from '../../lib/clock.ts';
 import { postgresFailure } from '../../lib/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { asStorageError } from '../../model/storage-error.ts';
+import type { Advance } from '../ports.ts';
 import type { Connections } from './connections.ts';
 import { type Joint, runJoined, type Work } from './joined-writes.ts';
 import type { Ownership } from './ownership.ts';
@@ -48,11 +49,18 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
+interface DatabaseOptions {
+  /** Transactions that run at once. */
+  readonly mostWrites: number;
+  /** Called for each advance of the store's counter that a transaction of writes has committed. */
+  readonly onAdvance: (made: Advance) => void;
+}
+
 /** Returns the transactions of the process that owns the database. */
 export function ownedDatabase(
   connections: Connections,
   ownership: Ownership,
-  mostWrites: number,
+  { mostWrites, onAdvance }: DatabaseOptions,
 ): Database {
   /** What waits for a lock, as long as anything has or wants it. */
   const queues = new Map<string, Pending[]>();
@@ -72,7 +80,8 @@ export function ownedDatabase(
     try {
       // Writes that come while the transaction begins join it. When it is run again, it is with the same writes.
       const run = () => transactions.run({ slot, lock }, (tx) => runJoined(tx, works()));
-      const outcomes = await repeated(run, ending.signal);
+      const { outcomes, advance } = await repeated(run, ending.signal);
+      if (advance !== null) onAdvance(advance);
       // What follows, such as a request to a node, must not come after another process took over.
       await ownership.confirm();
       for (const [at, { resolve, reject }] of batch.entries()) {

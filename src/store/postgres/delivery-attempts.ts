@@ -26,14 +26,14 @@ export const deliveryAttemptRows = {
   async add(tx: SQL, { id, endpoint }: DeliveryKey, attempt: AttemptRecord): Promise<void> {
     const { atMs, durationMs, httpStatus, error, headers, answer } = attempt;
     const [row] = await tx<{ delivery: bigint }[]>`
-      INSERT INTO delivery_attempt (delivery, endpoint, at, duration_ms, http_status, error_json, headers, answer_json)
+      INSERT INTO wallet_sidecar.delivery_attempt (delivery, endpoint, at, duration_ms, http_status, error_json, headers, answer_json)
       SELECT seq, endpoint, ${atMs}::bigint, ${durationMs}::float8, ${httpStatus}::int, ${textJson(error)},
         ${JSON.stringify(headers)}, ${textJson(answer)}
-      FROM delivery WHERE id = ${id} AND endpoint = ${endpoint} RETURNING delivery`;
+      FROM wallet_sidecar.delivery WHERE id = ${id} AND endpoint = ${endpoint} RETURNING delivery`;
     if (!row) return;
     const { delivery } = row;
-    await tx`DELETE FROM delivery_attempt WHERE delivery = ${delivery} AND number <= (
-      SELECT number FROM delivery_attempt WHERE delivery = ${delivery}
+    await tx`DELETE FROM wallet_sidecar.delivery_attempt WHERE delivery = ${delivery} AND number <= (
+      SELECT number FROM wallet_sidecar.delivery_attempt WHERE delivery = ${delivery}
       ORDER BY number DESC LIMIT 1 OFFSET ${KEPT_OF_DELIVERY})`;
   },
   async list(sql: SQL, query: AttemptQuery): Promise<AttemptJson[]> {
@@ -41,7 +41,7 @@ export const deliveryAttemptRows = {
     const rows = await sql<Row[]>`
       SELECT a.number, d.id, d.endpoint, d.event, d.idx, d.body, a.at, a.duration_ms, a.http_status, a.error_json,
         a.headers, a.answer_json
-      FROM delivery_attempt a JOIN delivery d ON d.seq = a.delivery
+      FROM wallet_sidecar.delivery_attempt a JOIN wallet_sidecar.delivery d ON d.seq = a.delivery
       WHERE d.wallet = ${walletId} AND d.body IS NOT NULL AND a.number > ${after}
         AND (${id}::text IS NULL OR d.id = ${id}) AND (${endpoint}::text IS NULL OR a.endpoint = ${endpoint})
       ORDER BY a.number LIMIT ${limit}`;
@@ -50,12 +50,12 @@ export const deliveryAttemptRows = {
   /** Deletes the attempts of deliveries, by their `seq`. */
   async removeOf(tx: SQL, deliveries: readonly bigint[]): Promise<void> {
     const seqs = tx.array([...deliveries], 'bigint');
-    await tx`DELETE FROM delivery_attempt WHERE delivery = ANY(${seqs}::bigint[])`;
+    await tx`DELETE FROM wallet_sidecar.delivery_attempt WHERE delivery = ANY(${seqs}::bigint[])`;
   },
   /** Deletes the oldest attempts beyond `most`. */
   async prune(tx: SQL, most: number): Promise<void> {
-    await tx`DELETE FROM delivery_attempt WHERE number <= (
-      SELECT number FROM delivery_attempt ORDER BY number DESC LIMIT 1 OFFSET ${most})`;
+    await tx`DELETE FROM wallet_sidecar.delivery_attempt WHERE number <= (
+      SELECT number FROM wallet_sidecar.delivery_attempt ORDER BY number DESC LIMIT 1 OFFSET ${most})`;
   },
 };
 

@@ -8,18 +8,18 @@ import type { Database } from './database.ts';
 export const idempotencyRows = {
   /** Binds the key to the payment that its request makes. */
   async bind(tx: SQL, { walletId, caller, key }: KeyScope, index: PaymentIndex): Promise<void> {
-    await tx`UPDATE idempotency SET idx = ${index}
+    await tx`UPDATE wallet_sidecar.idempotency SET idx = ${index}
       WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
   },
   /** Undoes `bind`, where the key is still bound to that payment. It is then no other caller's any more. */
   async unbind(tx: SQL, { walletId, caller, key }: KeyScope, index: PaymentIndex): Promise<void> {
-    await tx`UPDATE idempotency SET idx = NULL, any_caller = FALSE
+    await tx`UPDATE wallet_sidecar.idempotency SET idx = NULL, any_caller = FALSE
       WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key} AND idx = ${index}`;
   },
   /** Deletes the outcomes of the client's own requests, and the body of the outcome that holds its credentials. */
   async forget(tx: SQL, walletId: string, clientPk: string): Promise<void> {
-    await tx`DELETE FROM idempotency WHERE wallet = ${walletId} AND caller = ${clientPk}`;
-    await tx`UPDATE idempotency SET gone = TRUE, http_status = NULL, sealed_body = NULL
+    await tx`DELETE FROM wallet_sidecar.idempotency WHERE wallet = ${walletId} AND caller = ${clientPk}`;
+    await tx`UPDATE wallet_sidecar.idempotency SET gone = TRUE, http_status = NULL, sealed_body = NULL
       WHERE wallet = ${walletId} AND subject = ${clientPk}`;
   },
 };
@@ -42,7 +42,7 @@ const place = (column: 'sealed_effect' | 'sealed_body', { walletId, caller, key 
 });
 
 async function release(tx: SQL, { walletId, caller, key }: KeyScope): Promise<void> {
-  await tx`DELETE FROM idempotency WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}
+  await tx`DELETE FROM wallet_sidecar.idempotency WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}
     AND idx IS NULL AND sealed_effect IS NULL AND sealed_body IS NULL AND NOT gone`;
 }
 
@@ -70,16 +70,16 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
     begin: (scope, fingerprint, nowMs, earlierFingerprint) =>
       db.write(scope.walletId, async (tx) => {
         const { walletId, caller, key } = scope;
-        const add = () => tx`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)
+        const add = () => tx`INSERT INTO wallet_sidecar.idempotency (wallet, caller, key, fingerprint, created_at)
           SELECT ${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}::bigint WHERE NOT EXISTS (
-            SELECT 1 FROM idempotency
+            SELECT 1 FROM wallet_sidecar.idempotency
             WHERE wallet = ${walletId} AND caller = 'owner' AND key = ${key} AND any_caller)
           ON CONFLICT DO NOTHING`;
         const { count } = await add();
         if (count > 0) return { state: 'new' };
         const [row] = await tx<Row[]>`
           SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone, caller, any_caller
-          FROM idempotency
+          FROM wallet_sidecar.idempotency
           WHERE wallet = ${walletId} AND key = ${key}
             AND (caller = ${caller} OR (caller = 'owner' AND any_caller))
           ORDER BY caller <> ${caller} LIMIT 1`;
@@ -93,7 +93,7 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
         const { walletId, caller, key } = scope;
         const sealed = sealer.seal(json, place('sealed_effect', scope));
         const { count } = await tx`
-          UPDATE idempotency SET sealed_effect = ${sealed}, idx = coalesce(${index}, idx)
+          UPDATE wallet_sidecar.idempotency SET sealed_effect = ${sealed}, idx = coalesce(${index}, idx)
           WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
         // Without the row, a repeat would cause the effect again.
         if (count === 0) {
@@ -106,11 +106,11 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
         const sealed = sealer.seal(body, place('sealed_body', scope));
         // The created client may have been revoked while the request that created it still ran. With a NULL in its
         // place, PostgreSQL would plan this statement anew each time.
-        await tx`UPDATE idempotency SET subject = ${subject}, gone = ended.gone,
+        await tx`UPDATE wallet_sidecar.idempotency SET subject = ${subject}, gone = ended.gone,
             http_status = CASE WHEN ended.gone THEN NULL ELSE ${httpStatus}::int END,
             sealed_body = CASE WHEN ended.gone THEN NULL ELSE ${sealed} END
           FROM (SELECT EXISTS (
-            SELECT 1 FROM client WHERE client_pk = coalesce(${subject}, '') AND revoked_at IS NOT NULL) AS gone) ended
+            SELECT 1 FROM wallet_sidecar.client WHERE client_pk = coalesce(${subject}, '') AND revoked_at IS NOT NULL) AS gone) ended
           WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
       }),
     release: (scope) => db.write(scope.walletId, (tx) => release(tx, scope)),
@@ -118,18 +118,18 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
       db.write(scope.walletId, async (tx) => {
         const { walletId, caller, key } = scope;
         // A key stays bound to a spend that is not over, even where its request had named nothing.
-        await tx`UPDATE idempotency i SET sealed_effect = NULL,
-            idx = CASE WHEN EXISTS (SELECT 1 FROM spend s WHERE s.wallet = i.wallet AND s.idx = i.idx)
+        await tx`UPDATE wallet_sidecar.idempotency i SET sealed_effect = NULL,
+            idx = CASE WHEN EXISTS (SELECT 1 FROM wallet_sidecar.spend s WHERE s.wallet = i.wallet AND s.idx = i.idx)
               THEN idx ELSE NULL END
           WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key} AND sealed_body IS NULL AND NOT gone`;
         await release(tx, scope);
       }),
     prune: ({ beforeMs, keep }) =>
       db.write(null, async (tx) => {
-        await tx`DELETE FROM idempotency i WHERE created_at < ${beforeMs}
-          AND NOT EXISTS (SELECT 1 FROM spend s WHERE s.wallet = i.wallet AND s.idx = i.idx)
+        await tx`DELETE FROM wallet_sidecar.idempotency i WHERE created_at < ${beforeMs}
+          AND NOT EXISTS (SELECT 1 FROM wallet_sidecar.spend s WHERE s.wallet = i.wallet AND s.idx = i.idx)
           AND (wallet, caller, key) NOT IN (
-            SELECT wallet, caller, key FROM idempotency ORDER BY created_at DESC LIMIT ${keep})`;
+            SELECT wallet, caller, key FROM wallet_sidecar.idempotency ORDER BY created_at DESC LIMIT ${keep})`;
       }),
   };
 }

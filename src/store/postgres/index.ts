@@ -12,8 +12,9 @@ import { postgresObservations } from './observations.ts';
 import { MOST_WRITES, type OpenOptions, openOwned } from './open.ts';
 import { postgresOutbox } from './outbox.ts';
 import { postgresPaymentCache } from './payment-cache.ts';
+import { seenAdvances } from './seen-advances.ts';
 import { postgresSpends, spendRows } from './spends.ts';
-import { type LeaderNotice, type StandingBy, writeNotice } from './standing-by.ts';
+import { keepingDistrust, type LeaderNotice, type StandingBy, writeNotice } from './standing-by.ts';
 import { whyUnusable } from './unusable.ts';
 import { postgresWatches } from './watches.ts';
 import { postgresWebhookEndpoints, webhookEndpointRows } from './webhook-endpoints.ts';
@@ -22,7 +23,8 @@ export { copyIntoPostgres } from './copy.ts';
 export type { SeenLeader } from './standing-by.ts';
 
 /** What a store over PostgreSQL needs. */
-export interface PostgresOptions extends Omit<OpenOptions, 'standingBy'> {
+export interface PostgresOptions
+  extends Omit<OpenOptions, 'standingBy' | 'onOpened' | 'onUpgrade'> {
   /** 32 bytes, with which secrets are sealed (docs/decisions.md 138). */
   readonly secretsKey: Uint8Array;
   readonly standingBy?: Omit<StandingBy, 'sealer'> | null;
@@ -42,12 +44,21 @@ export interface PostgresStore extends Store {
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const secrets = sealer(options.secretsKey);
+  const seen = seenAdvances();
+  const looks: (() => void)[] = [];
   const { connections, ownership, fence, close } = await openOwned({
     ...options,
+    onUpgrade: (fence) => keepingDistrust(secrets, fence),
+    onOpened() {
+      for (const look of looks) look();
+    },
     standingBy: options.standingBy ? { ...options.standingBy, sealer: secrets } : null,
   });
   try {
-    const db = ownedDatabase(connections, ownership, MOST_WRITES);
+    const db = ownedDatabase(connections, ownership, {
+      mostWrites: MOST_WRITES,
+      onAdvance: seen.add,
+    });
     const spends = spendRows(secrets);
     const endpoints = webhookEndpointRows(secrets);
     return {
@@ -63,7 +74,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       idempotency: postgresIdempotency(db, secrets),
       budgets: postgresBudgets(db),
       connectorState: postgresConnectorState(db, secrets),
-      identity: await postgresIdentity(db, secrets),
+      identity: await postgresIdentity(db, {
+        sealer: secrets,
+        seen,
+        onDoubt: (look) => void looks.push(look),
+      }),
       fence: `${fence}`,
       tell: (notice) => db.write(null, (tx) => writeNotice(tx, { sealer: secrets, fence }, notice)),
       problem: ownership.problem,

@@ -1,5 +1,6 @@
 import type { SQL } from 'bun';
 import { postgresFailure } from '../../lib/postgres-failure.ts';
+import type { Advance } from '../ports.ts';
 import { advanceCounter } from './counter.ts';
 import { sending } from './together.ts';
 
@@ -12,6 +13,13 @@ export interface Joint {
   advanceCounter(): void;
 }
 
+/** What became of writes that shared a transaction. */
+export interface JoinedOutcome {
+  readonly outcomes: readonly PromiseSettledResult<unknown>[];
+  /** The advance of the store's counter; null where no write asked for one. */
+  readonly advance: Advance | null;
+}
+
 /** What a write does in its transaction. */
 export type Work = (tx: SQL, joint: Joint) => Promise<unknown>;
 
@@ -20,10 +28,7 @@ export type Work = (tx: SQL, joint: Joint) => Promise<unknown>;
  * others. Throws an error after which the whole transaction must be undone: that of a write that is alone, of a cut
  * connection, and of a lock that another transaction has.
  */
-export async function runJoined(
-  tx: SQL,
-  works: readonly Work[],
-): Promise<PromiseSettledResult<unknown>[]> {
+export async function runJoined(tx: SQL, works: readonly Work[]): Promise<JoinedOutcome> {
   let advances = false;
   const run = async (work: Work): Promise<PromiseFulfilledResult<unknown>> => {
     let wants = false;
@@ -39,8 +44,7 @@ export async function runJoined(
   const outcomes = await (works.length === 1
     ? Promise.all(works.map(run))
     : runEach(tx, works, run));
-  if (advances) await advanceCounter(tx);
-  return outcomes;
+  return { outcomes, advance: advances ? await advanceCounter(tx) : null };
 }
 
 /** Runs each within a savepoint. */

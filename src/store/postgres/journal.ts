@@ -28,20 +28,20 @@ interface Tip {
 async function lastMs(tx: SQL, walletId: string): Promise<number> {
   const [row] = await tx<{ last: bigint }[]>`
     SELECT greatest(
-      coalesce((SELECT max(updated_at) FROM journal WHERE wallet = ${walletId}), 0),
-      coalesce((SELECT updated_at FROM journal_tip WHERE wallet = ${walletId}), 0)) AS last`;
+      coalesce((SELECT max(updated_at) FROM wallet_sidecar.journal WHERE wallet = ${walletId}), 0),
+      coalesce((SELECT updated_at FROM wallet_sidecar.journal_tip WHERE wallet = ${walletId}), 0)) AS last`;
   return numberOf(row?.last ?? 0n);
 }
 
 async function get(sql: SQL, walletId: string, index: string): Promise<JournalRow | null> {
   const [row] = await sql<Row[]>`
-    SELECT json, attempt, after_attempt FROM journal WHERE wallet = ${walletId} AND idx = ${index}`;
+    SELECT json, attempt, after_attempt FROM wallet_sidecar.journal WHERE wallet = ${walletId} AND idx = ${index}`;
   return row ? decodeRow(row) : null;
 }
 
 async function latest(sql: SQL, walletId: string, id: string): Promise<JournalRow | null> {
   const [row] = await sql<Row[]>`
-    SELECT json, attempt, after_attempt FROM journal
+    SELECT json, attempt, after_attempt FROM wallet_sidecar.journal
     WHERE wallet = ${walletId} AND substr(idx, 21) = ${id} ORDER BY status = 'failed', idx DESC LIMIT 1`;
   return row ? decodeRow(row) : null;
 }
@@ -62,7 +62,7 @@ async function writer(tx: SQL, walletId: string): Promise<JournalWriter> {
       last = Math.max(nowMs, last + 1);
       const updated = { ...payment, updatedAtMs: last };
       const json = JSON.stringify(encodePayment(updated));
-      const stored = tx`INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
+      const stored = tx`INSERT INTO wallet_sidecar.journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
         VALUES (${walletId}, ${updated.index}, ${last}, ${updated.status}, ${json}, ${attempt}, ${afterAttempt})
         ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
           json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt`;
@@ -74,12 +74,12 @@ async function writer(tx: SQL, walletId: string): Promise<JournalWriter> {
 async function remove(tx: SQL, walletId: string, index: string): Promise<void> {
   // Later rows must come after the removed one, also when the clock is set back meanwhile.
   const beforeMs = await lastMs(tx, walletId);
-  const { count } = await tx`DELETE FROM journal WHERE wallet = ${walletId} AND idx = ${index}`;
+  const { count } = await tx`DELETE FROM wallet_sidecar.journal WHERE wallet = ${walletId} AND idx = ${index}`;
   if (count === 0) return;
   await together([
-    tx`INSERT INTO journal_tip (wallet, updated_at) VALUES (${walletId}, ${beforeMs})
+    tx`INSERT INTO wallet_sidecar.journal_tip (wallet, updated_at) VALUES (${walletId}, ${beforeMs})
       ON CONFLICT (wallet) DO UPDATE SET updated_at = excluded.updated_at`,
-    tx`DELETE FROM cache WHERE wallet = ${walletId} AND idx = ${index}`,
+    tx`DELETE FROM wallet_sidecar.cache WHERE wallet = ${walletId} AND idx = ${index}`,
   ]);
 }
 
@@ -105,11 +105,11 @@ export const journalRows = {
       SELECT found.* FROM jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) AS wanted (id)
       CROSS JOIN LATERAL (
         SELECT json, attempt, after_attempt,
-          EXISTS (SELECT 1 FROM spend s WHERE s.wallet = j.wallet AND s.idx = j.idx
+          EXISTS (SELECT 1 FROM wallet_sidecar.spend s WHERE s.wallet = j.wallet AND s.idx = j.idx
             AND (s.state <> 'known' OR s.attempt IS NULL)) AS unshown,
-          EXISTS (SELECT 1 FROM watch w
+          EXISTS (SELECT 1 FROM wallet_sidecar.watch w
             WHERE w.wallet = j.wallet AND w.kind IN ('payment', 'held') AND w.key = j.idx) AS watched
-        FROM journal j WHERE wallet = ${walletId} AND substr(idx, 21) = wanted.id OFFSET 0) found`;
+        FROM wallet_sidecar.journal j WHERE wallet = ${walletId} AND substr(idx, 21) = wanted.id OFFSET 0) found`;
     return rows.map((row) => ({
       row: decodeRow(row),
       isWatched: row.watched,
@@ -118,14 +118,14 @@ export const journalRows = {
   },
   /** Stores the attempt of a row, which is not an update of its payment. */
   async setAttempt(tx: SQL, walletId: string, index: string, attempt: number): Promise<void> {
-    await tx`UPDATE journal SET attempt = ${attempt} WHERE wallet = ${walletId} AND idx = ${index}`;
+    await tx`UPDATE wallet_sidecar.journal SET attempt = ${attempt} WHERE wallet = ${walletId} AND idx = ${index}`;
   },
   /** Deletes the row, also of the cache. */
   remove,
   /** Deletes the row, whose index leads to that of the other payment from then on. */
   async giveWay(tx: SQL, walletId: string, index: string, to: string): Promise<void> {
     await remove(tx, walletId, index);
-    await tx`INSERT INTO given_way (wallet, idx, to_idx) VALUES (${walletId}, ${index}, ${to})
+    await tx`INSERT INTO wallet_sidecar.given_way (wallet, idx, to_idx) VALUES (${walletId}, ${index}, ${to})
       ON CONFLICT (wallet, idx) DO UPDATE SET to_idx = excluded.to_idx`;
   },
 };
@@ -135,7 +135,9 @@ export function postgresJournal(db: Database): PaymentJournal {
   return {
     async tip(walletId) {
       const [newest] = await db.read(
-        (sql) => sql<Tip[]>`SELECT idx, updated_at FROM journal WHERE wallet = ${walletId}
+        (sql) => sql<
+          Tip[]
+        >`SELECT idx, updated_at FROM wallet_sidecar.journal WHERE wallet = ${walletId}
           ORDER BY updated_at DESC LIMIT 1`,
       );
       return newest ? updatedIndex(numberOf(newest.updated_at), idOfIndex(newest.idx)) : null;
@@ -146,7 +148,7 @@ export function postgresJournal(db: Database): PaymentJournal {
         const row = await get(sql, walletId, index);
         if (row) return row.payment;
         const [way] = await sql<{ to_idx: string }[]>`
-          SELECT to_idx FROM given_way WHERE wallet = ${walletId} AND idx = ${index}`;
+          SELECT to_idx FROM wallet_sidecar.given_way WHERE wallet = ${walletId} AND idx = ${index}`;
         return way ? ((await get(sql, walletId, way.to_idx))?.payment ?? null) : null;
       }),
     latest: async (walletId, id) =>
@@ -154,14 +156,14 @@ export function postgresJournal(db: Database): PaymentJournal {
     async open(walletId) {
       const rows = await db.read(
         (sql) => sql<Pick<Row, 'json'>[]>`
-          SELECT json FROM journal WHERE wallet = ${walletId} AND status = 'pending' ORDER BY idx`,
+          SELECT json FROM wallet_sidecar.journal WHERE wallet = ${walletId} AND status = 'pending' ORDER BY idx`,
       );
       return rows.map(decode);
     },
     async openOnchain(walletId) {
       const rows = await db.read(
         (sql) => sql<Pick<Row, 'json'>[]>`
-          SELECT json FROM journal WHERE wallet = ${walletId} AND status = 'pending'
+          SELECT json FROM wallet_sidecar.journal WHERE wallet = ${walletId} AND status = 'pending'
             AND substr(idx, 21, 3) IN ('os_', 'or_') ORDER BY idx`,
       );
       return rows.map(decode);
@@ -187,7 +189,7 @@ async function updatedAfter(
   const [atMs, id] = start === null ? [0, ''] : [updatedAtOfIndex(start), idOfUpdatedIndex(start)];
   const rows = await db.read(
     (sql) => sql<Pick<Row, 'json'>[]>`
-      SELECT json FROM journal WHERE wallet = ${walletId}
+      SELECT json FROM wallet_sidecar.journal WHERE wallet = ${walletId}
         AND updated_at >= ${atMs} AND (updated_at, substr(idx, 21)) > (${atMs}, ${id})
       ORDER BY updated_at LIMIT ${limit}`,
   );

@@ -16,17 +16,17 @@ interface Row {
 /** Rows of the unpaid invoices of names, for the transaction that ends a payment. */
 export const nameInvoiceRows = {
   async remove(tx: SQL, walletId: string, id: PaymentId): Promise<void> {
-    await tx`DELETE FROM name_invoice WHERE wallet = ${walletId} AND id = ${id}`;
+    await tx`DELETE FROM wallet_sidecar.name_invoice WHERE wallet = ${walletId} AND id = ${id}`;
   },
 };
 
 async function ofWallet(sql: SQL, walletId: string): Promise<NameRecord | null> {
-  const [row] = await sql<Row[]>`SELECT * FROM name WHERE wallet = ${walletId}`;
+  const [row] = await sql<Row[]>`SELECT * FROM wallet_sidecar.name WHERE wallet = ${walletId}`;
   return recordOf(row);
 }
 
 async function find(sql: SQL, username: string): Promise<NameRecord | null> {
-  const [row] = await sql<Row[]>`SELECT * FROM name WHERE username = ${username}`;
+  const [row] = await sql<Row[]>`SELECT * FROM wallet_sidecar.name WHERE username = ${username}`;
   return recordOf(row);
 }
 
@@ -41,7 +41,7 @@ export function postgresNames(db: Database): NameStore {
           current: await ofWallet(tx, walletId),
           holder: await find(tx, username),
         });
-        await tx`INSERT INTO name (wallet, node_kind, username, offer, window_at)
+        await tx`INSERT INTO wallet_sidecar.name (wallet, node_kind, username, offer, window_at)
           VALUES (${record.walletId}, ${record.nodeKind}, ${record.username}, ${record.offer}, ${record.windowAtMs})
           ON CONFLICT (wallet) DO UPDATE SET node_kind = excluded.node_kind, username = excluded.username,
             offer = excluded.offer, window_at = excluded.window_at`;
@@ -50,14 +50,14 @@ export function postgresNames(db: Database): NameStore {
     takePlace: (walletId, { id, source, expiresAtMs }, { nowMs, most, mostOfSource }) =>
       db.write(walletId, async (tx) => {
         const [, [taken]] = await together([
-          tx`DELETE FROM name_invoice WHERE wallet = ${walletId} AND expires_at <= ${nowMs}`,
+          tx`DELETE FROM wallet_sidecar.name_invoice WHERE wallet = ${walletId} AND expires_at <= ${nowMs}`,
           tx<{ open: number; of_source: number }[]>`
             SELECT count(*)::int AS open, (count(*) FILTER (WHERE source = ${source}))::int AS of_source
-            FROM name_invoice WHERE wallet = ${walletId} AND expires_at > ${nowMs}`,
+            FROM wallet_sidecar.name_invoice WHERE wallet = ${walletId} AND expires_at > ${nowMs}`,
         ]);
         const { open = 0, of_source = 0 } = taken ?? {};
         if (open >= most || of_source >= mostOfSource) return false;
-        await tx`INSERT INTO name_invoice (wallet, id, source, expires_at)
+        await tx`INSERT INTO wallet_sidecar.name_invoice (wallet, id, source, expires_at)
           VALUES (${walletId}, ${id}, ${source}, ${expiresAtMs})`;
         return true;
       }),

@@ -32,13 +32,13 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
     async cursor(walletId) {
       const [row] = await db.read(
         (sql) => sql<{ cursor_json: string }[]>`
-          SELECT cursor_json FROM feed_cursor WHERE wallet = ${walletId}`,
+          SELECT cursor_json FROM wallet_sidecar.feed_cursor WHERE wallet = ${walletId}`,
       );
       return row ? textOf(row.cursor_json) : undefined;
     },
     startAt: (walletId, cursor) =>
       db.write(walletId, async (tx) => {
-        await tx`INSERT INTO feed_cursor (wallet, cursor_json) VALUES (${walletId}, ${textJson(cursor)})
+        await tx`INSERT INTO wallet_sidecar.feed_cursor (wallet, cursor_json) VALUES (${walletId}, ${textJson(cursor)})
           ON CONFLICT DO NOTHING`;
       }),
     apply: (walletId, { observations, cursor, journaled, nowMs }, rules) =>
@@ -66,7 +66,7 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
           await answered(Promise.reject(error));
         }
         if (cursor !== null) {
-          send(tx`INSERT INTO feed_cursor (wallet, cursor_json) VALUES (${walletId}, ${textJson(cursor)})
+          send(tx`INSERT INTO wallet_sidecar.feed_cursor (wallet, cursor_json) VALUES (${walletId}, ${textJson(cursor)})
             ON CONFLICT (wallet) DO UPDATE SET cursor_json = excluded.cursor_json`);
         }
         await answered();
@@ -220,10 +220,10 @@ async function deliver({ tx, walletId, rules, parts }: Batch, payment: Payment):
   // Rows stay when a delivery is pruned or canceled, so an observation that comes again is not delivered again, and
   // not to an endpoint that was made later either.
   const { count } = await tx`
-    INSERT INTO delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at)
+    INSERT INTO wallet_sidecar.delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at)
     SELECT ${id}::text, endpoint, ${event}::text, ${walletId}::text, ${payment.index}::text, 'pending', ${body}::text,
       ${createdAtMs}::bigint, ${createdAtMs}::bigint
     FROM unnest(${tx.array([...draft.endpoints], 'text')}::text[]) WITH ORDINALITY AS given (endpoint, place)
-    WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE id = ${id}) ORDER BY place`;
+    WHERE NOT EXISTS (SELECT 1 FROM wallet_sidecar.delivery WHERE id = ${id}) ORDER BY place`;
   return count;
 }

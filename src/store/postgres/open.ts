@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
+import type { SQL } from 'bun';
 import { systemClock } from '../../lib/clock.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Ownership, takeOwnership } from './ownership.ts';
 import { bringUpToDate, prepareSchema } from './schema.ts';
+import { requireOwnSessions } from './settings.ts';
 import { type StandingBy, standUntilFree } from './standing-by.ts';
 import { whyUnusable } from './unusable.ts';
 
@@ -21,6 +23,10 @@ export interface OpenOptions {
   readonly onLost: (message: string) => void;
   /** The length of the lease in milliseconds. */
   readonly leaseMs?: number;
+  /** Called for each connection that is opened. */
+  readonly onOpened?: () => void;
+  /** Returns what is done, for the process with that fencing number, when the schema was brought up to date. */
+  readonly onUpgrade?: (fence: bigint) => (tx: SQL, from: number) => Promise<void>;
   /** How this process waits while another one has the database; without it, it does not start then. */
   readonly standingBy?: StandingBy | null;
 }
@@ -39,12 +45,13 @@ export interface OwnedConnections {
  * when its schema is of a newer version, and when it cannot be reached or used. No message holds a password.
  */
 export async function openOwned(options: OpenOptions): Promise<OwnedConnections> {
-  const { url, leaseMs = LEASE_MS, onLost, standingBy = null } = options;
-  const pool = openConnections(url, MOST_CONNECTIONS);
+  const { url, leaseMs = LEASE_MS, onLost, onOpened, onUpgrade, standingBy = null } = options;
+  const pool = openConnections(url, MOST_CONNECTIONS, onOpened);
   // The lease has a connection of its own, so that its renewal never waits behind other work.
-  const leasing = openConnections(url, 1);
+  const leasing = openConnections(url, 1, onOpened);
   const closeAll = () => Promise.all([pool, leasing].map((one) => one.close()));
   try {
+    await requireSessions(url);
     await prepareSchema(leasing.sql);
     const ownership = await takeOwnership({
       connections: leasing,
@@ -63,7 +70,8 @@ export async function openOwned(options: OpenOptions): Promise<OwnedConnections>
       await closeAll();
     };
     try {
-      await bringUpToDate(pool.sql, fence, MOST_WRITES);
+      const slots = MOST_WRITES;
+      await bringUpToDate(pool.sql, { fence, slots, onUpgrade: onUpgrade?.(fence) });
     } catch (error) {
       await ownership.release();
       throw error;
@@ -87,6 +95,16 @@ export async function withOwnedDatabase<T>(
     throw whyUnusable(error, options.url);
   } finally {
     await owned.close();
+  }
+}
+
+/** The connections for it are closed again, since a process that stands by needs one alone. */
+async function requireSessions(url: string): Promise<void> {
+  const trial = openConnections(url, 2);
+  try {
+    await requireOwnSessions(trial.sql);
+  } finally {
+    await trial.close();
   }
 }
 

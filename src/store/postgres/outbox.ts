@@ -29,7 +29,7 @@ export function postgresOutbox(db: Database, owner: string): Outbox {
   async function settle(key: DeliveryKey, work: (tx: SQL) => Promise<void>): Promise<void> {
     const [row] = await db.read(
       (sql) => sql<{ wallet: string }[]>`
-        SELECT wallet FROM delivery WHERE id = ${key.id} AND endpoint = ${key.endpoint}`,
+        SELECT wallet FROM wallet_sidecar.delivery WHERE id = ${key.id} AND endpoint = ${key.endpoint}`,
     );
     if (row) await db.write(row.wallet, work);
   }
@@ -38,11 +38,11 @@ export function postgresOutbox(db: Database, owner: string): Outbox {
     claim: ({ endpoint, nowMs, leaseUntilMs, lastPossibleMs, limit }) =>
       db.write(null, async (tx) => {
         const due = await tx<(DueDelivery & { seq: bigint })[]>`
-          SELECT seq, id, endpoint, body, attempts FROM delivery
+          SELECT seq, id, endpoint, body, attempts FROM wallet_sidecar.delivery
           WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at <= ${nowMs}
           ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
         const stranded = await tx<(DueDelivery & { seq: bigint })[]>`
-          SELECT seq, id, endpoint, body, attempts FROM delivery
+          SELECT seq, id, endpoint, body, attempts FROM wallet_sidecar.delivery
           WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at > ${lastPossibleMs}
           ORDER BY due_at LIMIT ${limit - due.length} FOR UPDATE SKIP LOCKED`;
         const rows = [...due, ...stranded];
@@ -50,31 +50,32 @@ export function postgresOutbox(db: Database, owner: string): Outbox {
           rows.map(({ seq }) => seq),
           'bigint',
         );
-        await tx`UPDATE delivery SET due_at = ${leaseUntilMs}, lease_owner = ${owner}
+        await tx`UPDATE wallet_sidecar.delivery SET due_at = ${leaseUntilMs}, lease_owner = ${owner}
           WHERE seq = ANY(${seqs}::bigint[])`;
         return rows.map(({ id, body, attempts }) => ({ id, endpoint, body, attempts }));
       }),
     delivered: (key, attempt) =>
       settle(key, async (tx) => {
-        await tx`UPDATE delivery SET state = 'delivered', attempts = attempts + 1, last_error_json = 'null',
+        await tx`UPDATE wallet_sidecar.delivery SET state = 'delivered', attempts = attempts + 1, last_error_json = 'null',
             due_at = NULL, lease_owner = NULL, delivered_at = ${attempt.atMs + attempt.durationMs}
           WHERE id = ${key.id} AND endpoint = ${key.endpoint} AND state <> 'canceled'`;
         await deliveryAttemptRows.add(tx, key, attempt);
       }),
     release: ({ id, endpoint }, nowMs) =>
       db.write(null, async (tx) => {
-        await tx`UPDATE delivery SET due_at = ${nowMs}, lease_owner = NULL
+        await tx`UPDATE wallet_sidecar.delivery SET due_at = ${nowMs}, lease_owner = NULL
           WHERE id = ${id} AND endpoint = ${endpoint} AND lease_owner = ${owner} AND state = 'pending'`;
       }),
     releaseAbandoned: (nowMs) =>
       db.write(null, async (tx) => {
-        const { count } = await tx`UPDATE delivery SET due_at = ${nowMs}, lease_owner = NULL
+        const { count } =
+          await tx`UPDATE wallet_sidecar.delivery SET due_at = ${nowMs}, lease_owner = NULL
           WHERE lease_owner IS NOT NULL AND lease_owner <> ${owner} AND state = 'pending'`;
         return count;
       }),
     attemptFailed: (key, attempt, nextAttemptAtMs) =>
       settle(key, async (tx) => {
-        await tx`UPDATE delivery SET state = ${nextAttemptAtMs === null ? 'failed' : 'pending'},
+        await tx`UPDATE wallet_sidecar.delivery SET state = ${nextAttemptAtMs === null ? 'failed' : 'pending'},
             attempts = attempts + 1, last_error_json = ${textJson(attempt.error)}, due_at = ${nextAttemptAtMs},
             lease_owner = NULL
           WHERE id = ${key.id} AND endpoint = ${key.endpoint} AND state <> 'canceled'`;
@@ -88,23 +89,23 @@ export function postgresOutbox(db: Database, owner: string): Outbox {
         const id = 'id' in which ? which.id : null;
         const sinceMs = 'sinceMs' in which ? which.sinceMs : null;
         const { count } = await tx`
-          UPDATE delivery SET state = 'pending', attempts = 0, due_at = ${nowMs}, lease_owner = NULL
+          UPDATE wallet_sidecar.delivery SET state = 'pending', attempts = 0, due_at = ${nowMs}, lease_owner = NULL
           WHERE wallet = ${walletId} AND body IS NOT NULL
             AND (${id}::text IS NULL OR id = ${id}) AND (${sinceMs}::bigint IS NULL OR created_at >= ${sinceMs})
             AND (${endpoint}::text IS NULL OR endpoint = ${endpoint})
             AND (endpoint = ${CONFIGURED_ENDPOINT}
-              OR EXISTS (SELECT 1 FROM webhook_endpoint e WHERE e.id = delivery.endpoint))`;
+              OR EXISTS (SELECT 1 FROM wallet_sidecar.webhook_endpoint e WHERE e.id = delivery.endpoint))`;
         return count;
       }),
     prune: ({ beforeMs, least, most, mostAttempts }) =>
       db.write(null, async (tx) => {
         const old = await tx<{ seq: bigint }[]>`
-          UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state <> 'pending' AND created_at < ${beforeMs}
-            AND seq <= (SELECT seq FROM delivery WHERE body IS NOT NULL AND state <> 'pending'
+          UPDATE wallet_sidecar.delivery SET body = NULL WHERE body IS NOT NULL AND state <> 'pending' AND created_at < ${beforeMs}
+            AND seq <= (SELECT seq FROM wallet_sidecar.delivery WHERE body IS NOT NULL AND state <> 'pending'
               ORDER BY seq DESC LIMIT 1 OFFSET ${least}) RETURNING seq`;
         const many = await tx<{ seq: bigint }[]>`
-          UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state <> 'pending'
-            AND seq <= (SELECT seq FROM delivery WHERE body IS NOT NULL AND state <> 'pending'
+          UPDATE wallet_sidecar.delivery SET body = NULL WHERE body IS NOT NULL AND state <> 'pending'
+            AND seq <= (SELECT seq FROM wallet_sidecar.delivery WHERE body IS NOT NULL AND state <> 'pending'
               ORDER BY seq DESC LIMIT 1 OFFSET ${most}) RETURNING seq`;
         const pruned = [...old, ...many].map(({ seq }) => seq);
         await deliveryAttemptRows.removeOf(tx, pruned);
@@ -119,14 +120,14 @@ export function postgresOutbox(db: Database, owner: string): Outbox {
 async function queued(sql: SQL) {
   const rows = await sql<{ endpoint: string; first: bigint; last: bigint }[]>`
     WITH RECURSIVE waiting (endpoint) AS (
-      SELECT min(endpoint) FROM delivery WHERE state = 'pending'
+      SELECT min(endpoint) FROM wallet_sidecar.delivery WHERE state = 'pending'
       UNION ALL
-      SELECT (SELECT min(d.endpoint) FROM delivery d WHERE d.state = 'pending' AND d.endpoint > waiting.endpoint)
+      SELECT (SELECT min(d.endpoint) FROM wallet_sidecar.delivery d WHERE d.state = 'pending' AND d.endpoint > waiting.endpoint)
       FROM waiting WHERE waiting.endpoint IS NOT NULL
     )
     SELECT endpoint,
-      (SELECT min(due_at) FROM delivery d WHERE d.state = 'pending' AND d.endpoint = waiting.endpoint) AS first,
-      (SELECT max(due_at) FROM delivery d WHERE d.state = 'pending' AND d.endpoint = waiting.endpoint) AS last
+      (SELECT min(due_at) FROM wallet_sidecar.delivery d WHERE d.state = 'pending' AND d.endpoint = waiting.endpoint) AS first,
+      (SELECT max(due_at) FROM wallet_sidecar.delivery d WHERE d.state = 'pending' AND d.endpoint = waiting.endpoint) AS last
     FROM waiting WHERE endpoint IS NOT NULL`;
   return rows.map(({ endpoint, first, last }) => ({
     endpoint,
@@ -141,10 +142,10 @@ async function list(
 ): Promise<DeliveryJson[]> {
   const { id = null, endpoint: beforeEndpoint = null } = before ?? {};
   const rows = await sql<Row[]>`
-    SELECT id, endpoint, event, idx, state, attempts, last_error_json, due_at, delivered_at, created_at FROM delivery
+    SELECT id, endpoint, event, idx, state, attempts, last_error_json, due_at, delivered_at, created_at FROM wallet_sidecar.delivery
     WHERE wallet = ${walletId} AND body IS NOT NULL AND (${state}::text IS NULL OR state = ${state})
       AND (${endpoint}::text IS NULL OR endpoint = ${endpoint})
-      AND (${id}::text IS NULL OR seq < (SELECT min(b.seq) FROM delivery b
+      AND (${id}::text IS NULL OR seq < (SELECT min(b.seq) FROM wallet_sidecar.delivery b
         WHERE b.id = ${id} AND b.endpoint = coalesce(${beforeEndpoint}, b.endpoint)))
     ORDER BY seq DESC LIMIT ${limit}`;
   return rows.map((row) => ({
@@ -164,10 +165,10 @@ async function list(
 /** Each count reads one partial index and no rows, which are large and many. */
 async function counts(sql: SQL): Promise<Record<DeliveryState, number>> {
   const [row] = await sql<Record<'pending' | 'settled' | 'failed' | 'canceled', bigint>[]>`
-    SELECT (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending,
-      (SELECT count(*) FROM delivery WHERE state <> 'pending' AND body IS NOT NULL) AS settled,
-      (SELECT count(*) FROM delivery WHERE state = 'failed' AND body IS NOT NULL) AS failed,
-      (SELECT count(*) FROM delivery WHERE state = 'canceled' AND body IS NOT NULL) AS canceled`;
+    SELECT (SELECT count(*) FROM wallet_sidecar.delivery WHERE state = 'pending') AS pending,
+      (SELECT count(*) FROM wallet_sidecar.delivery WHERE state <> 'pending' AND body IS NOT NULL) AS settled,
+      (SELECT count(*) FROM wallet_sidecar.delivery WHERE state = 'failed' AND body IS NOT NULL) AS failed,
+      (SELECT count(*) FROM wallet_sidecar.delivery WHERE state = 'canceled' AND body IS NOT NULL) AS canceled`;
   const { pending = 0n, settled = 0n, failed = 0n, canceled = 0n } = row ?? {};
   return {
     pending: numberOf(pending),

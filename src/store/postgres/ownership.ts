@@ -5,6 +5,7 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { type Connections, unlessSilent } from './connections.ts';
+import { withSettings } from './settings.ts';
 import { stopping } from './stopping.ts';
 
 /** The lease by which one process owns the database (docs/decisions.md 136). */
@@ -84,7 +85,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
 /** Takes the lease where it is free. Returns null when the database cannot be reached by a process that stands by. */
 async function tryToTake(options: OwnershipOptions): Promise<Lease | null> {
   const { connections, untilFree, onSilent } = options;
-  const take = () => connections.sql.begin((tx) => takeFree(tx, options));
+  const take = () => withSettings(connections.sql, (tx) => takeFree(tx, options));
   if (untilFree === null) return take();
   try {
     return await unlessSilent(take, { ms: MOST_TAKING_MS, onSilent });
@@ -101,16 +102,16 @@ async function takeFree(
 ): Promise<Lease> {
   const [lease] = await tx<Lease[]>`
     SELECT l.fence, l.renewals, l.expires_at > clock_timestamp() AS held, o.holder
-    FROM ownership_lease l, ownership o FOR UPDATE OF l`;
+    FROM wallet_sidecar.ownership_lease l, wallet_sidecar.ownership o FOR UPDATE OF l`;
   if (lease === undefined) {
     throw new StoreUnusable('The database has lost the row that says whose it is.');
   }
   if (lease.held) return lease;
   const fence = lease.fence + 1n;
-  await tx`UPDATE ownership_lease SET fence = ${fence}, renewals = 0,
+  await tx`UPDATE wallet_sidecar.ownership_lease SET fence = ${fence}, renewals = 0,
     expires_at = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'`;
   // It waits for the transactions of the process before, which have locked this row.
-  await tx`UPDATE ownership SET fence = ${fence}, holder = ${holder}`;
+  await tx`UPDATE wallet_sidecar.ownership SET fence = ${fence}, holder = ${holder}`;
   return { ...lease, fence };
 }
 
@@ -130,13 +131,16 @@ function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment
   /** Renews the lease. Throws when another process has it, and when the database cannot be reached. */
   async function renew(): Promise<void> {
     const startedAt = moment();
-    // A renewal is one short statement, so a database that does not answer it answers nothing. When this process ends,
+    // A renewal is one short transaction, so a database that does not answer it answers nothing. When this process ends,
     // it is not waited for.
     const { count } = await unlessSilent(
-      () => connections.sql`
-        UPDATE ownership_lease SET renewals = renewals + 1,
-          expires_at = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'
-        WHERE fence = ${fence}`,
+      () =>
+        withSettings(
+          connections.sql,
+          (tx) => tx`UPDATE wallet_sidecar.ownership_lease SET renewals = renewals + 1,
+              expires_at = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'
+            WHERE fence = ${fence}`,
+        ),
       { ms: leaseMs / 2, onSilent, ending: ending.signal },
     );
     if (count === 0) throw lost();
@@ -176,7 +180,7 @@ function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment
       ending.abort();
       await renewing;
       // A database that is away forgets the lease by itself.
-      await connections.sql`UPDATE ownership_lease SET expires_at = '-infinity' WHERE fence = ${fence}`.catch(
+      await connections.sql`UPDATE wallet_sidecar.ownership_lease SET expires_at = '-infinity' WHERE fence = ${fence}`.catch(
         () => undefined,
       );
     },

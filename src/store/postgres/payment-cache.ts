@@ -19,11 +19,11 @@ async function write(tx: SQL, walletId: string, payments: readonly Payment[]): P
   const states = column(({ status }) => status);
   const jsons = column((payment) => JSON.stringify(encodePayment(payment)));
   const [added, changed] = await together([
-    tx`INSERT INTO cache (wallet, idx, status, direction, rail, json)
+    tx`INSERT INTO wallet_sidecar.cache (wallet, idx, status, direction, rail, json)
       SELECT ${walletId}::text, * FROM unnest(${indexes}::text[], ${states}::text[],
         ${column(({ direction }) => direction)}::text[], ${column(({ rail }) => rail)}::text[], ${jsons}::text[])
       ON CONFLICT DO NOTHING`,
-    tx`UPDATE cache SET status = given.status, json = given.json
+    tx`UPDATE wallet_sidecar.cache SET status = given.status, json = given.json
       FROM unnest(${indexes}::text[], ${states}::text[], ${jsons}::text[]) AS given (idx, status, json)
       WHERE cache.wallet = ${walletId} AND cache.idx = given.idx AND cache.json <> given.json`,
   ]);
@@ -38,7 +38,7 @@ async function stillThere(
 ): Promise<readonly Payment[]> {
   const doubtful = payments.filter(mayBeGivenUp).map(({ index }) => index);
   if (doubtful.length === 0) return payments;
-  const rows = await tx<{ idx: string }[]>`SELECT idx FROM journal
+  const rows = await tx<{ idx: string }[]>`SELECT idx FROM wallet_sidecar.journal
     WHERE wallet = ${walletId} AND idx = ANY(${tx.array(doubtful, 'text')}::text[])`;
   const there = new Set(rows.map(({ idx }) => idx));
   return payments.filter((payment) => !mayBeGivenUp(payment) || there.has(payment.index));
@@ -63,7 +63,7 @@ export function postgresPaymentCache(db: Database): PaymentCache {
     async cursor(walletId) {
       const [row] = await db.read(
         (sql) => sql<{ updated_idx: UpdatedIndex }[]>`
-          SELECT updated_idx FROM cache_cursor WHERE wallet = ${walletId}`,
+          SELECT updated_idx FROM wallet_sidecar.cache_cursor WHERE wallet = ${walletId}`,
       );
       return row?.updated_idx ?? null;
     },
@@ -77,7 +77,7 @@ export function postgresPaymentCache(db: Database): PaymentCache {
           numUpdated += counts.numUpdated;
         }
         if (cursor !== null) {
-          await tx`INSERT INTO cache_cursor (wallet, updated_idx) VALUES (${walletId}, ${cursor})
+          await tx`INSERT INTO wallet_sidecar.cache_cursor (wallet, updated_idx) VALUES (${walletId}, ${cursor})
             ON CONFLICT (wallet) DO UPDATE SET
               updated_idx = greatest(cache_cursor.updated_idx, excluded.updated_idx)`;
         }
@@ -86,7 +86,7 @@ export function postgresPaymentCache(db: Database): PaymentCache {
     async get(walletId, index) {
       const [row] = await db.read(
         (sql) => sql<{ json: string; status: Payment['status'] }[]>`
-          SELECT json, status FROM cache WHERE wallet = ${walletId} AND idx = ${index}`,
+          SELECT json, status FROM wallet_sidecar.cache WHERE wallet = ${walletId} AND idx = ${index}`,
       );
       return row ? { json: row.json, final: isFinal(row) } : null;
     },
@@ -105,13 +105,13 @@ export function postgresPaymentCache(db: Database): PaymentCache {
     refresh: (walletId, payment) =>
       db.write(walletId, async (tx) => {
         const json = JSON.stringify(encodePayment(payment));
-        await tx`UPDATE cache SET status = ${payment.status}, json = ${json}
+        await tx`UPDATE wallet_sidecar.cache SET status = ${payment.status}, json = ${json}
           WHERE wallet = ${walletId} AND idx = ${payment.index} AND json <> ${json}`;
       }),
     clear: (walletId) =>
       db.write(walletId, async (tx) => {
-        await tx`DELETE FROM cache WHERE wallet = ${walletId}`;
-        await tx`DELETE FROM cache_cursor WHERE wallet = ${walletId}`;
+        await tx`DELETE FROM wallet_sidecar.cache WHERE wallet = ${walletId}`;
+        await tx`DELETE FROM wallet_sidecar.cache_cursor WHERE wallet = ${walletId}`;
       }),
   };
 }
@@ -121,7 +121,7 @@ function listQuery(walletId: string, query: CacheQuery): { text: string; values:
   const { where, values, order } = cacheConditions(walletId, query);
   let at = 0;
   return {
-    text: `SELECT idx, json FROM cache WHERE ${where.replaceAll('?', () => `$${++at}`)} ORDER BY idx ${order} LIMIT ${query.limit + 1}`,
+    text: `SELECT idx, json FROM wallet_sidecar.cache WHERE ${where.replaceAll('?', () => `$${++at}`)} ORDER BY idx ${order} LIMIT ${query.limit + 1}`,
     values: [...values],
   };
 }

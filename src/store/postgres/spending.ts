@@ -26,7 +26,7 @@ interface Held extends Row {
 
 async function periodOf(tx: SQL, walletId: string, clientPk: string): Promise<BudgetPeriod | null> {
   const [row] = await tx<{ period: BudgetPeriod }[]>`
-    SELECT period FROM budget WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
+    SELECT period FROM wallet_sidecar.budget WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
   return row?.period ?? null;
 }
 
@@ -40,7 +40,7 @@ async function add(
 ): Promise<void> {
   if (period === null || amountMsat === 0n) return;
   const startsAtMs = periodStart(period, atMs);
-  await tx`INSERT INTO spent (wallet, client_pk, starts_at, amount_msat)
+  await tx`INSERT INTO wallet_sidecar.spent (wallet, client_pk, starts_at, amount_msat)
     VALUES (${walletId}, ${clientPk}, ${startsAtMs}, ${`${amountMsat}`}::numeric)
     ON CONFLICT (wallet, client_pk, starts_at) DO UPDATE SET amount_msat = spent.amount_msat + excluded.amount_msat`;
 }
@@ -49,7 +49,7 @@ async function countedOf(tx: SQL, walletId: string, name: string): Promise<Held[
   return tx<
     Held[]
   >`SELECT s.seq, s.client_pk, s.at, s.amount_msat::text AS amount, s.settled, b.period
-    FROM spending s LEFT JOIN budget b ON b.wallet = s.wallet AND b.client_pk = s.client_pk
+    FROM wallet_sidecar.spending s LEFT JOIN wallet_sidecar.budget b ON b.wallet = s.wallet AND b.client_pk = s.client_pk
     WHERE s.wallet = ${walletId} AND s.name = ${name}`;
 }
 
@@ -66,7 +66,7 @@ async function giveBack(
   for (const { seq, client_pk: clientPk, at, amount, period } of rows) {
     const change = { clientPk, atMs: numberOf(at), amountMsat: -BigInt(amount) };
     await together([
-      tx`DELETE FROM spending WHERE seq = ${seq}`,
+      tx`DELETE FROM wallet_sidecar.spending WHERE seq = ${seq}`,
       add(tx, walletId, change, period, periodStart),
     ]);
   }
@@ -92,7 +92,7 @@ export const spendingRows = {
    */
   async sum(sql: SQL, walletId: string, clientPk: string, startsAtMs: number): Promise<bigint> {
     const [row] = await sql<{ total: string }[]>`
-      SELECT coalesce(sum(amount_msat), 0)::text AS total FROM spent
+      SELECT coalesce(sum(amount_msat), 0)::text AS total FROM wallet_sidecar.spent
       WHERE wallet = ${walletId} AND client_pk = ${clientPk} AND starts_at >= ${startsAtMs}`;
     return BigInt(row?.total ?? '0');
   },
@@ -103,18 +103,18 @@ export const spendingRows = {
     clientPk: string,
     periodStart: PeriodStart,
   ): Promise<void> {
-    await tx`DELETE FROM spent WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
+    await tx`DELETE FROM wallet_sidecar.spent WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
     const period = await periodOf(tx, walletId, clientPk);
     if (period === null) return;
     const rows = await tx<Row[]>`
-      SELECT at, amount_msat::text AS amount FROM spending WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
+      SELECT at, amount_msat::text AS amount FROM wallet_sidecar.spending WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
     const sums = new Map<number, bigint>();
     for (const { at, amount } of rows) {
       const startsAtMs = periodStart(period, numberOf(at));
       sums.set(startsAtMs, (sums.get(startsAtMs) ?? 0n) + BigInt(amount));
     }
     for (const [startsAtMs, total] of sums) {
-      await tx`INSERT INTO spent (wallet, client_pk, starts_at, amount_msat)
+      await tx`INSERT INTO wallet_sidecar.spent (wallet, client_pk, starts_at, amount_msat)
         VALUES (${walletId}, ${clientPk}, ${startsAtMs}, ${`${total}`}::numeric)`;
     }
   },
@@ -127,7 +127,7 @@ export const spendingRows = {
     { period, periodStart }: { period: BudgetPeriod | null; periodStart: PeriodStart },
   ): Promise<void> {
     await together([
-      tx`INSERT INTO spending (wallet, client_pk, at, name, amount_msat, settled)
+      tx`INSERT INTO wallet_sidecar.spending (wallet, client_pk, at, name, amount_msat, settled)
         VALUES (${walletId}, ${clientPk}, ${atMs}, ${name}, ${`${amountMsat}`}::numeric, FALSE)`,
       add(tx, walletId, { clientPk, atMs, amountMsat }, period, periodStart),
     ]);
@@ -148,7 +148,7 @@ export const spendingRows = {
     )) {
       const change = { clientPk, atMs: numberOf(at), amountMsat: costMsat - BigInt(amount) };
       await together([
-        tx`UPDATE spending SET amount_msat = ${`${costMsat}`}::numeric, settled = TRUE WHERE seq = ${seq}`,
+        tx`UPDATE wallet_sidecar.spending SET amount_msat = ${`${costMsat}`}::numeric, settled = TRUE WHERE seq = ${seq}`,
         add(tx, walletId, change, period, periodStart),
       ]);
     }
@@ -156,7 +156,7 @@ export const spendingRows = {
   /** Whether the cost of that name is settled. */
   async isSettled(tx: SQL, walletId: string, name: string): Promise<boolean> {
     const rows = await tx`
-      SELECT 1 FROM spending WHERE wallet = ${walletId} AND name = ${name} AND settled LIMIT 1`;
+      SELECT 1 FROM wallet_sidecar.spending WHERE wallet = ${walletId} AND name = ${name} AND settled LIMIT 1`;
     return rows.length > 0;
   },
   /** Gives back the reservation of that name. What is settled stays. */

@@ -66,7 +66,7 @@ export function spendRows(sealer: Sealer): SpendRows {
   });
   const ofIndexes: SpendRows['ofIndexes'] = async (sql, walletId, indexes) => {
     const rows = await sql<Row[]>`
-      SELECT s.*, f.invoice FROM spend s LEFT JOIN fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
+      SELECT s.*, f.invoice FROM wallet_sidecar.spend s LEFT JOIN wallet_sidecar.fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
       WHERE s.wallet = ${walletId} AND s.idx = ANY(${sql.array([...indexes], 'text')}::text[])`;
     return rows.map((row) => decode(walletId, row));
   };
@@ -74,15 +74,15 @@ export function spendRows(sealer: Sealer): SpendRows {
     ofIndexes,
     get: async (sql, walletId, index) => (await ofIndexes(sql, walletId, [index]))[0] ?? null,
     async known(tx, walletId, index, attempt) {
-      await tx`UPDATE spend SET state = 'known', attempt = coalesce(attempt, ${attempt})
+      await tx`UPDATE wallet_sidecar.spend SET state = 'known', attempt = coalesce(attempt, ${attempt})
         WHERE wallet = ${walletId} AND idx = ${index}`;
     },
     async remove(tx, walletId, index) {
-      await tx`DELETE FROM spend WHERE wallet = ${walletId} AND idx = ${index}`;
+      await tx`DELETE FROM wallet_sidecar.spend WHERE wallet = ${walletId} AND idx = ${index}`;
     },
     async all(sql, walletId) {
       const rows = await sql<Row[]>`
-        SELECT s.*, f.invoice FROM spend s LEFT JOIN fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
+        SELECT s.*, f.invoice FROM wallet_sidecar.spend s LEFT JOIN wallet_sidecar.fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
         WHERE s.wallet = ${walletId} ORDER BY s.idx`;
       return rows.map((row) => decode(walletId, row));
     },
@@ -150,7 +150,7 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
           reservation &&
             standing &&
             reserve({ tx, joint }, walletId, index, reservation, { ...rules, ...standing }),
-          tx`INSERT INTO spend (wallet, idx, state, json, after_attempt, sealed_plan, caller, idempotency_key)
+          tx`INSERT INTO wallet_sidecar.spend (wallet, idx, state, json, after_attempt, sealed_plan, caller, idempotency_key)
             VALUES (${walletId}, ${index}, ${state}, ${json}, ${afterAttempt}, ${sealed(walletId, index, plan)},
               ${caller}, ${idempotencyKey})`,
           spend.fetchedInvoice !== null &&
@@ -170,7 +170,7 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
           );
         }
         await tx`
-          UPDATE spend SET state = CASE WHEN state = 'begun' THEN 'asked' ELSE state END,
+          UPDATE wallet_sidecar.spend SET state = CASE WHEN state = 'begun' THEN 'asked' ELSE state END,
             sealed_plan = coalesce(${sealed(walletId, index, plan)}, sealed_plan)
           WHERE wallet = ${walletId} AND idx = ${index}`;
         if (spend.state !== 'begun') return;
@@ -199,15 +199,15 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
       // A failed payment has no caller here: its reservation was given back, and any caller may send it again.
       const [row] = await db.read(
         (sql) => sql<{ caller: string }[]>`
-          SELECT caller FROM spend WHERE wallet = ${walletId} AND idx = ${index} AND caller <> 'owner'
-          UNION ALL SELECT client_pk FROM spending WHERE wallet = ${walletId} AND name = ${index} LIMIT 1`,
+          SELECT caller FROM wallet_sidecar.spend WHERE wallet = ${walletId} AND idx = ${index} AND caller <> 'owner'
+          UNION ALL SELECT client_pk FROM wallet_sidecar.spending WHERE wallet = ${walletId} AND name = ${index} LIMIT 1`,
       );
       return row?.caller ?? null;
     },
     unfinished: (walletId) => db.read((sql) => spends.all(sql, walletId)),
     async wallets() {
       const rows = await db.read(
-        (sql) => sql<{ wallet: string }[]>`SELECT DISTINCT wallet FROM spend`,
+        (sql) => sql<{ wallet: string }[]>`SELECT DISTINCT wallet FROM wallet_sidecar.spend`,
       );
       return rows.map(({ wallet }) => wallet);
     },

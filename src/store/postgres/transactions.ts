@@ -4,6 +4,7 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Connections } from './connections.ts';
 import type { Ownership } from './ownership.ts';
+import { applySettings } from './settings.ts';
 import { stopping } from './stopping.ts';
 
 /** Where a transaction marks its commit, and which lock it holds; null where it needs none. */
@@ -33,18 +34,21 @@ export function ownedTransactions(
   let writes = 0;
 
   async function begin(tx: SQL, { slot, lock }: Place, mark: string): Promise<void> {
-    const [, claimed, locked] = await Promise.all([
+    const [, , claimed, locked] = await Promise.all([
       tx`BEGIN`,
+      applySettings(tx),
       // The row lock makes a process that takes over wait for this transaction.
-      tx`WITH owner AS (SELECT 1 FROM ownership WHERE fence = ${ownership.fence} FOR SHARE)
-        UPDATE commit_mark SET mark = ${mark} WHERE slot = ${slot} AND EXISTS (SELECT 1 FROM owner)`,
-      lock === null ? [] : tx`SELECT 1 FROM write_lock WHERE name = ${lock} FOR UPDATE`,
+      tx`WITH owner AS (SELECT 1 FROM wallet_sidecar.ownership WHERE fence = ${ownership.fence} FOR SHARE)
+        UPDATE wallet_sidecar.commit_mark SET mark = ${mark} WHERE slot = ${slot} AND EXISTS (SELECT 1 FROM owner)`,
+      lock === null
+        ? []
+        : tx`SELECT 1 FROM wallet_sidecar.write_lock WHERE name = ${lock} FOR UPDATE`,
     ]);
     if (claimed.count === 0) throw ownership.lost();
     if (lock !== null && locked.length === 0) {
       // Of two first transactions, the second waits here for the first.
-      await tx`INSERT INTO write_lock (name) VALUES (${lock}) ON CONFLICT DO NOTHING`;
-      await tx`SELECT 1 FROM write_lock WHERE name = ${lock} FOR UPDATE`;
+      await tx`INSERT INTO wallet_sidecar.write_lock (name) VALUES (${lock}) ON CONFLICT DO NOTHING`;
+      await tx`SELECT 1 FROM wallet_sidecar.write_lock WHERE name = ${lock} FOR UPDATE`;
     }
   }
 
@@ -66,7 +70,7 @@ export function ownedTransactions(
       try {
         // It waits for the session of that transaction, which has locked this row until it ends.
         const [row] = await connections.sql<{ mark: string }[]>`
-          SELECT mark FROM commit_mark WHERE slot = ${slot} FOR UPDATE`;
+          SELECT mark FROM wallet_sidecar.commit_mark WHERE slot = ${slot} FOR UPDATE`;
         if (row?.mark === mark) return true;
         // Where this process has not committed in the slot yet, the mark is of one before.
         if (row === undefined || fenceOf(row.mark) > ownership.fence) throw ownership.lost();

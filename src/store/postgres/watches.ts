@@ -8,7 +8,7 @@ import { together } from './together.ts';
 /** Rows of the watch table, for ports that write them inside their own transactions. */
 export const watchRows = {
   async add(tx: SQL, walletId: string, watch: Watch): Promise<void> {
-    await tx`INSERT INTO watch (wallet, kind, key) VALUES (${walletId}, ${watch.kind}, ${watchKey(watch)})
+    await tx`INSERT INTO wallet_sidecar.watch (wallet, kind, key) VALUES (${walletId}, ${watch.kind}, ${watchKey(watch)})
       ON CONFLICT DO NOTHING`;
   },
   /**
@@ -16,13 +16,13 @@ export const watchRows = {
    */
   async endPayment(tx: SQL, walletId: string, index: PaymentIndex): Promise<boolean> {
     const ended = await tx<{ kind: string }[]>`
-      DELETE FROM watch WHERE wallet = ${walletId} AND kind IN ('payment', 'held') AND key = ${index} RETURNING kind`;
+      DELETE FROM wallet_sidecar.watch WHERE wallet = ${walletId} AND kind IN ('payment', 'held') AND key = ${index} RETURNING kind`;
     return ended.some(({ kind }) => kind === 'payment');
   },
   /** Deletes a watch. Returns whether there was one. */
   async end(tx: SQL, walletId: string, watch: Watch): Promise<boolean> {
     const { count } = await tx`
-      DELETE FROM watch WHERE wallet = ${walletId} AND kind = ${watch.kind} AND key = ${watchKey(watch)}`;
+      DELETE FROM wallet_sidecar.watch WHERE wallet = ${walletId} AND kind = ${watch.kind} AND key = ${watchKey(watch)}`;
     return count > 0;
   },
   /** Whether the wallet has any of these watches. */
@@ -30,7 +30,7 @@ export const watchRows = {
     const found = await together(
       watches.map(
         (watch) => tx`
-          SELECT 1 FROM watch WHERE wallet = ${walletId} AND kind = ${watch.kind} AND key = ${watchKey(watch)}`,
+          SELECT 1 FROM wallet_sidecar.watch WHERE wallet = ${walletId} AND kind = ${watch.kind} AND key = ${watchKey(watch)}`,
       ),
     );
     return found.some((rows) => rows.length > 0);
@@ -43,13 +43,13 @@ export function postgresWatches(db: Database): WatchStore {
     add: (walletId, watch) => db.write(walletId, (tx) => watchRows.add(tx, walletId, watch)),
     async wallets() {
       const rows = await db.read(
-        (sql) => sql<{ wallet: string }[]>`SELECT DISTINCT wallet FROM watch`,
+        (sql) => sql<{ wallet: string }[]>`SELECT DISTINCT wallet FROM wallet_sidecar.watch`,
       );
       return rows.map(({ wallet }) => wallet);
     },
     async has(walletId) {
       const rows = await db.read(
-        (sql) => sql`SELECT 1 FROM watch WHERE wallet = ${walletId} LIMIT 1`,
+        (sql) => sql`SELECT 1 FROM wallet_sidecar.watch WHERE wallet = ${walletId} LIMIT 1`,
       );
       return rows.length > 0;
     },

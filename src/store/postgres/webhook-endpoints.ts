@@ -46,7 +46,7 @@ export function webhookEndpointRows(sealer: Sealer): WebhookEndpointRows {
     decode,
     async list(sql, walletId) {
       const rows = await sql<EndpointRow[]>`
-        SELECT * FROM webhook_endpoint WHERE wallet = ${walletId} ORDER BY created_at, id`;
+        SELECT * FROM wallet_sidecar.webhook_endpoint WHERE wallet = ${walletId} ORDER BY created_at, id`;
       return rows.map(decode);
     },
   };
@@ -59,11 +59,12 @@ async function remove(
   id: string,
   expiredAtMs: number | null,
 ): Promise<number | null> {
-  const removed = await tx`DELETE FROM webhook_endpoint WHERE id = ${id} AND wallet = ${walletId}
+  const removed =
+    await tx`DELETE FROM wallet_sidecar.webhook_endpoint WHERE id = ${id} AND wallet = ${walletId}
     AND (${expiredAtMs}::bigint IS NULL OR expires_at <= ${expiredAtMs})`;
   if (removed.count === 0) return null;
   const { count } =
-    await tx`UPDATE delivery SET state = 'canceled', due_at = NULL, lease_owner = NULL
+    await tx`UPDATE wallet_sidecar.delivery SET state = 'canceled', due_at = NULL, lease_owner = NULL
     WHERE endpoint = ${id} AND state = 'pending'`;
   return count;
 }
@@ -79,9 +80,10 @@ export function postgresWebhookEndpoints(
       db.write(endpoint.walletId, async (tx) => {
         const { id, walletId, url, events, description, secret, createdAtMs, expiresAtMs } =
           endpoint;
-        const there = await tx`SELECT 1 FROM webhook_endpoint WHERE wallet = ${walletId}`;
+        const there =
+          await tx`SELECT 1 FROM wallet_sidecar.webhook_endpoint WHERE wallet = ${walletId}`;
         if (there.length >= most) return false;
-        await tx`INSERT INTO webhook_endpoint (id, wallet, url, events, description_json, sealed_secret, created_at,
+        await tx`INSERT INTO wallet_sidecar.webhook_endpoint (id, wallet, url, events, description_json, sealed_secret, created_at,
             expires_at)
           VALUES (${id}, ${walletId}, ${url}, ${JSON.stringify(events)}, ${textJson(description)},
             ${sealer.seal(secret, place(walletId, id))}, ${createdAtMs}, ${expiresAtMs})`;
@@ -90,14 +92,14 @@ export function postgresWebhookEndpoints(
     list: (walletId) => db.read((sql) => rows.list(sql, walletId)),
     async find(id) {
       const [row] = await db.read(
-        (sql) => sql<EndpointRow[]>`SELECT * FROM webhook_endpoint WHERE id = ${id}`,
+        (sql) => sql<EndpointRow[]>`SELECT * FROM wallet_sidecar.webhook_endpoint WHERE id = ${id}`,
       );
       return row ? rows.decode(row) : null;
     },
     renew: (walletId, id, { nowMs, expiresAtMs }) =>
       db.write(walletId, async (tx) => {
         const [row] = await tx<EndpointRow[]>`
-          UPDATE webhook_endpoint SET expires_at = CASE WHEN expires_at IS NULL THEN NULL ELSE ${expiresAtMs}::bigint END
+          UPDATE wallet_sidecar.webhook_endpoint SET expires_at = CASE WHEN expires_at IS NULL THEN NULL ELSE ${expiresAtMs}::bigint END
           WHERE id = ${id} AND wallet = ${walletId} AND (expires_at IS NULL OR expires_at > ${nowMs}) RETURNING *`;
         return row ? rows.decode(row) : null;
       }),
@@ -105,7 +107,7 @@ export function postgresWebhookEndpoints(
     async removeExpired(nowMs) {
       const expired = await db.read(
         (sql) => sql<{ id: string; wallet: string }[]>`
-          SELECT id, wallet FROM webhook_endpoint WHERE expires_at <= ${nowMs}`,
+          SELECT id, wallet FROM wallet_sidecar.webhook_endpoint WHERE expires_at <= ${nowMs}`,
       );
       const removed: string[] = [];
       for (const { id, wallet } of expired) {

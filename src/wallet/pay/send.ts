@@ -223,7 +223,7 @@ async function begin(
     if (!(await session.store.spends.begin(session.userPk, spend, budgetRules))) return 'overtaken';
     // From here on, a spend that is not sent must be given up.
     try {
-      if (session.hasBudget()) await session.guard.keepUp();
+      if (session.hasBudget()) await session.guard.requireKept();
       requireStillGood(session);
       return plan.sign === null ? null : await signAndStore(session, plan.sign, identity);
     } catch (error) {

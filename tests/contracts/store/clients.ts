@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { ClientChanges, Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget.ts';
-import { CLIENT, clientRecord, setBudget, WALLET } from '../../support/store-steps.ts';
+import { CLIENT, clientRecord, countOf, setBudget, WALLET } from '../../support/store-steps.ts';
 
 /** Clients of all wallets: {@link ClientStore}. */
 export function clientContract(open: () => Promise<Store>): void {
@@ -52,7 +52,7 @@ export function clientContract(open: () => Promise<Store>): void {
 
     test('a change is whole or not at all', async () => {
       await change({ records: [clientRecord()] });
-      const count = await store.identity.count();
+      const count = await countOf(store);
       const thrown = store.clients.change(WALLET, () => {
         throw new Error('no');
       });
@@ -67,7 +67,7 @@ export function clientContract(open: () => Promise<Store>): void {
       });
       await expect(foreign).rejects.toThrow('another wallet');
       expect(await store.clients.list(WALLET)).toEqual([clientRecord()]);
-      expect(await store.identity.count()).toBe(count);
+      expect(await countOf(store)).toBe(count);
     });
 
     test("no wallet takes over another wallet's client", async () => {

@@ -6,7 +6,7 @@ import { periodStart } from '../../../src/wallet/budget.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
-import { WALLET } from '../../support/store-steps.ts';
+import { countOf, WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { unreachable } from '../fake-node.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
@@ -33,7 +33,7 @@ describe('a send', () => {
       });
       expect(await wallet.world.store.watches.has(WALLET)).toBe(true);
       expect(await spentMsat(clientPk)).toBe(1010n);
-      expect(wallet.world.marker.mark?.count).toBe(await wallet.world.store.identity.count());
+      expect(wallet.world.marker.mark?.count).toBe(await countOf(wallet.world.store));
       expect(await claim(clientPk)).toMatchObject({ state: 'running', index: identity.index });
       return shown(sent.done(identity), 42);
     });

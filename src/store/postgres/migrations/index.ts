@@ -3,6 +3,7 @@ import { peers } from './0002-peers.ts';
 import { watchKey } from './0003-watch-key.ts';
 import { givenWay } from './0004-given-way.ts';
 import { keysOfAnyCaller } from './0005-keys-of-any-caller.ts';
+import { advances } from './0004-advances.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -14,6 +15,7 @@ export const STEPS: readonly string[] = [
   watchKey,
   givenWay,
   keysOfAnyCaller,
+  advances,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -12,6 +12,7 @@ import { compactRows } from './0010-compact-rows.ts';
 import { webhookEndpoints } from './0011-webhook-endpoints.ts';
 import { givenWay } from './0012-given-way.ts';
 import { keysOfAnyCaller } from './0013-keys-of-any-caller.ts';
+import { advances } from './0012-advances.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -31,6 +32,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   webhookEndpoints,
   givenWay,
   keysOfAnyCaller,
+  advances,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -1,0 +1,74 @@
+import type { SQL } from 'bun';
+import { StoreUnusable } from '../unusable.ts';
+
+/**
+ * What every transaction begins with. A pooler such as PgBouncer takes such settings neither when a connection is
+ * opened nor for longer than a transaction, so they hold for one transaction each (docs/decisions.md 151).
+ */
+const SETTINGS: readonly (readonly [string, string])[] = [
+  // Steps of the schema name no schema. Everything else does, since reads need no transaction.
+  ['search_path', 'wallet_sidecar'],
+  // A session that is idle within a transaction belongs to a process that was paused, and is ended by the server.
+  ['idle_in_transaction_session_timeout', '5s'],
+  // What was answered must be on disk, whatever the database's default is (docs/decisions.md 85).
+  ['synchronous_commit', 'on'],
+  // Every statement is short, and compiling one takes longer. The server compiles what joins tables of one row, which
+  // it never counts and takes for thousands.
+  ['jit', 'off'],
+];
+
+const listed = (column: (name: string, value: string) => string) =>
+  SETTINGS.map(([name, value]) => column(name, value)).join(', ');
+const SET = `SELECT ${listed((name, value) => `set_config('${name}', '${value}', true)`)}`;
+const SHOW = `SELECT ${listed((name) => `current_setting('${name}') AS ${name}`)}`;
+
+/** Makes the settings of a transaction that has begun. */
+export async function applySettings(tx: SQL): Promise<void> {
+  await tx.unsafe(SET);
+}
+
+/** Runs work in a transaction with the settings, and commits it. */
+export function withSettings<T>(sql: SQL, work: (tx: SQL) => Promise<T>): Promise<T> {
+  return sql.begin(async (tx) => {
+    await applySettings(tx);
+    return work(tx);
+  }) as Promise<T>;
+}
+
+/**
+ * Throws {@link StoreUnusable} where the settings do not hold, and where two connections that are open at once share a
+ * session, as behind a pooler that gives each transaction another one. A busy pooler may happen to give them two.
+ */
+export async function requireOwnSessions(sql: SQL): Promise<void> {
+  const shown = await withSettings(
+    sql,
+    async (tx) => (await tx.unsafe<Record<string, string>[]>(SHOW))[0],
+  );
+  const other = SETTINGS.find(([name, value]) => shown?.[name] !== value);
+  if (other !== undefined) {
+    const [name, value] = other;
+    throw new StoreUnusable(
+      `The database does not keep the setting ${name} = ${value} for a transaction, and shows ${shown?.[name]}: if a pooler is before it, use its session mode.`,
+    );
+  }
+  const first = await sql.reserve();
+  try {
+    const second = await sql.reserve();
+    try {
+      if ((await sessionOf(first)) !== (await sessionOf(second))) return;
+    } finally {
+      second.release();
+    }
+  } finally {
+    first.release();
+  }
+  throw new StoreUnusable(
+    'Connections to the database share a session, as behind a pooler in transaction mode, where statements that one has prepared are missing: set pool_mode = session for this database in the pooler, or name PostgreSQL itself.',
+  );
+}
+
+/** The simple protocol prepares no statement, which could fail in a session that is shared. */
+async function sessionOf(sql: SQL): Promise<unknown> {
+  const [row] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`.simple();
+  return row?.pid;
+}

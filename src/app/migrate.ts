@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { loadConfig } from '../config/config.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
 import { ownDataDir } from '../lib/data-dir.ts';
-import { copyIntoPostgres } from '../store/postgres/index.ts';
+import { copyIntoPostgres, databaseName } from '../store/postgres/index.ts';
 import { openStoredRows } from '../store/sqlite/index.ts';
-import { STORE_FILE } from './open-store.ts';
+import { keptFile, noteMoved, STORE_FILE } from './moved-data.ts';
 
 /**
  * Moves the store of a data directory into the PostgreSQL database that the settings name, and renames its file, so
@@ -26,13 +26,18 @@ export async function migrateToPostgres(flags: Flags): Promise<string> {
   const owned = ownDataDir(dataDir);
   try {
     const source = openStoredRows(file);
+    // The note comes first, so that a move that is cut off anywhere does not leave two stores that both go on.
+    const forget = noteMoved(dataDir, databaseName(database.url));
     let copied: number;
     try {
       copied = await copyIntoPostgres(source, database);
+    } catch (error) {
+      forget();
+      throw error;
     } finally {
       source.close();
     }
-    const kept = `${file}.moved`;
+    const kept = keptFile(dataDir);
     renameSync(file, kept);
     for (const rest of ['-wal', '-shm']) rmSync(`${file}${rest}`, { force: true });
     const what = copied === 0 ? 'The store had been copied before' : `${copied} rows were copied`;

@@ -5,10 +5,8 @@ import { ConfigError } from '../config/sources.ts';
 import type { Store } from '../store/ports.ts';
 import type { PostgresOptions, PostgresStore } from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
+import { requireNotMoved, STORE_FILE } from './moved-data.ts';
 import { defaultKind } from './open-nodes.ts';
-
-/** The name of the store's file in the data directory. */
-export const STORE_FILE = 'sidecar.sqlite';
 
 /** The store, and this process's part among the sidecars of its database; null where it is a file. */
 export interface OpenedStore {
@@ -36,11 +34,15 @@ export async function openStore(
 
 /**
  * Throws {@link ConfigError} where a PostgreSQL database does not fit the rest of the configuration: with the sandbox,
- * which is one process's world, and beside a database file, whose unfinished payments would be forgotten.
+ * which is one process's world, and beside a database file, whose unfinished payments would be forgotten. So it does
+ * where there is none, and the data directory was moved to one.
  */
 export function requireUsableDatabase(config: Config): void {
   const { database, dataDir } = config;
-  if (database === null) return;
+  if (database === null) {
+    if (dataDir !== ':memory:') requireNotMoved(dataDir);
+    return;
+  }
   if (defaultKind(config) === 'sandbox') {
     throw new ConfigError(
       'The sandbox keeps its world in the data directory, so it does not work with --database-url: leave --database-url out, or use the credentials of a real node.',

@@ -9,7 +9,7 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { updatedIndexOf } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
@@ -229,6 +229,48 @@ describe.skipIf(programs === null)('migrate sqlite-to-postgres', () => {
       stderr: expect.stringContaining('holds a store already'),
     });
     expect(existsSync(file())).toBe(true);
+    expect(existsSync(`${file()}.moved-to`)).toBe(false);
+  });
+
+  test('leaves a directory that is not started as an empty one, but says where its data went', async () => {
+    await filled();
+    await migrate();
+    const place = new URL(url);
+    const serve = () =>
+      runBinary(['serve', '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0'], {
+        env: { PATH: '', HOME: '/nonexistent' },
+      });
+    const moved = {
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        `What ${dataDir} held was moved to the database ${place.pathname.slice(1)} at ${place.host}: start with --database-url that names it, or use another --data-dir.`,
+      ),
+    };
+    expect(await serve()).toMatchObject(moved);
+    expect(await runBinary(['dev', '--data-dir', dataDir])).toMatchObject(moved);
+    // The kept file holds secrets, so it is removed some day.
+    renameSync(`${file()}.moved`, `${file()}.elsewhere`);
+    expect(await serve()).toMatchObject(moved);
+    expect(existsSync(file())).toBe(false);
+    // A version before left no note.
+    rmSync(`${file()}.moved-to`);
+    renameSync(`${file()}.elsewhere`, `${file()}.moved`);
+    expect(await serve()).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('was moved to a database: start with --database-url'),
+    });
+    expect(existsSync(file())).toBe(false);
+  });
+
+  test('that was cut off after the copy is named too, since the file would go on beside the database', async () => {
+    await filled();
+    copyFileSync(file(), `${file()}.before`);
+    await migrate();
+    renameSync(`${file()}.before`, file());
+    const { exitCode, stderr } = await runBinary(['serve', '--data-dir', dataDir]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('run "wallet-sidecar migrate sqlite-to-postgres" again');
+    expect(stderr).toContain(`remove ${file()}.moved-to.`);
   });
 
   test('without a database, or without a file, says what is missing', async () => {

@@ -21,6 +21,7 @@ import { postgresWebhookEndpoints, webhookEndpointRows } from './webhook-endpoin
 
 export { copyIntoPostgres } from './copy.ts';
 export type { SeenLeader } from './standing-by.ts';
+export { databaseName } from './unusable.ts';
 
 /** What a store over PostgreSQL needs. */
 export interface PostgresOptions

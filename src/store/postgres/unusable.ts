@@ -18,16 +18,17 @@ export function whyUnusable(error: unknown, url: string): unknown {
   const state = sqlState(error);
   const reason = REASONS.find(([states]) => states.test(state))?.[1];
   if (reason !== undefined) {
-    return new StoreUnusable(`The database ${nameOf(url)} ${reason}.`, { cause: error });
+    return new StoreUnusable(`The database ${databaseName(url)} ${reason}.`, { cause: error });
   }
   if (postgresFailure(error) !== 'away') return error;
   return new StoreUnusable(
-    `The database ${nameOf(url)} cannot be reached: check that PostgreSQL runs and that --database-url names it.`,
+    `The database ${databaseName(url)} cannot be reached: check that PostgreSQL runs and that --database-url names it.`,
     { cause: error },
   );
 }
 
-function nameOf(url: string): string {
+/** Returns how a person knows a database, without user and password. */
+export function databaseName(url: string): string {
   const { host, pathname } = new URL(url);
   return `${decodeURIComponent(pathname.slice(1))} at ${host || 'a local socket'}`;
 }

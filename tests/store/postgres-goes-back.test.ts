@@ -15,6 +15,7 @@ import { openStoreGuard, type StoreGuard } from '../../src/wallet/store-guard.ts
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { memoryMarker } from '../support/memory-marker.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type PostgresCopies, postgresCopies } from '../support/postgres-copies.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { CLIENT, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
@@ -38,10 +39,7 @@ interface Running {
 describe.skipIf(programs === null)('a PostgreSQL database that goes back', () => {
   let server: TestPostgres;
   let proxy: CuttingProxy;
-  let admin: string;
-  /** The database that the sidecar uses, and the names of copies. */
-  let name: string;
-  let copies = 0;
+  let copies: PostgresCopies;
   let url: string;
   let marker: ReturnType<typeof memoryMarker>;
   let open: PostgresStore[];
@@ -50,12 +48,10 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
   });
   afterAll(() => server.stop());
   beforeEach(async () => {
-    const own = new URL(await server.createDatabase());
-    name = own.pathname.slice(1);
-    admin = new URL('/postgres', own).href;
-    proxy = cuttingProxy(Number(own.port));
-    own.port = `${proxy.port}`;
-    url = own.href;
+    const own = await server.createDatabase();
+    proxy = cuttingProxy(Number(new URL(own).port));
+    copies = postgresCopies(server, proxy, own);
+    url = own.replace(/:\d+\//, `:${proxy.port}/`);
     marker = memoryMarker();
     open = [];
   });
@@ -92,34 +88,14 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
   async function spendAll(running: Running, numbers: readonly number[]): Promise<void> {
     for (const number of numbers) await spend(running, number);
   }
-  /** Runs SQL about whole databases, while no sidecar can reach one. */
-  async function whileAway(...statements: string[]): Promise<void> {
-    proxy.refuse(true);
-    await until(async () => (await server.endSessions()) === 0, 'all sessions have ended');
-    for (const statement of statements) await server.run(admin, statement);
-    proxy.refuse(false);
-  }
-  async function copy(): Promise<string> {
-    copies += 1;
-    const made = `copy_${copies}`;
-    await whileAway(`CREATE DATABASE ${made} TEMPLATE ${name}`);
-    return made;
-  }
-  /** Another database takes the place of the one that is used, as when a standby takes over. */
-  const failOverTo = (other: string) =>
-    whileAway(
-      `ALTER DATABASE ${name} RENAME TO gone_${name}_${other}`,
-      `ALTER DATABASE ${other} RENAME TO ${name}`,
-    );
-
   for (const missing of MISSING) {
     test(`by ${missing} commits while a sidecar runs: no send with a budget is made, and health says so`, async () => {
       const running = await startWithBudget();
       await spend(running, 100);
-      const standby = await copy();
+      const standby = await copies.copy();
       await spendAll(running, MISSING.slice(0, missing));
       const before = marker.mark;
-      await failOverTo(standby);
+      await copies.failOverTo(standby);
       const error = await spend(running, 200).catch((it) => it);
       expect(error).toEqual(untrusted);
       expect(running.guard.problem()).toMatch(/restored from an older copy/);
@@ -129,11 +105,11 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
     test(`by ${missing} commits before a takeover: it is noticed, and again by who comes after`, async () => {
       const running = await startWithBudget();
       await spend(running, 100);
-      const standby = await copy();
+      const standby = await copies.copy();
       const fitting = marker.mark;
       await spendAll(running, MISSING.slice(0, missing));
       await end(running);
-      await failOverTo(standby);
+      await copies.failOverTo(standby);
       const next = await start();
       expect(next.guard.problem()).toMatch(/restored from an older copy/);
       expect(await spend(next, 200).catch((it) => it)).toEqual(untrusted);
@@ -149,9 +125,9 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
 
   test('is noticed without any send, by the connections that are opened again', async () => {
     const running = await startWithBudget();
-    const standby = await copy();
+    const standby = await copies.copy();
     await spend(running, 1);
-    await failOverTo(standby);
+    await copies.failOverTo(standby);
     await until(() => running.guard.problem() !== null, 'it is noticed');
     await until(
       async () => (await running.store.identity.standing(null)).isUnconfirmed,
@@ -162,12 +138,12 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
   test('is noticed by its branch when it has come as far again, or further', async () => {
     for (const further of [0, 3]) {
       const running = await startWithBudget();
-      const standby = await copy();
+      const standby = await copies.copy();
       const fitting = marker.mark;
       await spendAll(running, [11, 12, 13, 14]);
       const trunk = marker.mark;
       await end(running);
-      await failOverTo(standby);
+      await copies.failOverTo(standby);
       // A sidecar with a marker that is as old as the copy goes on.
       marker.mark = fitting;
       const other = await start();
@@ -188,20 +164,20 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
 
   test('between the reservation of a send and the look at it stops that send', async () => {
     const running = await startWithBudget();
-    const standby = await copy();
+    const standby = await copies.copy();
     const reservation = { clientPk: CLIENT, amountMsat: 1n, nowMs: 1 };
     const spent = newSpend(samplePayment(1), { reservation });
     await running.store.spends.begin(WALLET, spent, budgetRules);
-    await failOverTo(standby);
+    await copies.failOverTo(standby);
     // The marker has not seen the reservation, so it fits the standby.
     expect(await running.guard.requireKept().catch((it) => it)).toEqual(untrusted);
   });
 
   test('is trusted again when the owner confirms it while the sidecar runs', async () => {
     const running = await startWithBudget();
-    const standby = await copy();
+    const standby = await copies.copy();
     await spendAll(running, [1, 2, 3]);
-    await failOverTo(standby);
+    await copies.failOverTo(standby);
     expect(await spend(running, 4).catch((it) => it)).toEqual(untrusted);
     await running.guard.confirm();
     await spendAll(running, [5, 6]);
@@ -213,7 +189,7 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
   test('a database that was only away, or whose sessions were ended, is trusted', async () => {
     const running = await startWithBudget();
     for (const number of [1, 2, 3]) {
-      await whileAway();
+      await copies.whileAway();
       await spend(running, number);
       await server.endSessions();
       await Promise.all([spend(running, 10 + number), spend(running, 20 + number)]);

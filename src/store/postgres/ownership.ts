@@ -131,8 +131,8 @@ function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment
   /** Renews the lease. Throws when another process has it, and when the database cannot be reached. */
   async function renew(): Promise<void> {
     const startedAt = moment();
-    // A renewal is one short transaction, so a database that does not answer it answers nothing. When this process ends,
-    // it is not waited for.
+    // A renewal is one short transaction, so a database that does not answer it answers nothing. When this process
+    // ends, it is not waited for.
     const { count } = await unlessSilent(
       () =>
         withSettings(

@@ -17,20 +17,22 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ['jit', 'off'],
 ];
 
-const listed = (column: (name: string, value: string) => string) =>
-  SETTINGS.map(([name, value]) => column(name, value)).join(', ');
-const SET = `SELECT ${listed((name, value) => `set_config('${name}', '${value}', true)`)}`;
-const SHOW = `SELECT ${listed((name) => `current_setting('${name}') AS ${name}`)}`;
+const NAMES = SETTINGS.map(([name]) => name);
 
-/** Makes the settings of a transaction that has begun. */
-export async function applySettings(tx: SQL): Promise<void> {
-  await tx.unsafe(SET);
+const SET = SETTINGS.map(([name, value]) => `SET LOCAL ${name} = '${value}'`).join('; ');
+
+/**
+ * Begins a transaction with the settings, in one message. It must be waited for: what is sent meanwhile may come before
+ * it, and a process that is paused then would hold its locks for as long.
+ */
+export async function beginWithSettings(tx: SQL): Promise<void> {
+  await tx.unsafe(`BEGIN; ${SET}`);
 }
 
 /** Runs work in a transaction with the settings, and commits it. */
 export function withSettings<T>(sql: SQL, work: (tx: SQL) => Promise<T>): Promise<T> {
   return sql.begin(async (tx) => {
-    await applySettings(tx);
+    await tx.unsafe(SET);
     return work(tx);
   }) as Promise<T>;
 }
@@ -42,13 +44,16 @@ export function withSettings<T>(sql: SQL, work: (tx: SQL) => Promise<T>): Promis
 export async function requireOwnSessions(sql: SQL): Promise<void> {
   const shown = await withSettings(
     sql,
-    async (tx) => (await tx.unsafe<Record<string, string>[]>(SHOW))[0],
+    (tx) => tx<{ name: string; value: string }[]>`
+      SELECT name, current_setting(name) AS value
+      FROM unnest(${tx.array(NAMES, 'text')}::text[]) AS setting (name)`,
   );
-  const other = SETTINGS.find(([name, value]) => shown?.[name] !== value);
+  const found = new Map(shown.map(({ name, value }) => [name, value]));
+  const other = SETTINGS.find(([name, value]) => found.get(name) !== value);
   if (other !== undefined) {
     const [name, value] = other;
     throw new StoreUnusable(
-      `The database does not keep the setting ${name} = ${value} for a transaction, and shows ${shown?.[name]}: if a pooler is before it, use its session mode.`,
+      `The database does not keep the setting ${name} = ${value} for a transaction, and shows ${found.get(name)}: if a pooler is before it, use its session mode.`,
     );
   }
   const first = await sql.reserve();

@@ -4,7 +4,7 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Connections } from './connections.ts';
 import type { Ownership } from './ownership.ts';
-import { applySettings } from './settings.ts';
+import { beginWithSettings } from './settings.ts';
 import { stopping } from './stopping.ts';
 
 /** Where a transaction marks its commit, and which lock it holds; null where it needs none. */
@@ -34,9 +34,8 @@ export function ownedTransactions(
   let writes = 0;
 
   async function begin(tx: SQL, { slot, lock }: Place, mark: string): Promise<void> {
-    const [, , claimed, locked] = await Promise.all([
-      tx`BEGIN`,
-      applySettings(tx),
+    await beginWithSettings(tx);
+    const [claimed, locked] = await Promise.all([
       // The row lock makes a process that takes over wait for this transaction.
       tx`WITH owner AS (SELECT 1 FROM wallet_sidecar.ownership WHERE fence = ${ownership.fence} FOR SHARE)
         UPDATE wallet_sidecar.commit_mark SET mark = ${mark} WHERE slot = ${slot} AND EXISTS (SELECT 1 FROM owner)`,

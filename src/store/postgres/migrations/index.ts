@@ -3,7 +3,6 @@ import { peers } from './0002-peers.ts';
 import { watchKey } from './0003-watch-key.ts';
 import { givenWay } from './0004-given-way.ts';
 import { keysOfAnyCaller } from './0005-keys-of-any-caller.ts';
-import { advances } from './0004-advances.ts';
 import { advances } from './0006-advances.ts';
 
 /**

@@ -12,7 +12,6 @@ import { compactRows } from './0010-compact-rows.ts';
 import { webhookEndpoints } from './0011-webhook-endpoints.ts';
 import { givenWay } from './0012-given-way.ts';
 import { keysOfAnyCaller } from './0013-keys-of-any-caller.ts';
-import { advances } from './0012-advances.ts';
 import { advances } from './0014-advances.ts';
 
 /**

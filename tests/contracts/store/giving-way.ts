@@ -78,6 +78,7 @@ export function givingWayContract(open: () => Promise<Store>): void {
         false,
       ]);
       await apply(other(sampleFailed, 5), 1);
+      expect(await begin({ previous: other(sampleFailed, 4) })).toBe(false);
       expect(await begin({ previous: other(sampleFailed, 5) })).toBe(true);
     });
 
@@ -92,6 +93,9 @@ export function givingWayContract(open: () => Promise<Store>): void {
       await store.spends.asked(WALLET, one.index, { plan: null, journaled: true });
       expect(await rows()).toEqual([{ index: one.index, status: 'pending' }]);
       expect(await keyIndex()).toBe(one.index);
+      const tip = await store.journal.tip(WALLET);
+      await store.spends.asked(WALLET, one.index, { plan: null, journaled: true });
+      expect(await store.journal.tip(WALLET)).toBe(tip);
     });
 
     test('a spend that is given up is gone from the cache, and a sync that has read it does not put it back', async () => {
@@ -105,6 +109,10 @@ export function givingWayContract(open: () => Promise<Store>): void {
       expect(await cached()).toBe(false);
       expect(await sync()).toEqual({ numNew: 0, numUpdated: 0 });
       expect(await cached()).toBe(false);
+      const incoming = samplePayment(11, { direction: 'inbound' });
+      expect(await store.cache.apply(WALLET, [incoming], null, 'journal')).toMatchObject({
+        numNew: 1,
+      });
       // The pages of a node that keeps the history are not in the journal.
       await store.cache.apply(WALLET, page, null, 'node');
       expect(await cached()).toBe(true);
@@ -119,7 +127,7 @@ export function givingWayContract(open: () => Promise<Store>): void {
       const kind = attempt === null ? 'attempts have labels' : 'attempts have numbers';
 
       test(`it gives way to a row that has the attempt: budget back, key free, watch moved, index led (${kind})`, async () => {
-        await begin({ afterAttempt: attempt });
+        await begin({ afterAttempt: attempt, fetchedInvoice: 'lni1' });
         await apply(other(samplePayment), attempt);
         await store.cache.apply(WALLET, await store.journal.updatedAfter(WALLET, null, 10), null);
         const { gaveWay, deliveries } = await apply(other(sampleDone), attempt, { isTaken: true });
@@ -130,6 +138,7 @@ export function givingWayContract(open: () => Promise<Store>): void {
         expect(await rows()).toEqual([{ index, status: 'completed' }]);
         expect(await store.journal.get(WALLET, one.index)).toMatchObject({ index });
         expect(await store.cache.get(WALLET, one.index)).toBeNull();
+        expect(await store.spends.fetchedInvoice(WALLET, one.index)).toBeNull();
         expect([await spent(), await keyIndex(), await store.watches.has(WALLET)]).toEqual([
           0n,
           null,

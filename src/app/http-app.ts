@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
+import { hasDefaultWallet } from '../config/exposure.ts';
 import type { StandBy } from '../fleet/stand-by.ts';
 import { createApp } from '../http/app.ts';
 import { descriptorLimit } from '../http/limits/descriptors.ts';
@@ -39,6 +40,7 @@ export function openHttpApp(
       hasNames: parts.names !== null,
     }),
     cookie: cookieToken,
+    hasDefaultWallet: hasDefaultWallet(config),
     mostWaits: mostWaits(),
   });
 }

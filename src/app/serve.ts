@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config/config.ts';
-import { isOpenToAll, requireSafeExposure } from '../config/exposure.ts';
+import { hasDefaultWallet, isOpenToAll, requireSafeExposure } from '../config/exposure.ts';
 import { localUrl } from '../config/network.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
 import type { Parts } from '../http/parts.ts';
@@ -195,7 +195,11 @@ async function start(
         isTrialWalletReady,
       }),
     sidecarUrl,
-    console: openConsole(wallets, { requireAuth: config.requireAuth, cookie: cookieToken }),
+    console: openConsole(wallets, {
+      requireAuth: config.requireAuth,
+      cookie: cookieToken,
+      hasDefaultWallet: hasDefaultWallet(config),
+    }),
     webhooks: webhookSender(config, dispatcher),
     services: openServices(config, { sandbox, names }),
     buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),

@@ -3,9 +3,10 @@ import { elapsedMs } from '../lib/clock.ts';
 import type { AppEnv } from './env.ts';
 import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './input/ignored-fields.ts';
 import { callersShare } from './limits/callers-share.ts';
+import { sourceOf } from './limits/source-address.ts';
 import { streamForGet } from './limits/stream-for-get.ts';
 import { effectForGet } from './middleware/address-domain.ts';
-import { authenticate } from './middleware/authenticate.ts';
+import { authenticate, type Caller } from './middleware/authenticate.ts';
 import { IdempotentRequests } from './middleware/idempotency.ts';
 import { bodyReader } from './middleware/read-body.ts';
 import { queryReader } from './middleware/read-query.ts';
@@ -17,10 +18,13 @@ import { type Answer, openSite, type SiteOptions } from './site.ts';
 
 /**
  * How many request bodies one caller may be sending at the same time, so that slow uploads cannot occupy every
- * connection (docs/decisions.md 75). All callers without credentials count as one caller. The wallet's owner is not
+ * connection (docs/decisions.md 75). Callers without credentials count by source address. The wallet's owner is not
  * limited.
  */
 const MOST_BODIES = 64;
+
+/** Gives the place of a caller back who took none. */
+const NO_PLACE = () => undefined;
 
 interface AppOptions extends Omit<SiteOptions, 'log'> {
   readonly parts: Parts;
@@ -31,6 +35,8 @@ interface AppOptions extends Omit<SiteOptions, 'log'> {
   readonly mostWaits: number;
   /** The token in the cookie file; null when there is no cookie file. */
   readonly cookie: string | null;
+  /** Whether there is a default wallet, for which the cookie is good. */
+  readonly hasDefaultWallet: boolean;
 }
 
 /**
@@ -54,10 +60,17 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       open: (credentials) => parts.wallets.open(credentials),
       requireAuth: options.requireAuth,
       cookie: options.cookie,
+      hasDefaultWallet: options.hasDefaultWallet,
       console: parts.console,
     });
     const readQuery = queryReader(route);
-    const readBody = route.hasBody ? bodyReader(route, bodies) : null;
+    const readBody = route.hasBody ? bodyReader(route) : null;
+    const placeOf = (context: Context<AppEnv>, { session, isOwner }: Caller) => {
+      if (isOwner) return NO_PLACE;
+      // Strangers at the sandbox's controls do not take the places of those who sign in to the console.
+      const name = `${String(route.access)} ${sourceOf(context, options.trustedProxies)}`;
+      return bodies.take(session?.caller.id ?? name);
+    };
     const run = effectForGet(route, streamForGet(route, runRoute(route, runner)));
     return async (context) => {
       // Ignored parameters are named on every answer, also where the credentials are rejected.
@@ -66,7 +79,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       const { session, consoleEnded } = caller;
       if (consoleEnded) context.set('consoleEnded', consoleEnded);
       const query = parseQuery();
-      const body = readBody ? await readBody(context, session) : undefined;
+      route.requireHead?.(context.req.raw.headers);
+      const body = readBody ? await readBody(context, () => placeOf(context, caller)) : undefined;
       // What the caller may do may have ended while the body was on its way.
       if (readBody) caller.requireStill();
       return run(context, session, { body, query });

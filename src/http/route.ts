@@ -125,6 +125,8 @@ interface RouteFacts {
   readonly secretOf?: (body: unknown) => string | null;
   /** Returns the permission that a repeat needs to get the kept answer, for a route whose access names several. */
   readonly permissionOf?: (answer: unknown) => Permission;
+  /** Checks the headers of a request before its body is read. Throws the error to answer. */
+  readonly requireHead?: (headers: Headers) => void;
   /** Fields that must be given in the body or in the query. */
   readonly neededInBodyOrQuery?: readonly string[];
   /**

@@ -10,7 +10,7 @@ import type { AppEnv } from './env.ts';
 import { comparable, comparedBefore } from './input-comparison.ts';
 import type { CallersShare } from './limits/callers-share.ts';
 import { IDLE_SECS } from './limits/idle.ts';
-import { sourceAddress } from './limits/source-address.ts';
+import { sourceOf } from './limits/source-address.ts';
 import { accessCheck } from './middleware/authenticate.ts';
 import {
   fingerprint,
@@ -230,13 +230,7 @@ class HandledRequest implements RequestContext {
   }
 
   get source(): string {
-    const { env, req } = this.#context;
-    if (env?.passedOn) return env.passedOn.source;
-    return sourceAddress({
-      peer: env?.peer?.(req.raw) ?? null,
-      forwardedFor: req.header('x-forwarded-for') ?? null,
-      trustedProxies: this.#trustedProxies,
-    });
+    return sourceOf(this.#context, this.#trustedProxies);
   }
 
   ended(): void {

@@ -6,14 +6,17 @@ import { isStream, rejectMethod } from './allowed-methods.ts';
 import { answerMetrics } from './answer-metrics.ts';
 import type { AppEnv } from './env.ts';
 import { callersShare } from './limits/callers-share.ts';
-import { sourceAddress } from './limits/source-address.ts';
+import { sourceOf } from './limits/source-address.ts';
 import { credentialsOf } from './middleware/authenticate.ts';
 import { IDEMPOTENCY_KEY } from './middleware/idempotency.ts';
-import { boundedBody } from './middleware/read-body.ts';
+import { boundedBody, boundsOf } from './middleware/read-body.ts';
 import type { Route } from './route.ts';
 import { type Answer, openSite, type SiteOptions } from './site.ts';
 
-/** How many request bodies the callers with one Authorization header may be sending at the same time. */
+/**
+ * How many request bodies the callers with one Authorization header, or without one those of one source address, may be
+ * sending at the same time.
+ */
 const MOST_BODIES = 1024;
 
 interface StandByAppOptions extends SiteOptions {
@@ -41,17 +44,18 @@ export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
       if (isStream(route) && method !== 'GET') rejectMethod(context, ['GET']);
       // The sidecar that leads may be open to callers without credentials, and this one is not.
       if (requireAuth && !isPublic && !headers.has('console-key')) {
-        credentialsOf(headers.get('authorization'), { requireAuth, cookie: null });
+        credentialsOf(headers.get('authorization'), {
+          requireAuth,
+          cookie: null,
+          hasDefaultWallet: true,
+        });
       }
       const facts = {
         host: headers.get('host') ?? '',
-        source: sourceAddress({
-          peer: context.env?.peer?.(raw) ?? null,
-          forwardedFor: headers.get('x-forwarded-for'),
-          trustedProxies,
-        }),
+        source: sourceOf(context, trustedProxies),
       };
-      const body = hasBody(method) ? await bodyOf(context) : null;
+      route.requireHead?.(headers);
+      const body = hasBody(method) ? await bodyOf(context, route, facts.source) : null;
       const env = context.env ?? {};
       const passed = { request: raw, body, facts, env, ...repeatRules(route, raw) };
       return isHealth ? healthOf(passed) : standBy.pass({ ...passed, mayWait: true });
@@ -68,10 +72,15 @@ export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
     }
   }
 
-  async function bodyOf(context: Context<AppEnv>): Promise<Uint8Array<ArrayBuffer>> {
-    const isRead = bodies.take(context.req.header('authorization') ?? 'without credentials');
+  async function bodyOf(
+    context: Context<AppEnv>,
+    route: Route,
+    source: string,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const authorization = context.req.header('authorization');
+    const isRead = bodies.take(authorization ? `header ${authorization}` : `source ${source}`);
     try {
-      return new Uint8Array(await boundedBody(context));
+      return new Uint8Array(await boundedBody(context, boundsOf(route)));
     } finally {
       isRead();
     }

@@ -148,7 +148,8 @@ function expected(route: Route, holder: Holder, requireAuth: boolean): Verdict {
   const { access } = route;
   if (access === 'public' || (access === 'sandbox' && !requireAuth)) return 'in';
   if (access === 'root_seed') {
-    return holder === (requireAuth ? 'cookie' : 'nothing') ? 'in' : 104;
+    if (holder === 'nothing') return requireAuth ? 104 : 'in';
+    return holder === 'cookie' ? 'in' : 104;
   }
   if (holder === 'made-up' || holder === 'revoked') return 104;
   if (holder === 'nothing') return requireAuth ? 104 : 'in';

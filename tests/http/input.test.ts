@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { z } from 'zod';
-import { hasExactNumbers } from '../../src/http/input/exact-numbers.ts';
+import { INEXACT, parseExact } from '../../src/http/input/exact-numbers.ts';
 import { ignoredFieldsHeader } from '../../src/http/input/ignored-fields.ts';
 import { inputFields, presentInput } from '../../src/http/input/input-fields.ts';
 import { jsonProblem } from '../../src/http/input/json-problem.ts';
@@ -22,6 +22,14 @@ const schema = z.object({
 
 function present(value: unknown) {
   return presentInput(inputFields(schema), value);
+}
+
+/** Whether every number of a JSON text is kept as it was written. */
+function isExact(json: string): boolean {
+  const holds = (value: unknown): boolean =>
+    value === INEXACT ||
+    (typeof value === 'object' && value !== null && Object.values(value).some(holds));
+  return !holds(parseExact(json));
 }
 
 /** Returns the path and the words of each issue of an input. */
@@ -123,7 +131,7 @@ test('a number that would be rounded is noticed, and nothing else is', () => {
     '{"amount":99999999999999999999}',
     '[1,{"a":[0.99999999999999999999]}]',
   ]) {
-    expect({ json, exact: hasExactNumbers(json) }).toEqual({ json, exact: false });
+    expect({ json, exact: isExact(json) }).toEqual({ json, exact: false });
   }
   for (const json of [
     '{"amount":2100000000000000}',
@@ -132,6 +140,24 @@ test('a number that would be rounded is noticed, and nothing else is', () => {
     '{"expires_at":1764000000000,"a":1e400,"b":-0.5}',
     '[0.000000000000000001, 1.5000000000000000000]',
   ]) {
-    expect({ json, exact: hasExactNumbers(json) }).toEqual({ json, exact: true });
+    expect({ json, exact: isExact(json) }).toEqual({ json, exact: true });
   }
+});
+
+test('a number that would be rounded is rejected in a known field alone, and named', () => {
+  const long = '12345678901234567890';
+  const read = (json: string) => parseExact(json.replaceAll('#', long));
+  const rest = '"name":"x","cleared":null';
+  expect(issues(read(`{${rest},"unknown":#,"shown":{"more":[#]}}`))).toEqual([]);
+  const words = 'is a number with too many digits: write an amount as a string';
+  expect(issues(read(`{${rest},"limits":{"amount":#}}`))).toEqual([`limits.amount: ${words}`]);
+  expect(issues(read(`{${rest},"types":[#]}`))).toEqual([`types.0: ${words}`]);
+  expect(issues(read(`{${rest},"note":#}`))).toEqual([`note: ${words}`]);
+});
+
+test('a body full of long numbers is read in little time', () => {
+  const startMs = performance.now();
+  expect(isExact(`[1.${'0'.repeat(250_000)}1]`)).toBe(false);
+  expect(isExact(`[${'1234567890123456.51,'.repeat(13_000)}1]`)).toBe(false);
+  expect(performance.now() - startMs).toBeLessThan(1000);
 });

@@ -73,7 +73,8 @@ export function errorsSection(): string {
     prose(meaning),
   ]);
   return `<section id="errors"><h2>Errors</h2><p>Every request can be answered with 403 (112: its Host or Origin is not allowed),
-405 (another method is meant; <code>Allow</code> names those of the path), 413 (the body is larger than 256 KiB), 414 and 431
+405 (another method is meant; <code>Allow</code> names those of the path), 413 (the body is larger than 256 KiB, or 16 KiB where
+no credentials are needed), 408 (such a body did not arrive within 5 seconds), 414 and 431
 (the request line, or it and the headers, are longer than 64 KiB), 415 (the body is not JSON) and 500. Error 8 comes with
 <code>Retry-After</code>.</p>${table(['code', 'HTTP', 'means'], rows)}</section>`;
 }

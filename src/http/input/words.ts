@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Issue } from '../../model/errors.ts';
+import { INEXACT } from './exact-numbers.ts';
 
 /** The largest number of issues in one answer. */
 const MOST_ISSUES = 20;
@@ -71,6 +72,7 @@ function isOwnBoundOfIntegers(issue: z.core.$ZodIssue): boolean {
 function wrongType(expected: readonly string[], input: unknown): string {
   if (input === undefined) return 'is required';
   if (typeof input === 'number' && !Number.isFinite(input)) return 'is a number out of all range';
+  if (input === INEXACT) return 'is a number with too many digits: write an amount as a string';
   const wanted = oneOf([...new Set(expected)].map((type) => TYPES[type] ?? type));
   // A message "must be a whole number, not a number" would read as a contradiction.
   const isNumber = typeof input === 'number' && expected.includes('int');

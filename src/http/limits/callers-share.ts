@@ -18,7 +18,7 @@ export function callersShare(most: number, what: string): CallersShare {
       if (count >= most) {
         throw new ApiError(
           'overCapacity',
-          `These credentials have ${most} ${what} already: end one of them first.`,
+          `This caller has ${most} ${what} already: end one of them first.`,
         );
       }
       held.set(caller, count + 1);

@@ -1,4 +1,6 @@
+import type { Context } from 'hono';
 import { canonicalIp, subscriberOf } from '../../lib/ip-address.ts';
+import type { AppEnv } from '../env.ts';
 
 interface SourceFacts {
   /** The address of the other end of the connection; null where it is not known. */
@@ -23,4 +25,17 @@ export function sourceAddress({ peer, forwardedFor, trustedProxies }: SourceFact
     source = before;
   }
   return source === null ? 'unknown' : subscriberOf(source);
+}
+
+/** Returns the {@link sourceAddress} of a request; of one that was passed on, as the sidecar tells that was called. */
+export function sourceOf(
+  { env, req }: Context<AppEnv>,
+  trustedProxies: ReadonlySet<string>,
+): string {
+  if (env?.passedOn) return env.passedOn.source;
+  return sourceAddress({
+    peer: env?.peer?.(req.raw) ?? null,
+    forwardedFor: req.header('x-forwarded-for') ?? null,
+    trustedProxies,
+  });
 }

@@ -15,6 +15,8 @@ export interface KnownCredentials {
    * file.
    */
   readonly cookie: string | null;
+  /** Whether there is a default wallet, for which the cookie is good. */
+  readonly hasDefaultWallet: boolean;
 }
 
 /** Settings of authentication, and the functions that open sessions. */
@@ -29,6 +31,8 @@ export interface AuthenticateOptions extends KnownCredentials {
 export interface Caller {
   /** Undefined for a route that needs no session. */
   readonly session: Session | undefined;
+  /** Whether this is the wallet's owner. */
+  readonly isOwner: boolean;
   /** Aborts when the caller's session of the console ends; null for every other caller. */
   readonly consoleEnded: AbortSignal | null;
   /** Throws error 104 or 108 once the caller may not use the route any more. */
@@ -40,9 +44,13 @@ export type Authenticate = (headers: Headers) => Promise<Caller>;
 
 const NOBODY: Caller = {
   session: undefined,
+  isOwner: false,
   consoleEnded: null,
   requireStill: () => undefined,
 };
+
+/** The owner at a route that opens no session. */
+const OWNER: Caller = { ...NOBODY, isOwner: true };
 
 /** Returns the function that checks whether a request may use a route with this access. */
 export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
@@ -67,7 +75,7 @@ function authenticateByHeader(
   if (access === 'root_seed') {
     return async (authorization) => {
       requireRootAccess(authorization, options);
-      return NOBODY;
+      return OWNER;
     };
   }
   const requireAccess = requireAuth && isSandbox(access) ? requireEverything : accessCheck(access);
@@ -86,6 +94,7 @@ function callerWith(
   requireAccess(session);
   return {
     session,
+    isOwner: session.isOwner,
     consoleEnded,
     requireStill() {
       consoleEnded?.throwIfAborted();
@@ -141,7 +150,7 @@ function isSandbox(access: RouteAccess): boolean {
 /** Returns the credentials in the header; null means the default wallet. Throws error 104. */
 export function credentialsOf(
   header: string | null,
-  { requireAuth, cookie }: KnownCredentials,
+  { requireAuth, cookie, hasDefaultWallet }: KnownCredentials,
 ): string | null {
   if (header === null || header === '') {
     if (!requireAuth) return null;
@@ -157,7 +166,12 @@ export function credentialsOf(
       'The Authorization header must read "Bearer <CLIENT_CREDENTIALS>".',
     );
   }
-  return isCookie(token, cookie) ? null : token;
+  if (!isCookie(token, cookie)) return token;
+  if (hasDefaultWallet) return null;
+  throw new ApiError(
+    'unauthenticated',
+    'The token of the cookie file is good for the default wallet, and this sidecar has none: start it with --root-seed-path or --client-credentials-path, or send client credentials.',
+  );
 }
 
 /** Returns the token of a header `Bearer <token>` (RFC 6750); null for any other header. */
@@ -166,14 +180,15 @@ function bearerToken(header: string): string | null {
 }
 
 /**
- * Checks a request to `signup` or `provision`: with --require-auth it must carry the cookie, otherwise no header or an
+ * Checks a request to `signup` or `provision`: it must carry the cookie, or, without --require-auth, no header or an
  * empty one (docs/api.md, Authentication).
  */
 function requireRootAccess(header: string | null, options: AuthenticateOptions): void {
   const { requireAuth, cookie } = options;
   const isEmpty = header === null || header === '';
   const token = header === null ? null : bearerToken(header);
-  if (requireAuth ? token !== null && isCookie(token, cookie) : isEmpty) return;
+  if (token !== null && isCookie(token, cookie)) return;
+  if (isEmpty && !requireAuth) return;
   throw new ApiError(
     'unauthenticated',
     requireAuth

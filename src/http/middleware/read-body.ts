@@ -1,122 +1,139 @@
-import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
+import { sleep } from '../../lib/sleep.ts';
 import { ApiError, rejected } from '../../model/errors.ts';
-import type { Session } from '../../wallet/session.ts';
 import type { AppEnv } from '../env.ts';
-import { hasExactNumbers } from '../input/exact-numbers.ts';
+import { parseExact } from '../input/exact-numbers.ts';
 import { inputFields } from '../input/input-fields.ts';
-import type { CallersShare } from '../limits/callers-share.ts';
 import type { Route } from '../route.ts';
 import { accept, noteIgnored, type ReadInput, readInput } from './validate.ts';
 
-/** The largest accepted request body, in bytes (docs/decisions.md 16). */
-const MAX_BODY_BYTES = 256 * 1024;
+/** How large the body of a request may be, and how long it may take to arrive. */
+interface BodyBounds {
+  /** Throws error 7 with status 413 for a larger body. */
+  readonly limit: MiddlewareHandler<AppEnv>;
+  /** In milliseconds; null where only the connection's idle limit holds. */
+  readonly withinMs: number | null;
+}
 
-/** The caller of every request without a session, in {@link CallersShare}. */
-const WITHOUT_CREDENTIALS = 'without credentials';
+/** The bounds of bodies whose senders are known (docs/decisions.md 16). */
+const USUAL: BodyBounds = { limit: limitTo(256), withinMs: null };
+/** The bounds of bodies that anybody may send (docs/decisions.md 170). */
+const OF_STRANGERS: BodyBounds = { limit: limitTo(16), withinMs: 5000 };
+/** The largest body in bytes of which a malformed one is searched for the place where it goes wrong. */
+const MOST_SEARCHED_BYTES = 4096;
 
-const limitBody = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () => {
-    throw new ApiError('rejected', 'The body is larger than 256 KiB.', { httpStatus: 413 });
-  },
-});
+/** Returns the bounds of the bodies of a route. */
+export function boundsOf({ access }: Pick<Route, 'access'>): BodyBounds {
+  return access === 'public' ? OF_STRANGERS : USUAL;
+}
 
-/** Reads the body of a request, and returns its parsed value. */
-export type ReadBody = (context: Context<AppEnv>, session: Session | undefined) => Promise<unknown>;
+/**
+ * Reads the body of a request, and returns its parsed value. `takePlace` takes the caller's place among those who send
+ * bodies, and returns a function that gives it back.
+ */
+export type ReadBody = (context: Context<AppEnv>, takePlace: () => () => void) => Promise<unknown>;
 
 /**
  * Returns the function that reads and parses the JSON bodies of a route that has them. An empty body counts as `{}`.
- * Another content type is error 7 with status 415 (docs/decisions.md 16). `bodies` limits how many bodies each caller
- * may be sending.
+ * Another content type is error 7 with status 415 (docs/decisions.md 16).
  */
-export function bodyReader(route: Pick<Route, 'body'>, bodies: CallersShare): ReadBody {
+export function bodyReader(route: Pick<Route, 'body' | 'access'>): ReadBody {
   // Most routes are never called in a process, so a schema is made and looked into at the first call.
-  const parser = once(() => bodyParser(route.body ?? z.object({})));
-  return async (context, session) => {
-    const { parseEmpty, parse } = parser();
-    const bytes = await bytesOf(context, session, bodies);
-    if (bytes.byteLength === 0) return parseEmpty(context);
-    requireJson(context);
-    const text = textOf(bytes);
-    if (!hasExactNumbers(text)) {
-      throw rejected(
-        '',
-        'The body holds a number with too many digits: write an amount as a string.',
-      );
+  const schema = once(() => route.body ?? z.object({}));
+  const fields = once(() => inputFields(schema()));
+  const bounds = boundsOf(route);
+  return async (context, takePlace) => {
+    const bytes = await bytesOf(context, takePlace, bounds);
+    let value: unknown = {};
+    if (bytes.byteLength > 0) {
+      requireJson(context);
+      value = await jsonIn(bytes);
     }
-    return parse(context, text);
-  };
-}
-
-/** Parses bodies of one schema. */
-interface BodyParser {
-  readonly parseEmpty: (context: Context<AppEnv>) => unknown;
-  /** Parses the body that was read, whose text is given for the error that says where it is malformed. */
-  readonly parse: (context: Context<AppEnv>, text: string) => Promise<unknown>;
-}
-
-function bodyParser(schema: z.ZodType): BodyParser {
-  const fields = inputFields(schema);
-  const acceptBody = (result: unknown, context: Context<AppEnv>): unknown => {
-    const input = result as ReadInput;
+    const input: ReadInput = readInput(schema(), fields(), value);
     noteIgnored(context, input);
     return accept(input);
   };
-  const check = (result: unknown, context: Context<AppEnv>) => void acceptBody(result, context);
-  const validate = zValidator('json', schema, check, {
-    validationFunction: (own, value) => readInput(own, fields, value),
-  }) as MiddlewareHandler<AppEnv>;
-  return {
-    parseEmpty: (context) => acceptBody(readInput(schema, fields, {}), context),
-    async parse(context, text) {
-      try {
-        await validate(context, async () => undefined);
-      } catch (error) {
-        if (!(error instanceof HTTPException)) throw error;
-        const { jsonProblem } = await import('../input/json-problem.ts');
-        throw rejected('', jsonProblem(text));
-      }
-      // The type of a context tells what was validated only within Hono's own chains.
-      return context.req.valid('json' as never);
-    },
-  };
 }
 
-/** Returns the whole body of a request. Throws error 7 with status 413 when it is too large. */
-export async function boundedBody(context: Context<AppEnv>): Promise<ArrayBuffer> {
-  await limitBody(context, async () => undefined);
-  return context.req.arrayBuffer();
+/**
+ * Returns the whole body of a request. Throws error 7, with status 413 when it is too large, and with status 408 when
+ * it does not arrive in time.
+ */
+export async function boundedBody(
+  context: Context<AppEnv>,
+  { limit, withinMs }: BodyBounds,
+): Promise<ArrayBuffer> {
+  const whole = limit(context, async () => undefined).then(() => context.req.arrayBuffer());
+  if (withinMs === null) return whole;
+  const isRead = new AbortController();
+  const late = sleep(withinMs, isRead.signal).then(() => {
+    if (!isRead.signal.aborted) throw tooSlow(withinMs);
+    return whole;
+  });
+  try {
+    return await Promise.race([whole, late]);
+  } catch (error) {
+    closeAfterAnswer(context);
+    throw error;
+  } finally {
+    isRead.abort();
+  }
 }
 
 async function bytesOf(
   context: Context<AppEnv>,
-  session: Session | undefined,
-  bodies: CallersShare,
+  takePlace: () => () => void,
+  bounds: BodyBounds,
 ): Promise<ArrayBuffer> {
-  const isRead = session?.isOwner ? () => undefined : takePlace(context, session, bodies);
+  let isRead: () => void;
   try {
-    return await boundedBody(context);
+    isRead = takePlace();
+  } catch (error) {
+    closeAfterAnswer(context);
+    throw error;
+  }
+  try {
+    return await boundedBody(context, bounds);
   } finally {
     isRead();
   }
 }
 
-function takePlace(
-  context: Context<AppEnv>,
-  session: Session | undefined,
-  bodies: CallersShare,
-): () => void {
+/** Where the body of a request is not read to its end, the connection cannot carry another request. */
+function closeAfterAnswer(context: Context<AppEnv>): void {
+  context.header('connection', 'close');
+}
+
+function limitTo(kib: number): MiddlewareHandler<AppEnv> {
+  return bodyLimit({
+    maxSize: kib * 1024,
+    onError: () => {
+      throw new ApiError('rejected', `The body is larger than ${kib} KiB.`, { httpStatus: 413 });
+    },
+  });
+}
+
+function tooSlow(withinMs: number): ApiError {
+  return new ApiError(
+    'rejected',
+    `The body did not arrive within ${withinMs / 1000} seconds: send it at once.`,
+    { httpStatus: 408 },
+  );
+}
+
+async function jsonIn(bytes: ArrayBuffer): Promise<unknown> {
+  const text = textOf(bytes);
   try {
-    return bodies.take(session?.caller.id ?? WITHOUT_CREDENTIALS);
-  } catch (error) {
-    // The body of this request is never read, so the connection cannot carry another request.
-    context.header('connection', 'close');
-    throw error;
+    return parseExact(text);
+  } catch {
+    if (bytes.byteLength > MOST_SEARCHED_BYTES) {
+      throw rejected('', 'The body is not JSON: only in one of up to 4 KiB the place is told.');
+    }
+    const { jsonProblem } = await import('../input/json-problem.ts');
+    throw rejected('', jsonProblem(text));
   }
 }
 

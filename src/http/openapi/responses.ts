@@ -104,7 +104,11 @@ const WITHOUT_BODY = 'Beyond 128 KiB the answer may have no body.';
 /** Errors that every endpoint can answer, by status. The names are those of `components.responses`. */
 const SHARED: Readonly<Record<number, readonly [name: string, description: string]>> = {
   405: ['MethodNotAllowed', 'Error 7: the path does not answer this method.'],
-  413: ['BodyTooLarge', 'Error 7: the body is larger than 256 KiB.'],
+  408: ['BodyTooSlow', 'Error 7: the body did not arrive within 5 seconds.'],
+  413: [
+    'BodyTooLarge',
+    'Error 7: the body is larger than 256 KiB, or 16 KiB where no credentials are needed.',
+  ],
   414: ['TargetTooLong', `Error 7: the request line is longer than 64 KiB. ${WITHOUT_BODY}`],
   415: ['NotJson', 'Error 7: the body is not sent as `application/json`.'],
   431: [
@@ -193,10 +197,11 @@ function headersNamed(...names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function sharedStatuses({ body, answersAtDomain }: Route): number[] {
+function sharedStatuses({ access, body, answersAtDomain }: Route): number[] {
   // Payers get other errors as answers of LNURL.
   if (answersAtDomain) return [405];
-  return [405, 414, 431, 500, ...(body ? [413, 415] : [])];
+  const ofBody = access === 'public' ? [408, 413, 415] : [413, 415];
+  return [405, 414, 431, 500, ...(body ? ofBody : [])];
 }
 
 function errorsByStatus(route: Route): Map<number, ErrorName[]> {

@@ -4,6 +4,7 @@ import { FEED_STATES } from '../../wallet/feed-standing.ts';
 import { ABILITY_NAMES, nodeFacts } from '../../wallet/node-facts.ts';
 import { type ConsoleFile, consoleFiles, PAGE, SIGNED_IN_PAGE } from '../console/files.ts';
 import { LINK_MS } from '../console/one-time-links.ts';
+import { signInOrigin } from '../console/page-origin.ts';
 import { IDLE_MS, LONGEST_MS } from '../console/sessions.ts';
 import { emptyJson, type Route, route } from '../route.ts';
 
@@ -124,6 +125,8 @@ const signInRoutes = [
     path: '/v2/console/session',
     group: 'console',
     access: 'public',
+    // A program that only holds connections open must not keep browsers out.
+    requireHead: signInOrigin,
     summary: 'Sign a browser in to the console',
     description:
       'For the page of the console alone: `Origin` must name this sidecar. The answer sets an HttpOnly cookie, and every further request must carry that and the header `Console-Key` with the key. The session may do what its credentials may do. It ends with them, when they are narrowed, and with the process.',
@@ -164,6 +167,7 @@ const signInRoutes = [
     path: '/v2/console/sign_out',
     group: 'console',
     access: 'public',
+    requireHead: signInOrigin,
     summary: 'End the session of the console that makes this request',
     addition: true,
     body: () => z.object({}),

@@ -17,6 +17,9 @@ const DISCLOSURES = {
 } as const;
 type Disclosure = keyof typeof DISCLOSURES;
 
+/** A longer proof does not fit the body of a public route (docs/decisions.md 170). */
+const MOST_PROOF_CHARACTERS = 16_000;
+
 const disclosuresInput = once(() =>
   z.object({
     offer_description: choice('offer_description', 'the description of the offer'),
@@ -90,7 +93,11 @@ export const proofRoutes = [
     addition: true,
     body: () =>
       z.object({
-        proof: z.string().min(1).max(100_000).meta({ description: 'The proof, `lnp1...`.' }),
+        proof: z
+          .string()
+          .min(1)
+          .max(MOST_PROOF_CHARACTERS)
+          .meta({ description: 'The proof, `lnp1...`.' }),
       }),
     response: checkedProofJson,
     example: {

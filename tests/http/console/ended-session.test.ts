@@ -54,6 +54,7 @@ test('a request whose body comes after the session has ended does nothing (docs/
     trustedProxies: new Set(),
     requireAuth: true,
     cookie: null,
+    hasDefaultWallet: true,
     mostWaits: 8,
     stopping: new AbortController().signal,
     startId: 'a',

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { rawExchange } from '../resources/raw-exchange.ts';
+import { type Body, expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const TIMEOUT_MS = 120_000;
+const PROOF = '/v2/node/verify_payer_proof';
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+const send = (rawBody: string, path = PROOF, headers = {}) =>
+  world.call('POST', path, { rawBody, headers });
+
+describe('bodies of public routes', () => {
+  test('are at most 16 KiB, by their length or by their chunks', async () => {
+    expectError(await send(`{"proof":"${'x'.repeat(16_400)}"}`), 'rejected', /16 KiB/, 413);
+    expect((await send(`{"proof":"${'x'.repeat(15_900)}"}`)).status).toBe(200);
+    const chunk = 'x'.repeat(17_000);
+    const chunked = await rawExchange(
+      world.port,
+      `${head(PROOF)}transfer-encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`,
+    );
+    expect(chunked.status).toBe(413);
+  });
+
+  test(
+    'are read within 5 seconds, however steadily they come, and the connection ends',
+    async () => {
+      const slow = trickle(PROOF, {});
+      const more = setInterval(() => slow.write('x'), 200);
+      await until(async () => slow.isClosed());
+      clearInterval(more);
+      expect(slow.received()).toMatch(/^HTTP\/1\.1 408 /);
+      expect(slow.received()).toContain('"code":7');
+      expect(slow.openMs()).toBeGreaterThan(4000);
+      expect(slow.openMs()).toBeLessThan(20_000);
+    },
+    TIMEOUT_MS,
+  );
+
+  test('are read only where the page of this sidecar sends them, at the sign-in', async () => {
+    for (const path of ['/v2/console/session', '/v2/console/sign_out']) {
+      const slow = trickle(path, {});
+      await until(async () => slow.received() !== '');
+      expect(slow.received()).toContain('"code":112');
+      expect(slow.openMs()).toBeLessThan(4000);
+      slow.end();
+    }
+  });
+});
+
+test('of callers without credentials one address has 64 bodies on their way; others and the owner go on', async () => {
+  const slow = Array.from({ length: 70 }, () => trickle(PROOF, {}));
+  const refused = () => slow.filter(({ received }) => received().includes(' 503 '));
+  await until(async () => refused().length === 6);
+  // Another address of this machine is another source.
+  const other = await elsewhere('{"proof":"x"}');
+  expect(other).toMatch(/^HTTP\/1\.1 200 /);
+  const cookie = readFileSync(join(world.dataDir, 'cookie'), 'utf8');
+  for (const path of ['/v2/node/signup', '/v2/node/provision']) {
+    const { status } = await world.call('PUT', path, { body: {}, credentials: cookie });
+    expect([path, status]).toEqual([path, 200]);
+    expect([path, (await world.call('PUT', path, { body: {} })).status]).toEqual([path, 200]);
+  }
+  expect((await world.call('POST', '/v2/node/create_invoice', { body: {} })).status).toBe(200);
+  for (const one of slow) one.end();
+});
+
+describe('malformed JSON', () => {
+  const placeOf = ({ body }: { body: Body }) => /line \d+, column \d+/.test(body.msg);
+
+  test('is told with its place in a body of up to 4 KiB, and without it in a longer one', async () => {
+    const invoice = '/v2/node/create_invoice';
+    const body = (length: number) => `{"description":"${'x'.repeat(length - 18)}",`;
+    for (const [length, isTold] of [
+      [4096, true],
+      [4098, false],
+    ] as const) {
+      const answer = await send(body(length), invoice);
+      expectError(answer, 'rejected', /not JSON/);
+      expect([length, placeOf(answer)]).toEqual([length, isTold]);
+    }
+  });
+
+  test('a flood of it does not hold up the owner', async () => {
+    const bad = `[${',,'.repeat(120_000)}`;
+    const flood = Array.from({ length: 60 }, () => send(bad, '/v2/node/create_invoice'));
+    const answers = Promise.all(flood);
+    let slowestMs = 0;
+    let isOver = false;
+    void answers.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      const startMs = performance.now();
+      expect((await world.call('GET', '/v2/node/node_info')).status).toBe(200);
+      slowestMs = Math.max(slowestMs, performance.now() - startMs);
+    }
+    expect(slowestMs).toBeLessThan(1000);
+    for (const answer of await answers) expectError(answer, 'rejected', /not JSON/);
+  });
+});
+
+/** The beginning of a request with a JSON body. */
+function head(path: string): string {
+  return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${world.port}\r\ncontent-type: application/json\r\n`;
+}
+
+/** Begins to send a body, and does not finish it. */
+function trickle(path: string, { localAddress = '127.0.0.1' }: { localAddress?: string }) {
+  const beganMs = performance.now();
+  let closedMs: number | null = null;
+  let text = '';
+  const socket = connect({ port: world.port, host: '127.0.0.1', localAddress });
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    closedMs = performance.now();
+  });
+  socket.write(`${head(path)}content-length: 5000\r\n\r\n{`);
+  return {
+    received: () => text,
+    isClosed: () => closedMs !== null,
+    openMs: () => (closedMs ?? performance.now()) - beganMs,
+    write: (more: string) => void socket.write(more),
+    end: () => void socket.destroy(),
+  };
+}
+
+/** Resolves to the answer to a whole body that comes from another address of this machine. */
+async function elsewhere(body: string): Promise<string> {
+  let text = '';
+  const socket = connect({ port: world.port, host: '127.0.0.1', localAddress: '127.0.0.9' });
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  socket.write(`${head(PROOF)}content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return text;
+}

@@ -85,6 +85,31 @@ describe('an answer', () => {
     expect(records[0]?.data).toEqual(encodeDnsName(['b', 'a', 'example']));
   });
 
+  test('with more than 200 records is refused, before their long compressed names are read', () => {
+    const many = (count: number) =>
+      answerBytes(QUESTION, Array(count).fill(record('a', 16, txtData('x'))));
+    expect(decodeDnsAnswer(many(199)).records).toHaveLength(199);
+    refused(many(200), /more than 200 records/);
+    // A name of 120 labels, to which every record points by two bytes.
+    const name = `${'a.'.repeat(119)}a`;
+    const bytes = answerBytes({ name, type: 16 }, []);
+    const pointing = Buffer.concat([
+      Buffer.from([0xc0, 12]),
+      uint(2, 16, 1),
+      uint(4, 60),
+      uint(2, 0),
+    ]);
+    for (const section of [6, 8, 10]) {
+      const flood = Buffer.concat([bytes, ...Array<Buffer>(10_000).fill(pointing)]);
+      flood.writeUInt16BE(10_000, section);
+      const startMs = performance.now();
+      refused(flood, /more than 200 records/);
+      expect(performance.now() - startMs).toBeLessThan(100);
+    }
+    const questions = Array(201).fill(QUESTION);
+    refused(answerBytes(QUESTION, [], { questions }), /more than 200 records/);
+  });
+
   test('that is cut anywhere, longer than it says, a question or of another kind is refused', () => {
     const whole = answerBytes(QUESTION, [record('a.example', TYPES.TXT, txtData('x'))]);
     for (let length = 0; length < whole.length; length++) {

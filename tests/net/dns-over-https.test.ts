@@ -323,7 +323,7 @@ describe('the work for a name is bounded', () => {
 
   test('to 100 checks in all, though many keys have one tag (CVE-2023-50387)', async () => {
     const keys = tree.served('example.com', TYPES.DNSKEY);
-    const sameTag = Array.from({ length: 400 }, (_, at) => {
+    const sameTag = Array.from({ length: 150 }, (_, at) => {
       const [key] = keys as [ServedRecord];
       const data = Buffer.from(key.data);
       // The key tag is a sum: what one word adds, the next one subtracts.

@@ -42,6 +42,11 @@ export interface DnsAnswer {
 
 const CLASS_IN = 1;
 const HEADER_BYTES = 12;
+/**
+ * The most questions and records of an answer. A compressed name of six bytes can stand for one of 127 labels, so a
+ * long list of them takes seconds to read; a signed answer has a few dozen records.
+ */
+const MOST_RECORDS = 200;
 const FLAGS = {
   response: 0x8000,
   opcode: 0x7800,
@@ -63,7 +68,10 @@ export function encodeDnsQuery(name: DnsName, type: number): Uint8Array {
   return joinBytes([header, question, options]);
 }
 
-/** Reads an answer (RFC 1035 section 4). Throws CodecError('dns') unless it is one complete message. */
+/**
+ * Reads an answer (RFC 1035 section 4). Throws CodecError('dns') unless it is one complete message of at most 200
+ * records.
+ */
 export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
   const { at, done, take, uint } = byteReader(bytes, 'a record', invalidDns);
   if (bytes.length < HEADER_BYTES) invalidDns('has no header');
@@ -74,6 +82,8 @@ export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
     invalidDns('is not an answer');
   const questionCount = uint(2);
   const recordCount = uint(2) + uint(2) + uint(2);
+  if (questionCount + recordCount > MOST_RECORDS)
+    invalidDns(`has more than ${MOST_RECORDS} records`);
   const owner = (): DnsName => {
     const { name, end } = readDnsName(bytes, at(), { pointers: true });
     take(end - at());

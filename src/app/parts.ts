@@ -20,6 +20,7 @@ import { VERSION } from '../version.ts';
 import { zoneText } from '../wallet/names/claim.ts';
 import { type Names, openNames } from '../wallet/names/names.ts';
 import { observationRules } from '../wallet/observe.ts';
+import { redeliveryLimit } from '../wallet/redelivery-limit.ts';
 import type { StoreGuard } from '../wallet/store-guard.ts';
 import { Wallets } from '../wallet/wallets.ts';
 import { type Dispatcher, startDispatcher } from '../webhooks/dispatcher.ts';
@@ -53,6 +54,7 @@ export function webhookSender(
 ): WebhookSender {
   return {
     configured: url === null ? null : { url, signed: webhookSecret !== null },
+    redeliveries: redeliveryLimit(elapsedMs),
     wake: dispatcher.wake,
     forget: dispatcher.forget,
     async test(endpoint, userPk, signal) {

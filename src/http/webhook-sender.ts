@@ -1,4 +1,5 @@
 import type { AttemptRecord } from '../store/ports.ts';
+import type { RedeliveryLimit } from '../wallet/redelivery-limit.ts';
 
 /** How a message to a receiver ended. */
 export interface SentMessage extends AttemptRecord {
@@ -10,6 +11,8 @@ export interface SentMessage extends AttemptRecord {
 export interface WebhookSender {
   /** The endpoint of `--webhook-url`; null where none is configured. */
   readonly configured: { readonly url: string; readonly signed: boolean } | null;
+  /** Limits how often clients have deliveries sent again. */
+  readonly redeliveries: RedeliveryLimit;
   /** Tells the dispatcher that deliveries are due. */
   wake(): void;
   /** Aborts attempts to an endpoint that was deleted. */

@@ -22,13 +22,21 @@ const SCOPE_TABLE = {
   manage_clients: ['list_clients', 'create_client', 'update_client', 'revoke_client'],
 } as const;
 
+/** Permissions that no scope but `full` grants (docs/decisions.md 171). */
+const BESIDE_SCOPES = ['manage_webhooks'] as const;
+
 /** The name of a permission. Names of permissions may change (docs/api.md, Compatibility). */
-export type Permission = (typeof SCOPE_TABLE)[keyof typeof SCOPE_TABLE][number];
+export type Permission =
+  | (typeof SCOPE_TABLE)[keyof typeof SCOPE_TABLE][number]
+  | (typeof BESIDE_SCOPES)[number];
 /** The name of a scope, which never changes. `full` grants all permissions. */
 export type Scope = keyof typeof SCOPE_TABLE | 'full';
 
 /** Every permission, in the order of the table. */
-export const PERMISSIONS: readonly Permission[] = Object.values(SCOPE_TABLE).flat();
+export const PERMISSIONS: readonly Permission[] = [
+  ...Object.values(SCOPE_TABLE).flat(),
+  ...BESIDE_SCOPES,
+];
 
 /** Every scope with its permissions. */
 export const SCOPES: Readonly<Record<Scope, readonly Permission[]>> = {

@@ -21,14 +21,21 @@ interface NewEndpoint {
 }
 
 /**
- * Makes an endpoint of the wallet (docs/decisions.md 126). Throws `refused` (error 106) where the wallet has the most
- * that it may have.
+ * Makes an endpoint of the wallet (docs/decisions.md 126). Throws `rejected` (error 7) where a client gives it no end,
+ * since it would go on when that client is revoked (docs/decisions.md 171), and `refused` (error 106) where the wallet
+ * has the most that it may have.
  */
 export async function addEndpoint(
-  { userPk, store }: Session,
+  { userPk, store, isOwner }: Session,
   { url, events, description, secret, leaseSecs }: NewEndpoint,
   nowMs: number,
 ): Promise<EndpointRecord> {
+  if (leaseSecs === null && !isOwner) {
+    throw rejected(
+      'lease_secs',
+      "is required of a client, which must renew its endpoint: only the wallet's owner makes one without an end",
+    );
+  }
   const endpoint: EndpointRecord = {
     id: `ep_${hex.encode(randomBytes(16))}`,
     walletId: userPk,

@@ -154,22 +154,71 @@ describe('webhook endpoints', () => {
     await remove(id);
   });
 
-  test('clients may not manage them or see attempts, whatever they may do otherwise', async () => {
-    const grant = { scopes: ['full'] };
-    const { client_credentials } = await world.post('/v2/node/create_client', grant);
-    const owners = [
+  test('and sending again are for the owner and holders of manage_webhooks, attempts for the owner alone', async () => {
+    const grant = { scopes: ['read_payments', 'read_info', 'receive', 'send', 'manage_clients'] };
+    const reader = (await world.post('/v2/node/create_client', grant)).client_credentials;
+    const managed = [
       ['GET', '/v2/webhooks/endpoints'],
       ['POST', '/v2/webhooks/endpoints', { url: 'https://shop.example/hook' }],
       ['POST', '/v2/webhooks/endpoints/delete', { id: 'ep_1' }],
       ['POST', '/v2/webhooks/endpoints/renew', { id: 'ep_1', lease_secs: 60 }],
       ['POST', '/v2/webhooks/endpoints/test', { id: 'configured' }],
-      ['GET', '/v2/webhooks/attempts', undefined, { id: 'msg_1' }],
+      ['POST', '/v2/webhooks/redeliver', { since: 0 }],
     ] as const;
-    for (const [method, path, body, query] of owners) {
-      const credentials = client_credentials;
-      const answer = await world.call(method, path, { body, query: query ?? {}, credentials });
-      expectError(answer, 'forbidden', /owner/);
+    for (const [method, path, body] of managed) {
+      const answer = await world.call(method, path, { body, credentials: reader });
+      expectError(answer, 'forbidden', /manage_webhooks/);
+      expect(answer.body.data.permission).toBe('manage_webhooks');
     }
+    const full = (await world.post('/v2/node/create_client', { scopes: ['full'] }))
+      .client_credentials;
+    const answer = await world.call('GET', '/v2/webhooks/attempts', { credentials: full });
+    expectError(answer, 'forbidden', /owner/);
+  });
+
+  test('of a client need a lease, so that they do not outlive it, and their test shows no answer', async () => {
+    const { client_pk, client_credentials: credentials } = await world.post(
+      '/v2/node/create_client',
+      { scopes: ['read_info'], permissions: ['manage_webhooks'] },
+    );
+    const receiver = openReceiver();
+    receiver.answer = () => new Response('an inner page');
+    const body = { url: receiver.url };
+    const endless = await world.call('POST', '/v2/webhooks/endpoints', { body, credentials });
+    expectError(endless, 'rejected', /^lease_secs: is required of a client/);
+    const made = await world.post(
+      '/v2/webhooks/endpoints',
+      { ...body, lease_secs: 60 },
+      credentials,
+    );
+    const test = (by?: string) => world.post('/v2/webhooks/endpoints/test', { id: made.id }, by);
+    expect(await test(credentials)).toMatchObject({ http_status: 200, answer: null });
+    expect(await test()).toMatchObject({ http_status: 200, answer: 'an inner page' });
+    await world.post('/v2/webhooks/endpoints/renew', { id: made.id, lease_secs: 90 }, credentials);
+    await world.post('/v2/node/revoke_client', { client_pk });
+    const late = await world.call('POST', '/v2/webhooks/endpoints/renew', {
+      body: { id: made.id, lease_secs: 90 },
+      credentials,
+    });
+    expectError(late, 'unauthenticated');
+    await remove(made.id);
+  });
+
+  test('are called again by a client a few times at once only, by the owner as often as it likes', async () => {
+    const { client_credentials } = await world.post('/v2/node/create_client', {
+      scopes: ['full'],
+    });
+    const again = (body: Body, credentials?: string) =>
+      world.call('POST', '/v2/webhooks/redeliver', { body, credentials });
+    const since = { since: Date.now() + 60_000 };
+    for (let times = 0; times < 3; times++) {
+      expect((await again(since, client_credentials)).status).toBe(200);
+    }
+    const refused = await again(since, client_credentials);
+    expectError(refused, 'overCapacity', /in a minute/);
+    expect(refused.headers.get('retry-after')).not.toBeNull();
+    expectError(await again({ id: 'msg_none' }, client_credentials), 'notFound');
+    for (let times = 0; times < 5; times++) expect((await again(since)).status).toBe(200);
   });
 
   test('a URL or secret that the settings would not take is rejected, and the secret is not repeated', async () => {

@@ -50,6 +50,7 @@ export const SCOPES: Readonly<Record<Scope, readonly Permission[]>> = {
     'create_client',
     'update_client',
     'revoke_client',
+    'manage_webhooks',
   ],
 };
 

@@ -40,7 +40,8 @@ export type Permission =
   | 'list_clients'
   | 'create_client'
   | 'update_client'
-  | 'revoke_client';
+  | 'revoke_client'
+  | 'manage_webhooks';
 
 /** What a client may spend, and has spent. An addition: other servers of this API may not have it. */
 export interface Budget {

@@ -666,7 +666,7 @@ export class WalletSidecar {
    *
    * The one of `--webhook-url` comes first, as `configured`. Secrets are not shown.
    *
-   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   * Needs the permission `manage_webhooks`.
    *
    * An addition: other servers of this API may not have it.
    */
@@ -679,9 +679,9 @@ export class WalletSidecar {
    *
    * `POST /v2/webhooks/endpoints`
    *
-   * It hears of this wallet's payments that end from now on. The secret is shown once and cannot be read again. To change a secret, add a second endpoint with the same URL, and delete the first when the receiver knows the new one.
+   * It hears of this wallet's payments that end from now on. One that a client adds needs `lease_secs`. The secret is shown once and cannot be read again. To change a secret, add a second endpoint with the same URL, and delete the first when the receiver knows the new one.
    *
-   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   * Needs the permission `manage_webhooks`.
    *
    * An addition: other servers of this API may not have it.
    */
@@ -699,7 +699,7 @@ export class WalletSidecar {
    *
    * An endpoint that was made without `lease_secs` stays as it is.
    *
-   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   * Needs the permission `manage_webhooks`.
    *
    * An addition: other servers of this API may not have it.
    */
@@ -717,7 +717,7 @@ export class WalletSidecar {
    *
    * What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.
    *
-   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   * Needs the permission `manage_webhooks`.
    *
    * An addition: other servers of this API may not have it.
    */
@@ -735,7 +735,7 @@ export class WalletSidecar {
    *
    * Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`. It has the fields of a payment, but tells of a failed one of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is not in the list of deliveries and is not tried again.
    *
-   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   * Needs the permission `manage_webhooks`.
    *
    * An addition: other servers of this API may not have it.
    */
@@ -785,9 +785,9 @@ export class WalletSidecar {
    *
    * `POST /v2/webhooks/redeliver`
    *
-   * Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent.
+   * Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent. A client may do this 60 times at once and then once a second by `id`, and 3 times at once and then once a minute by `since`.
    *
-   * Needs the permission `get_updated_payments`.
+   * Needs the permission `manage_webhooks`.
    *
    * An addition: other servers of this API may not have it.
    */

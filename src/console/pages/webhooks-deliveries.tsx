@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Delivery, WebhookEndpoint } from '../../client/index.ts';
+import { useMay } from '../api/signed-in.tsx';
 import { useAsked } from '../api/use-asked.ts';
 import { useEvery } from '../api/use-every.ts';
 import { usePaymentsOf } from '../api/use-payments-of.ts';
@@ -15,6 +16,7 @@ const LOOK_MS = 2000;
 
 /** The deliveries, newest first, with a filter. `endpoints` is empty for somebody who may not list them. */
 export function Deliveries({ endpoints }: { readonly endpoints: readonly WebhookEndpoint[] }) {
+  const may = useMay();
   const [state, setState] = useState<Delivery['state'] | ''>('');
   const [endpoint, setEndpoint] = useState('');
   const [before, setBefore] = useState<string | undefined>(undefined);
@@ -105,7 +107,9 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
           )}
         </AskedPart>
       </section>
-      <AgainSince endpoint={endpoint === '' ? undefined : endpoint} onAgain={asked.again} />
+      {may('manage_webhooks') && (
+        <AgainSince endpoint={endpoint === '' ? undefined : endpoint} onAgain={asked.again} />
+      )}
     </>
   );
 }

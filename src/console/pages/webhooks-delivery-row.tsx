@@ -46,7 +46,7 @@ export function DeliveryRow({ delivery, payment, endpoint, onAgain }: DeliveryRo
         {may('get_payment_by_id') && (
           <a href={linkTo('payments', index)}>{text.webhooks.payment}</a>
         )}
-        {(state === 'failed' || state === 'delivered') && (
+        {may('manage_webhooks') && (state === 'failed' || state === 'delivered') && (
           <button type="button" disabled={again.isBusy} onClick={() => again.run(null)}>
             {text.webhooks.again}
           </button>

@@ -35,7 +35,7 @@ export function Delivery({ id, endpoints }: DeliveryProps) {
       <section class="card">
         <h2>{text.webhooks.attempts}</h2>
         <p class="mono dim">{id}</p>
-        {may('get_updated_payments') && (
+        {may('manage_webhooks') && (
           <p>
             <button type="button" disabled={again.isBusy} onClick={() => again.run(null)}>
               {text.webhooks.again}

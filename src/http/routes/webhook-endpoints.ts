@@ -24,13 +24,13 @@ import { exampleEndpoint, exampleSentWebhook } from '../examples.ts';
 import { route } from '../route.ts';
 import type { WebhookSender } from '../webhook-sender.ts';
 
-/** Routes for webhook endpoints, for the wallet's owner alone (docs/decisions.md 126). */
+/** Routes for webhook endpoints (docs/decisions.md 126 and 171). */
 export const webhookEndpointRoutes = [
   route({
     method: 'get',
     path: '/v2/webhooks/endpoints',
     group: 'webhooks',
-    access: 'owner',
+    access: 'manage_webhooks',
     summary: "List the wallet's webhook endpoints",
     description: 'The one of `--webhook-url` comes first, as `configured`. Secrets are not shown.',
     addition: true,
@@ -50,10 +50,10 @@ export const webhookEndpointRoutes = [
     method: 'post',
     path: '/v2/webhooks/endpoints',
     group: 'webhooks',
-    access: 'owner',
+    access: 'manage_webhooks',
     summary: 'Add a webhook endpoint',
     description:
-      "It hears of this wallet's payments that end from now on. The secret is shown once and cannot be read again. To change a secret, add a second endpoint with the same URL, and delete the first when the receiver knows the new one.",
+      "It hears of this wallet's payments that end from now on. One that a client adds needs `lease_secs`. The secret is shown once and cannot be read again. To change a secret, add a second endpoint with the same URL, and delete the first when the receiver knows the new one.",
     addition: true,
     body: () =>
       z.object({
@@ -90,7 +90,7 @@ export const webhookEndpointRoutes = [
     method: 'post',
     path: '/v2/webhooks/endpoints/renew',
     group: 'webhooks',
-    access: 'owner',
+    access: 'manage_webhooks',
     summary: 'Keep an endpoint that was made with lease_secs',
     description: 'An endpoint that was made without `lease_secs` stays as it is.',
     addition: true,
@@ -110,7 +110,7 @@ export const webhookEndpointRoutes = [
     method: 'post',
     path: '/v2/webhooks/endpoints/delete',
     group: 'webhooks',
-    access: 'owner',
+    access: 'manage_webhooks',
     summary: 'Delete a webhook endpoint',
     description:
       'What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.',
@@ -132,7 +132,7 @@ export const webhookEndpointRoutes = [
     method: 'post',
     path: '/v2/webhooks/endpoints/test',
     group: 'webhooks',
-    access: 'owner',
+    access: 'manage_webhooks',
     summary: 'Send a test delivery to an endpoint, and show its answer',
     description:
       "Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`. It has the fields of a payment, but tells of a failed one of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is not in the list of deliveries and is not tried again.",
@@ -162,7 +162,8 @@ export const webhookEndpointRoutes = [
         duration_ms: sent.durationMs,
         http_status: sent.httpStatus,
         error: sent.error,
-        answer: sent.answer,
+        // A client could otherwise read what the sidecar's own network answers.
+        answer: session.isOwner ? sent.answer : null,
         request: { headers: sent.headers, body: sent.body },
       };
     },

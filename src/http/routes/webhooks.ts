@@ -138,10 +138,10 @@ export const webhookRoutes = [
     method: 'post',
     path: '/v2/webhooks/redeliver',
     group: 'webhooks',
-    access: 'get_updated_payments',
+    access: 'manage_webhooks',
     summary: 'Send deliveries again',
     description:
-      'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent.',
+      'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent. A client may do this 60 times at once and then once a second by `id`, and 3 times at once and then once a minute by `since`.',
     addition: true,
     body: () =>
       z
@@ -168,6 +168,9 @@ export const webhookRoutes = [
     errors: ['notFound'],
     example: { body: { id: exampleDelivery.id }, response: { redelivered: 1 } },
     handler: async ({ session, parts }, { body }) => {
+      if (!session.isOwner) {
+        parts.webhooks.redeliveries.take(session.caller.id, body.id === undefined ? 'since' : 'id');
+      }
       const redelivered = await redeliver(
         session,
         { id: body.id ?? null, sinceMs: body.since ?? 0, endpoint: body.endpoint ?? null },

@@ -106,6 +106,7 @@ const NEEDS: NeedsTable<Method> = {
   create_client: { own: [], owner: ['createrune', 'showrunes', 'blacklistrune'] },
   update_client: { own: [], owner: ['createrune', 'showrunes', 'blacklistrune'] },
   revoke_client: { own: [], owner: ['showrunes', 'blacklistrune'] },
+  manage_webhooks: NO_NEEDS,
 };
 
 /** Returns the commands that a client's rune must allow for the permissions, and no others. */

@@ -163,6 +163,7 @@ const NEEDS: NeedsTable<Method> = {
     owner: ['/lnrpc.Lightning/BakeMacaroon', '/lnrpc.Lightning/DeleteMacaroonID'],
   },
   revoke_client: { own: [], owner: ['/lnrpc.Lightning/DeleteMacaroonID'] },
+  manage_webhooks: NO_NEEDS,
 };
 
 /** Returns the `uri` operations that a client's macaroon needs for the permissions, and no others. */

@@ -95,6 +95,7 @@ describe('what a macaroon allows', () => {
       'resync',
       'update_personal_note',
       'list_clients',
+      'manage_webhooks',
     ]);
   });
 
@@ -103,6 +104,7 @@ describe('what a macaroon allows', () => {
       'get_human_bitcoin_address',
       'update_personal_note',
       'list_clients',
+      'manage_webhooks',
     ]);
   });
 

@@ -1620,7 +1620,7 @@ class WalletSidecar:
 
         The one of `--webhook-url` comes first, as `configured`. Secrets are not shown.
 
-        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+        Needs the permission `manage_webhooks`.
 
         An addition: other servers of this API may not have it.
 
@@ -1649,11 +1649,11 @@ class WalletSidecar:
 
         `POST /v2/webhooks/endpoints`
 
-        It hears of this wallet's payments that end from now on. The secret is shown once and cannot be
-        read again. To change a secret, add a second endpoint with the same URL, and delete the first
-        when the receiver knows the new one.
+        It hears of this wallet's payments that end from now on. One that a client adds needs
+        `lease_secs`. The secret is shown once and cannot be read again. To change a secret, add a
+        second endpoint with the same URL, and delete the first when the receiver knows the new one.
 
-        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+        Needs the permission `manage_webhooks`.
 
         An addition: other servers of this API may not have it.
 
@@ -1693,7 +1693,7 @@ class WalletSidecar:
 
         An endpoint that was made without `lease_secs` stays as it is.
 
-        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+        Needs the permission `manage_webhooks`.
 
         An addition: other servers of this API may not have it.
 
@@ -1725,7 +1725,7 @@ class WalletSidecar:
 
         What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.
 
-        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+        Needs the permission `manage_webhooks`.
 
         An addition: other servers of this API may not have it.
 
@@ -1758,7 +1758,7 @@ class WalletSidecar:
         that does not take it is no error: see `http_status`. It is not in the list of deliveries and is
         not tried again.
 
-        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+        Needs the permission `manage_webhooks`.
 
         An addition: other servers of this API may not have it.
 
@@ -1867,9 +1867,11 @@ class WalletSidecar:
         `POST /v2/webhooks/redeliver`
 
         Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id
-        stays the same. What was for an endpoint that is deleted is not sent.
+        stays the same. What was for an endpoint that is deleted is not sent. A client may do this 60
+        times at once and then once a second by `id`, and 3 times at once and then once a minute by
+        `since`.
 
-        Needs the permission `get_updated_payments`.
+        Needs the permission `manage_webhooks`.
 
         An addition: other servers of this API may not have it.
 

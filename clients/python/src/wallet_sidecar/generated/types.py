@@ -729,6 +729,7 @@ Permission = Literal[
     "create_client",
     "update_client",
     "revoke_client",
+    "manage_webhooks",
 ]
 
 

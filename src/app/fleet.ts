@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts';
-import { answerMisdirected, lookAtArrival } from '../fleet/arrivals.ts';
+import { answerMisdirected, answerNotGood, lookAtArrival } from '../fleet/arrivals.ts';
 import { type AnswerHere, openLeads } from '../fleet/leads.ts';
 import { passedOnSeal } from '../fleet/passed-on.ts';
 import { openPeerSender } from '../fleet/send.ts';
 import { openStandBy } from '../fleet/stand-by.ts';
-import { elapsedMs } from '../lib/clock.ts';
+import { elapsedMs, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Marker } from '../lib/marker-file.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -44,7 +44,7 @@ export function openFleet(config: Config, options: FleetOptions): Fleet | null {
   const { database } = config;
   if (database === null || database.peerUrl === null) return null;
   const { listener, log, metrics, stopping } = options;
-  const seal = passedOnSeal(database.secretsKey);
+  const seal = passedOnSeal(database.secretsKey, { nowMs: systemClock.now, elapsedMs });
   const sender = openPeerSender();
   const leads = openLeads();
   const ready = Promise.withResolvers<AnswerHere>();
@@ -113,6 +113,7 @@ export function openFleet(config: Config, options: FleetOptions): Fleet | null {
           const arrival = lookAtArrival(request, seal, fence);
           if (arrival.kind === 'misdirected') return answerMisdirected();
           if (arrival.kind === 'own') return app.fetch(request, env);
+          if (arrival.kind !== 'passed_on') return answerNotGood(arrival.kind);
           return app.fetch(request, { ...env, passedOn: arrival.facts });
         },
       });

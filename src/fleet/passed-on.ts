@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Numbered, onceOnly, type Use } from './once-only.ts';
 
 /** The header by which a sidecar that stands by tells the one that leads whose request it passes on. */
 export const PASSED_ON_HEADER = 'wallet-sidecar-passed-on';
@@ -19,7 +20,7 @@ export interface PassedHead {
 }
 
 /** A header that a sidecar with the same key wrote for this very request. */
-export interface GenuineHeader extends PassedOn {
+export interface GenuineHeader extends PassedOn, Numbered {
   /** The fencing number of the sidecar that it was sent to. */
   readonly fence: string;
 }
@@ -29,18 +30,41 @@ export interface PassedOnSeal {
   write(fence: string, head: PassedHead, facts: PassedOn): string;
   /** Returns what the header says; null unless it is genuine. */
   read(header: string, head: PassedHead): GenuineHeader | null;
+  /** Returns whether a genuine header is good, and uses it up. */
+  useUp(header: GenuineHeader): Use;
 }
 
-/** Returns the seal of the sidecars that share this key for secrets: HMAC-SHA256 with a key that is derived from it. */
-export function passedOnSeal(secretsKey: Uint8Array): PassedOnSeal {
+/** The clocks of a seal, in milliseconds. */
+interface SealClocks {
+  /** Since the UNIX epoch. */
+  readonly nowMs: () => number;
+  /** Monotonic. */
+  readonly elapsedMs: () => number;
+}
+
+/**
+ * Returns the seal of the sidecars that share this key for secrets: HMAC-SHA256 with a key that is derived from it. Each
+ * header carries a time and a count of its own, and is good once (docs/decisions.md 172).
+ */
+export function passedOnSeal(
+  secretsKey: Uint8Array,
+  { nowMs, elapsedMs }: SealClocks,
+): PassedOnSeal {
+  const sender = randomBytes(12).toString('base64url');
+  let count = 0;
   const key = Buffer.from(hkdfSync('sha256', secretsKey, '', 'wallet-sidecar/passed-on', 32));
-  const codeOf = ({ fence, host, source }: GenuineHeader, { method, target }: PassedHead) =>
+  const codeOf = (facts: GenuineHeader, { method, target }: PassedHead) =>
     createHmac('sha256', key)
-      .update(JSON.stringify([fence, method, target, host, source]))
+      .update(
+        JSON.stringify([
+          ...[facts.fence, method, target, facts.host, facts.source],
+          ...[facts.sender, facts.count, facts.atMs],
+        ]),
+      )
       .digest();
   return {
     write(fence, head, { host, source }) {
-      const facts = { fence, host, source };
+      const facts = { fence, host, source, sender, count: count++, atMs: nowMs() };
       const text = Buffer.from(JSON.stringify(facts)).toString('base64url');
       return `${text}.${codeOf(facts, head).toString('base64url')}`;
     },
@@ -52,14 +76,18 @@ export function passedOnSeal(secretsKey: Uint8Array): PassedOnSeal {
       const right = codeOf(facts, head);
       return given.length === right.length && timingSafeEqual(given, right) ? facts : null;
     },
+    useUp: onceOnly(nowMs, elapsedMs),
   };
 }
 
 function factsIn(text: string): GenuineHeader | null {
   try {
-    const { fence, host, source } = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const isForm = [fence, host, source].every((one) => typeof one === 'string');
-    return isForm ? { fence, host, source } : null;
+    const facts = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const { fence, host, source, sender, count, atMs } = facts;
+    const isForm =
+      [fence, host, source, sender].every((one) => typeof one === 'string') &&
+      [count, atMs].every((one) => Number.isSafeInteger(one));
+    return isForm ? { fence, host, source, sender, count, atMs } : null;
   } catch {
     return null;
   }

@@ -41,7 +41,7 @@ interface StandByOptions {
 }
 
 /** What became of sending a request to the sidecar that leads. */
-export type PassedOutcome = 'answered' | 'not_sent' | 'cut' | 'ending';
+export type PassedOutcome = 'answered' | 'not_sent' | 'cut' | 'ending' | 'stale';
 
 /** A caller that reads nothing of a whole answer for this long is gone. */
 const UNREAD_SECS = 30;
@@ -84,7 +84,11 @@ export function openStandBy(options: StandByOptions): StandBy {
       { gone: request.signal, over },
     );
     if (sent.kind !== 'answered') return sent.kind;
-    if (!sent.answer.headers.has(ENDING_HEADER)) return sent.answer;
+    const why = sent.answer.headers.get(ENDING_HEADER);
+    if (why === null) return sent.answer;
+    if (why === STALE) return 'stale';
+    // Something on the way has sent the request twice, and nobody knows what became of the first.
+    if (why === USED) return 'cut';
     return mayRepeat || didNothing(sent.answer) ? 'ending' : sent.answer;
   }
 
@@ -107,6 +111,7 @@ export function openStandBy(options: StandByOptions): StandBy {
             void outcome.ended.then(() => env.timeout?.(request, UNREAD_SECS));
             return answerOf(outcome);
           }
+          if (outcome === 'stale') throw clocksApart(passing);
           if (outcome === 'cut') {
             if (!mayRepeat) throw unknownOutcome(passing);
             if (!course.cutBy.has(lead.fence)) course.sinceMs = elapsedMs();
@@ -157,6 +162,12 @@ function didNothing({ headers, body }: PeerAnswer): boolean {
 /** The value of {@link ENDING_HEADER} of a sidecar that does not lead, and so did nothing. */
 export const NOT_LEADING = 'not-leading';
 
+/** The value of {@link ENDING_HEADER} where the clocks of the sidecars are too far apart; nothing was done. */
+export const STALE = 'stale';
+
+/** The value of {@link ENDING_HEADER} where the request has come before. */
+export const USED = 'used';
+
 /** Adds what may have been sent: of one that may be repeated, also by an earlier request with its key. */
 function withSent(error: ApiError, { movesMoney, mayRepeat }: Passing): ApiError {
   return movesMoney ? error.with({ sent: mayRepeat ? 'unknown' : 'no' }) : error;
@@ -174,6 +185,14 @@ function hidden(passing: Passing): ApiError {
   const error = new ApiError(
     'overCapacity',
     'The sidecar that leads was started without --peer-url, so this one cannot pass requests on: start every sidecar of this database with its --peer-url.',
+  );
+  return withSent(error, passing);
+}
+
+function clocksApart(passing: Passing): ApiError {
+  const error = new ApiError(
+    'overCapacity',
+    'The sidecar that leads did not take this request: the clocks of the two machines differ by more than a minute. Set them.',
   );
   return withSent(error, passing);
 }

@@ -9,6 +9,7 @@ import {
 } from 'bun:test';
 import { WalletSidecar } from '../../src/client/index.ts';
 import { PASSED_ON_HEADER, passedOnSeal } from '../../src/fleet/passed-on.ts';
+import { elapsedMs } from '../../src/lib/clock.ts';
 import { type FakeLnd, startFakeLnd } from '../hostile/fake-lnd.ts';
 import { type NoticeReceiver, startNoticeReceiver } from '../interop/notices.ts';
 import { startBinary } from '../support/binary.ts';
@@ -28,6 +29,9 @@ const LEASE_SECS = 5;
 const AT_ONCE = 6;
 /** The name by which callers reach all of them. */
 const HOST = 'wallet.localhost';
+
+/** The clocks of this machine. */
+const CLOCKS = { nowMs: Date.now, elapsedMs };
 
 /** Health says only that callers need no credentials although there are budgets. */
 const WELL =
@@ -167,7 +171,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
 
   test('each of them rejects a foreign Host, a foreign page, and a header that no sidecar wrote', async () => {
     const head = { method: 'GET', target: '/v2/node/node_info' };
-    const stranger = passedOnSeal(new Uint8Array(32).fill(1));
+    const stranger = passedOnSeal(new Uint8Array(32).fill(1), CLOCKS);
     const facts = { host: HOST, source: '192.0.2.1' };
     const strangers = [
       '',
@@ -190,7 +194,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
   });
 
   test('a request that was passed on to one that does not lead goes no further', async () => {
-    const seal = passedOnSeal(new Uint8Array(32).fill(0x5e));
+    const seal = passedOnSeal(new Uint8Array(32).fill(0x5e), CLOCKS);
     const head = { method: 'GET', target: '/v2/node/node_info' };
     const [at] = await fleet.standbys();
     const genuine = seal.write('1', head, { host: HOST, source: '192.0.2.1' });
@@ -198,6 +202,23 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
       headers: { [PASSED_ON_HEADER]: genuine },
     });
     expectError(answer, 'overCapacity', /does not lead/);
+  });
+
+  test('a request that was passed on and recorded on the way is not served a second time', async () => {
+    const seal = passedOnSeal(new Uint8Array(32).fill(0x5e), CLOCKS);
+    const target = '/v2/node/node_info';
+    const leader = await fleet.leader();
+    const statusesOf = async (fence: number) => {
+      const facts = { host: HOST, source: '192.0.2.1' };
+      const header = seal.write(String(fence), { method: 'GET', target }, facts);
+      const ask = async () =>
+        (await send(leader.baseUrl, 'GET', target, { headers: { [PASSED_ON_HEADER]: header } }))
+          .status;
+      return [await ask(), await ask()];
+    };
+    // Which number it leads by depends on the tests before.
+    const all = await Promise.all(Array.from({ length: 30 }, (_, at) => statusesOf(at + 1)));
+    expect(all.filter(([first]) => first === 200)).toEqual([[200, 503]]);
   });
 
   test('the console is entered by any of them, behind a proxy that alternates', async () => {

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { answerMisdirected, lookAtArrival } from '../../src/fleet/arrivals.ts';
+import { answerMisdirected, answerNotGood, lookAtArrival } from '../../src/fleet/arrivals.ts';
 import { ENDING_HEADER, endToEnd } from '../../src/fleet/headers.ts';
 import { PASSED_ON_HEADER, passedOnSeal } from '../../src/fleet/passed-on.ts';
 
-const seal = passedOnSeal(new Uint8Array(32).fill(7));
+let nowMs = 1_764_000_000_000;
+let monotonicMs = 0;
+const clocks = { nowMs: () => nowMs, elapsedMs: () => monotonicMs };
+const seal = passedOnSeal(new Uint8Array(32).fill(7), clocks);
 const HEAD = { method: 'POST', target: '/v2/node/pay?a=1' };
 const FACTS = { host: 'wallet.example', source: '192.0.2.1' };
 
@@ -26,9 +29,10 @@ describe('the header of a request that was passed on', () => {
   test('says nothing of another method, path or query, with a changed fact, or under another key', () => {
     const genuine = seal.write('4', HEAD, FACTS);
     const [, code] = genuine.split('.');
+    const said = JSON.parse(Buffer.from(genuine.split('.')[0] ?? '', 'base64url').toString());
     const changed = (facts: object) =>
-      `${Buffer.from(JSON.stringify({ fence: '4', ...FACTS, ...facts })).toString('base64url')}.${code}`;
-    const other = passedOnSeal(new Uint8Array(32).fill(8));
+      `${Buffer.from(JSON.stringify({ ...said, ...facts })).toString('base64url')}.${code}`;
+    const other = passedOnSeal(new Uint8Array(32).fill(8), clocks);
     const forged = [
       arriving(genuine, { method: 'PUT' }),
       arriving(genuine, { target: '/v2/node/pay?a=2' }),
@@ -37,6 +41,9 @@ describe('the header of a request that was passed on', () => {
       arriving(changed({ source: '192.0.2.2' })),
       arriving(changed({ fence: '5' })),
       arriving(changed({ fence: 4 })),
+      arriving(changed({ count: said.count + 1 })),
+      arriving(changed({ sender: 'another' })),
+      arriving(changed({ atMs: said.atMs + 1 })),
       arriving(other.write('4', HEAD, FACTS)),
       arriving(''),
       arriving('.'),
@@ -61,6 +68,53 @@ describe('the header of a request that was passed on', () => {
     expect(answer.status).toBe(503);
     expect(answer.headers.get(ENDING_HEADER)).toBe('not-leading');
     expect(await answer.json()).toMatchObject({ code: 8 });
+  });
+
+  test('is good once, so that a recorded request cannot be sent again', () => {
+    const header = seal.write('4', HEAD, FACTS);
+    const later = seal.write('4', HEAD, FACTS);
+    // Requests may overtake each other.
+    expect(lookAtArrival(arriving(later), seal, '4').kind).toBe('passed_on');
+    expect(lookAtArrival(arriving(header), seal, '4').kind).toBe('passed_on');
+    for (const one of [header, later]) {
+      const request = arriving(one);
+      expect(lookAtArrival(request, seal, '4').kind).toBe('used');
+      expect(request.headers.get('host')).toBe('10.0.0.2:5393');
+    }
+    // Another process counts on its own.
+    const twin = passedOnSeal(new Uint8Array(32).fill(7), clocks);
+    expect(lookAtArrival(arriving(twin.write('4', HEAD, FACTS)), seal, '4').kind).toBe('passed_on');
+  });
+
+  test('is good for a minute, also where the clocks of the machines differ by less', () => {
+    const at = (writtenMs: number) => {
+      const startMs = nowMs;
+      nowMs += writtenMs;
+      const header = seal.write('4', HEAD, FACTS);
+      nowMs = startMs;
+      return lookAtArrival(arriving(header), seal, '4').kind;
+    };
+    expect([-60_000, 0, 60_000].map(at)).toEqual(['passed_on', 'passed_on', 'passed_on']);
+    expect([-60_001, 60_001].map(at)).toEqual(['stale', 'stale']);
+  });
+
+  test('stays used when it is forgotten, and the clock is set back', () => {
+    const header = seal.write('4', HEAD, FACTS);
+    expect(lookAtArrival(arriving(header), seal, '4').kind).toBe('passed_on');
+    nowMs += 130_000;
+    monotonicMs += 130_000;
+    expect(lookAtArrival(arriving(seal.write('4', HEAD, FACTS)), seal, '4').kind).toBe('passed_on');
+    nowMs -= 130_000;
+    expect(lookAtArrival(arriving(header), seal, '4').kind).toBe('used');
+  });
+
+  test('that is not good any more is answered with error 8', async () => {
+    for (const kind of ['used', 'stale'] as const) {
+      const answer = answerNotGood(kind);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get(ENDING_HEADER)).toBe(kind);
+      expect(await answer.json()).toMatchObject({ code: 8 });
+    }
   });
 
   test('is absent from a request of a caller, which stays as it is', () => {

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { ENDING_HEADER } from '../../src/fleet/headers.ts';
 import { openLeads } from '../../src/fleet/leads.ts';
-import { passedOnSeal } from '../../src/fleet/passed-on.ts';
+import { PASSED_ON_HEADER, passedOnSeal } from '../../src/fleet/passed-on.ts';
 import type { PeerSender, Sent, SentRequest } from '../../src/fleet/send.ts';
 import { openStandBy, type Passing } from '../../src/fleet/stand-by.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { repeatRules } from '../../src/http/stand-by-app.ts';
+import { elapsedMs } from '../../src/lib/clock.ts';
 import { isApiError } from '../../src/model/errors.ts';
 
-const seal = passedOnSeal(new Uint8Array(32).fill(7));
+const seal = passedOnSeal(new Uint8Array(32).fill(7), { nowMs: Date.now, elapsedMs });
 const URL_OF = 'http://10.0.0.2:5393';
 
 function answered(status: number, body: unknown, headers: Record<string, string> = {}): Sent {
@@ -102,6 +103,23 @@ describe('a request that was passed on', () => {
     expect((await problemOf(world([], { ...short, lead: false }).pass())).kind).toBe(
       'overCapacity',
     );
+  });
+
+  test('whose header was not good did nothing where the clocks differ, and may have done something where it came twice', async () => {
+    const answer = (why: string) => answered(503, { code: 8 }, { [ENDING_HEADER]: why });
+    const apart = world([answer('stale')]);
+    const problem = await problemOf(apart.pass());
+    expect(problem).toMatchObject({ kind: 'overCapacity', data: { sent: 'no' } });
+    expect(problem.message).toMatch(/clocks/);
+    expect(apart.sent).toHaveLength(1);
+    expect(await problemOf(world([answer('used')]).pass())).toMatchObject({
+      kind: 'timeout',
+      data: { sent: 'unknown' },
+    });
+    const { pass, sent } = world([answer('used'), answered(200, {})]);
+    expect((await pass(KEYED)).status).toBe(200);
+    const headers = sent.map((one) => new Map(one.headers).get(PASSED_ON_HEADER));
+    expect(new Set(headers).size).toBe(2);
   });
 
   test('that ends every sidecar which serves it does so at most four times', async () => {

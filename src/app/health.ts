@@ -8,9 +8,9 @@ import type { Nodes } from './open-nodes.ts';
 
 interface HealthOptions {
   readonly config: Config;
-  readonly nodes: Nodes;
-  readonly guard: StoreGuard;
-  readonly data: DataCare;
+  readonly nodes: Pick<Nodes, 'problems' | 'kind'>;
+  readonly guard: Pick<StoreGuard, 'problem'>;
+  readonly data: Pick<DataCare, 'problems'>;
   readonly store: Pick<Store, 'problem'>;
   /** Indexes of payments that the node shows as completed without proof (docs/decisions.md 43). */
   readonly unproven: ReadonlySet<string>;
@@ -36,7 +36,7 @@ export function health(options: HealthOptions): string {
   add(store.problem());
   nodes.problems().forEach(add);
   add(guard.problem());
-  if (unproven.size > 0) add(unprovenWords(unproven));
+  if (unproven.size > 0) add(unprovenWords(unproven, config));
   if (hasBudgets() && isOpenToAll(config)) add(OPEN_WITH_BUDGETS);
   if (nodes.kind !== 'sandbox' && hasUnreachableNames(config)) add(NAMES_OUT_OF_REACH);
   if (!hasDefaultWallet(config)) add(NO_CREDENTIALS);
@@ -59,13 +59,17 @@ export async function watchBudgets(store: Store): Promise<{ store: Store; any: (
 
 const NAMES_OUT_OF_REACH =
   'Payers cannot reach the names of --address-domain: set --sidecar-url to the https address under which they reach this sidecar.';
+const UNPROVEN =
+  'The node shows a payment as completed, but without a preimage or amount that fits, so it stays pending: the log names it; check the node.';
 const TRIAL_WALLET = 'The sandbox wallet is being signed up and funded: ask again in a moment.';
 const NO_CREDENTIALS =
   'No default credentials: send the Authorization header with every request, or start with --root-seed-path or --client-credentials-path.';
 const OPEN_WITH_BUDGETS =
   'The budgets of clients protect nothing while every program that reaches this port can act as the owner: start the sidecar with --require-auth.';
 
-function unprovenWords(unproven: ReadonlySet<string>): string {
+/** Says that payments lack their proof. An index says when a payment was made, which is not for strangers. */
+function unprovenWords(unproven: ReadonlySet<string>, { requireAuth }: Config): string {
+  if (requireAuth) return UNPROVEN;
   const [first] = unproven;
   const others = unproven.size > 1 ? ` and ${unproven.size - 1} more` : '';
   return `The node shows payment ${first}${others} as completed, but without a preimage or amount that fits, so it stays pending: check the node.`;

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test';
+import { health } from '../../src/app/health.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import type { Flags } from '../../src/config/sources.ts';
+
+const INDEX = `0001764000000000000-ln_${'ab'.repeat(32)}`;
+
+function healthWith(flags: Flags): string {
+  return health({
+    config: loadConfig({ flags, env: {}, cwd: '/' }),
+    nodes: { kind: 'sandbox', problems: () => [] },
+    guard: { problem: () => null },
+    data: { problems: () => [] },
+    store: { problem: () => null },
+    unproven: new Set([INDEX]),
+    hasBudgets: () => false,
+    isTrialWalletReady: true,
+  });
+}
+
+test('a payment without its proof is named to those who are the owner anyway, and to nobody under --require-auth', () => {
+  expect(healthWith({})).toContain(`payment ${INDEX} as completed`);
+  const shown = healthWith({ 'require-auth': true });
+  expect(shown).toContain('The node shows a payment as completed');
+  expect(shown).not.toContain('0001764');
+  expect(shown).not.toContain('ab'.repeat(32));
+});

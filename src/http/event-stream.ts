@@ -113,7 +113,7 @@ export function eventStream(options: EventStreamOptions): Response {
     },
   });
   return new Response(body, {
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+    headers: { 'content-type': 'text/event-stream' },
   });
 }
 

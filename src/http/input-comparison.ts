@@ -67,10 +67,11 @@ export function agree<T>(
 /** Works as {@link agree} for payment strings: two spellings of the same string are equal. */
 export function agreedPaymentString(
   name: string,
-  inBody: string | undefined,
-  inQuery: string | undefined,
+  first: string | undefined,
+  second: string | undefined,
+  places?: string,
 ): string | undefined {
-  if (inBody === undefined || inQuery === undefined) return inBody ?? inQuery;
-  agree(name, canonicalPaymentString(inBody), canonicalPaymentString(inQuery));
-  return inBody;
+  if (first === undefined || second === undefined) return first ?? second;
+  agree(name, canonicalPaymentString(first), canonicalPaymentString(second), places);
+  return first;
 }

@@ -11,11 +11,20 @@ export function integerQuery({ least, most }: Bounds) {
   const words = inWords({ least, most });
   return z
     .string()
-    .regex(/^\d{1,16}$/, words)
+    .regex(/^\d+$/, words)
     .transform(Number)
-    .pipe(z.int(words).min(least, words).max(most, words))
+    .pipe(
+      z
+        .number()
+        .min(least, words)
+        .max(most, most === MOST ? TOO_LARGE : words),
+    )
     .meta({ accepts: accepted({ least, most }) });
 }
+
+/** The bound of numbers that have none of their own. A larger one would be rounded. */
+const MOST = Number.MAX_SAFE_INTEGER;
+const TOO_LARGE = `must be at most ${MOST}`;
 
 /** Works as {@link integerQuery}, with a default value. */
 export function integerQueryOr(fallback: number, bounds: Bounds) {
@@ -25,7 +34,7 @@ export function integerQueryOr(fallback: number, bounds: Bounds) {
 }
 
 function inWords({ least, most }: Bounds): string {
-  return most === Number.MAX_SAFE_INTEGER
+  return most === MOST
     ? `must be a whole number, ${least} or more`
     : `must be a whole number from ${least} to ${most}`;
 }
@@ -34,11 +43,23 @@ function accepted({ least, most }: Bounds) {
   return { type: 'integer', minimum: least, maximum: most };
 }
 
-/** Seconds to wait at most; without it a wait has no end. */
+/** The most seconds that a timer can hold: about 24 days. */
+const LONGEST_TIMER_SECS = 2_000_000;
+
+/**
+ * Seconds to wait at most; undefined for a wait without end, which is also one that is longer than a timer can count
+ * (docs/decisions.md 174).
+ */
 export const timeoutSecsQuery = once(() =>
-  integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER }).optional().meta({
-    description: 'Seconds to wait at most; then error 4. Without it the wait has no end.',
-  }),
+  z
+    .string()
+    .regex(/^\d+$/, inWords({ least: 0, most: MOST }))
+    .transform((text) => (Number(text) > LONGEST_TIMER_SECS ? undefined : Number(text)))
+    .optional()
+    .meta({
+      description: `Seconds to wait at most; then error 4. Without it, and beyond ${LONGEST_TIMER_SECS}, the wait has no end.`,
+      accepts: { type: 'integer', minimum: 0 },
+    }),
 );
 
 /**

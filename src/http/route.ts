@@ -112,6 +112,8 @@ interface RouteFacts {
   readonly redirectsTo?: `/${string}`;
   /** The media type of a successful answer; JSON by default. */
   readonly mediaType?: string;
+  /** Whether versions up to 0.2.0 read no query: a repeat of a request of theirs must still be found as the same. */
+  readonly queryIsNew?: true;
   /** Whether the route reads an Idempotency-Key, as every POST below `/v2/node/` does (docs/decisions.md 49). */
   readonly takesKey?: true;
   /**

@@ -124,17 +124,19 @@ async function runOnce(
   const scope = { walletId: session.userPk, caller: session.caller.id, key };
   const requestWith = (names: EffectNames) =>
     new HandledRequest(runner, route, context, session, { key, names });
-  const { secretOf, permissionOf, paymentStrings } = route;
+  const { secretOf, permissionOf, paymentStrings, queryIsNew } = route;
   const printOf = (inputs: readonly unknown[]) =>
     fingerprint(route.method, route.path, ...inputs.map((value) => value ?? null));
-  const inputs = [input.body, input.query];
+  const hasQuery = !queryIsNew || Object.keys(input.query ?? {}).length > 0;
+  const query = hasQuery ? input.query : null;
+  const inputs = [input.body, query];
   const sent = route.hasBody ? await context.req.text() : '';
   return runner.idempotent.run({
     scope,
     fingerprint: printOf(
       paymentStrings ? inputs.map((one) => comparable(paymentStrings, one)) : inputs,
     ),
-    earlierFingerprint: printOf([comparedBefore(route.body, input.body, sent), input.query]),
+    earlierFingerprint: printOf([comparedBefore(route.body, input.body, sent), query]),
     nowMs: clock.now(),
     respondAfterMs: readPrefer(context.req.header('prefer')),
     sealKey: session.caller.sealKey,

@@ -11,14 +11,14 @@ export interface ChannelPeer {
   readonly host: string;
 }
 
-const PEER = /^(0[23][0-9a-f]{64})@([^@\s]{1,253}:\d{1,5})$/;
+const PEER = /^(0[23][0-9a-fA-F]{64})@([^@\s]{1,253}:\d{1,5})$/;
 /** The form of a peer in requests and in the configuration. */
 export const CHANNEL_PEER_FORM = 'must be <pubkey>@<host>:<port>';
 
-/** Reads `<pubkey>@<host>:<port>`; null for any other text. */
+/** Reads `<pubkey>@<host>:<port>`, the key in capitals or not; null for any other text. */
 export function parseChannelPeer(text: string): ChannelPeer | null {
   const [, pubkey, host] = PEER.exec(text) ?? [];
-  return pubkey === undefined || host === undefined ? null : { pubkey, host };
+  return pubkey === undefined || host === undefined ? null : { pubkey: pubkey.toLowerCase(), host };
 }
 
 /** A peer in a request. */

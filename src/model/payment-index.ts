@@ -20,8 +20,8 @@ export type IdPrefix = 'ln' | 'fs' | 'fr' | 'os' | 'or';
 
 const ID = /^(?:ln|fs|fr|os|or)_[0-9a-f]{64}$/;
 /** Allows only times that JavaScript numbers hold exactly. {@link presentId} replaces the prefix `wf`. */
-const INDEX = /^000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
-const UPDATED_INDEX = /^u000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
+const INDEX = /^000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-fA-F]{64}$/;
+const UPDATED_INDEX = /^u000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-fA-F]{64}$/;
 /** Finds the id of a waived fee of versions up to 0.2.0, at the end of an id, an index or an updated index. */
 const FIRST_WAIVED_FEE_ID = /wf_([0-9a-f]{64})$/;
 
@@ -119,20 +119,23 @@ function padMs(ms: number): string {
   return String(ms).padStart(19, '0');
 }
 
-/** A payment index in a request; one of an earlier version is converted to the present form. */
+/**
+ * A payment index in a request. Capitals in its hex are converted to lower case, and one of an earlier version to the
+ * present form.
+ */
 export const paymentIndexInput = once(() =>
   z
     .string()
     .regex(INDEX, 'must be a payment index such as 0001700000000000000-ln_<64 hex>')
-    .transform(presentId)
+    .transform((text) => presentId(text.toLowerCase()))
     .brand<'PaymentIndex'>(),
 );
 
-/** An updated index in a request; one of an earlier version is converted to the present form. */
+/** An updated index in a request, converted as {@link paymentIndexInput} is. */
 export const updatedIndexInput = once(() =>
   z
     .string()
     .regex(UPDATED_INDEX, 'must be an updated index such as u0001700000000000000-ln_<64 hex>')
-    .transform(presentId)
+    .transform((text) => presentId(text.toLowerCase()))
     .brand<'UpdatedIndex'>(),
 );

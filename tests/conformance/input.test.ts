@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { type Answer, type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
@@ -354,4 +355,198 @@ describe('headers of errors', () => {
     expectError(answer, 'unauthenticated');
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
+});
+
+describe('a whole number in the query', () => {
+  test('beyond every bound names its field', async () => {
+    for (const number of ['9007199254740992', '9999999999999999', '1'.repeat(40)]) {
+      const ask = (name: string) =>
+        world.call('GET', '/v2/node/list_payments', { query: { filter: 'all', [name]: number } });
+      expectError(await ask('since'), 'rejected', /^since: must be at most 9007199254740991$/);
+      expectError(await ask('limit'), 'rejected', /^limit: must be a whole number from 1 to 1000$/);
+    }
+    for (const number of ['', '-1', '1.5', '1e3', 'x']) {
+      const query = { filter: 'all', since: number };
+      const answer = await world.call('GET', '/v2/node/list_payments', { query });
+      expectError(answer, 'rejected', /^since: must be a whole number, 0 or more$/);
+    }
+  });
+
+  test('that is a wait longer than a timer counts is a wait without end', async () => {
+    const { index } = await world.post('/v2/node/create_invoice', { amount: '1' });
+    const numbers = ['2000000', '2000001', '9007199254740992', '9'.repeat(400)];
+    for (const timeout_secs of numbers) {
+      const gone = new AbortController();
+      const query = { index, timeout_secs };
+      const waiting = world.call('GET', '/v2/node/wait_for_payment', {
+        query,
+        signal: gone.signal,
+      });
+      const ended = await Promise.race([waiting, Bun.sleep(300).then(() => 'waits')]);
+      expect([timeout_secs, ended]).toEqual([timeout_secs, 'waits']);
+      waiting.catch(() => undefined);
+      gone.abort();
+    }
+    const bad = { index, timeout_secs: '-1' };
+    expectError(
+      await world.call('GET', '/v2/node/wait_for_payment', { query: bad }),
+      'rejected',
+      /^timeout_secs: must be a whole number, 0 or more$/,
+    );
+  });
+});
+
+describe('an ignored field', () => {
+  test('is ignored whatever it holds', async () => {
+    const long = '123456789012345678901234567890.5';
+    for (const held of [long, `[${long}]`, `{"amount":${long}}`, '1e999', '"\\ud800"', '[[[]]]']) {
+      const answer = await world.call('POST', '/v2/node/create_invoice', {
+        rawBody: `{"amount":"5","unknown":${held},"__proto__":${held}}`,
+      });
+      expect([held, answer.status]).toEqual([held, 200]);
+      expect(answer.headers.get('x-ignored-fields')).toBe('"unknown", "__proto__"');
+      expect(answer.body.amount).toBe('5');
+    }
+  });
+
+  test('does not let a long number through in a field that is known', async () => {
+    const answer = await world.call('POST', '/v2/node/create_invoice', {
+      rawBody: '{"unknown":123456789012345678901,"amount":123456789012345678901}',
+    });
+    expectError(answer, 'rejected', /^amount: is a number with too many digits/);
+  });
+});
+
+describe('what may stand in body or query', () => {
+  const text = { message: 'from the query', personal_note: 'mine' };
+
+  test('message and personal_note of the pay calls are read from the query', async () => {
+    const payable = (await world.post('/sandbox/offer', {})).offer;
+    const paid = await world.call('POST', '/v2/node/pay', {
+      query: { payable, amount: '3', ...text },
+      body: {},
+    });
+    expect(paid.headers.get('x-ignored-fields')).toBeNull();
+    expect(paid.body).toMatchObject({ status: 'completed', ...text });
+    const { invoice } = await world.post('/sandbox/invoice', { amount: '4' });
+    const { offer } = await world.post('/sandbox/offer', {});
+    const { node_pk } = await world.get('/v2/node/node_info', {}, world.bob);
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const { lnurl } = await world.post('/sandbox/lnurl', {
+      tag: 'payRequest',
+      min_amount: '1',
+      max_amount: '100',
+      comment_length: 100,
+    });
+    for (const [path, body, takesMessage] of [
+      ['pay_invoice', { invoice }, false],
+      ['pay_offer', { offer, amount: '3' }, true],
+      ['pay_lnurl', { lnurl, amount: '3' }, true],
+      ['pay_spontaneous', { node_pk, amount: '3' }, true],
+      ['pay_onchain', { address, amount: '2000' }, false],
+    ] as const) {
+      const query = takesMessage ? text : { personal_note: text.personal_note };
+      const answer = await world.call('POST', `/v2/node/${path}`, { query, body });
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(answer.body).toMatchObject(query);
+      expect([path, answer.headers.get('x-ignored-fields')]).toEqual([path, null]);
+      const differing = await world.call('POST', `/v2/node/${path}`, {
+        query,
+        body: { ...body, personal_note: 'another' },
+      });
+      expectError(differing, 'rejected', /^personal_note: the body and the query give different/);
+      expect(differing.body.data.sent).toBe('no');
+    }
+  });
+
+  test('description of a withdrawal is read from the query', async () => {
+    const { lnurl } = await world.post('/sandbox/lnurl', {
+      tag: 'withdrawRequest',
+      min_amount: '1',
+      max_amount: '100',
+    });
+    const withdraw = (query: Record<string, string>, body: object) =>
+      world.call('POST', '/v2/node/withdraw_lnurl', { query, body });
+    expectError(
+      await withdraw({ lnurl, description: 'one' }, { description: 'another' }),
+      'rejected',
+      /^description: the body and the query give different/,
+    );
+    const done = await withdraw({ lnurl, amount: '5', description: 'from the query' }, {});
+    expect(done.body.status).toBe('completed');
+    expect(decodeBolt11(done.body.invoice).description).toBe('from the query');
+  });
+
+  test('analyze takes payable as another name of payment_string', async () => {
+    const { invoice } = await world.post('/sandbox/invoice', { amount: '4' });
+    const analyze = (query: Record<string, string>) =>
+      world.call('GET', '/v2/node/analyze', { query });
+    const { body } = await analyze({ payment_string: invoice });
+    expect((await analyze({ payable: invoice })).body).toEqual(body);
+    expect(
+      (await analyze({ payable: invoice.toUpperCase(), payment_string: invoice })).status,
+    ).toBe(200);
+    expectError(
+      await analyze({ payable: 'a', payment_string: invoice }),
+      'rejected',
+      /^payable: payment_string and payable give different values/,
+    );
+    expectError(await analyze({}), 'rejected', /^payment_string: is required$/);
+    expectError(await analyze({ payable: 'nonsense' }), 'rejected', /^payable: /);
+  });
+});
+
+test('every answer with money or credentials is kept by nobody: Cache-Control says so', async () => {
+  for (const [method, path] of [
+    ['GET', '/v2/node/node_info'],
+    ['GET', '/v2/node/list_payments?filter=all'],
+    ['GET', '/v2/node/list_payments'],
+    ['POST', '/v2/node/create_invoice'],
+    ['POST', '/v2/console/link'],
+    ['GET', '/v2/health'],
+    ['GET', '/nowhere'],
+  ] as const) {
+    const { headers } = await world.call(method, path, method === 'POST' ? { body: {} } : {});
+    expect([path, headers.get('cache-control')]).toEqual([path, 'no-store']);
+  }
+  const made = await world.call('POST', '/v2/node/create_client', { body: { scopes: ['full'] } });
+  expect(made.headers.get('cache-control')).toBe('no-store');
+  const gone = new AbortController();
+  const stream = await fetch(`${world.baseUrl}/v2/node/events`, { signal: gone.signal });
+  expect(stream.headers.get('cache-control')).toBe('no-store');
+  gone.abort();
+});
+
+test('hex is taken in capitals wherever it is taken', async () => {
+  const upper = (index: string) => index.replace(/[0-9a-f]{64}$/, (text) => text.toUpperCase());
+  const description_hash = 'Ab'.repeat(32);
+  const made = await world.post('/v2/node/create_invoice', { amount: '7', description_hash });
+  const { index } = made;
+  for (const [method, path, given] of [
+    ['GET', '/v2/node/payment', { query: { index: upper(index) } }],
+    ['POST', '/v2/node/update_personal_note', { body: { index: upper(index), note: 'x' } }],
+    ['POST', '/v2/node/cancel_payment', { body: { index: upper(index) } }],
+  ] as const) {
+    const answer = await world.call(method, path, given);
+    expect([path, answer.status]).toEqual([path, 200]);
+  }
+  const { updated_index } = await world.get('/v2/node/updated_payments');
+  const query = { start_index: upper(updated_index) };
+  expect((await world.get('/v2/node/updated_payments', query)).payments).toEqual([]);
+  const next = { ...query, timeout_secs: '0' };
+  expectError(
+    await world.call('GET', '/v2/node/wait_for_next_payment', { query: next }),
+    'timeout',
+  );
+  const client = await world.post('/v2/node/create_client', { scopes: ['read_info'] });
+  const client_pk = client.client_pk.toUpperCase();
+  expect((await world.post('/v2/node/revoke_client', { client_pk })).client.client_pk).toBe(
+    client.client_pk,
+  );
+  const { token } = await world.post('/v2/console/link', {});
+  const entered = await world.call('POST', '/v2/console/session', {
+    body: { link: token.toUpperCase() },
+    headers: { origin: world.baseUrl },
+  });
+  expect(entered.status).toBe(200);
 });

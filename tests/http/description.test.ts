@@ -150,6 +150,9 @@ describe('the OpenAPI document', () => {
     expect(query('/v2/node/wait_for_payment', 'timeout_secs')).toEqual({
       type: 'integer',
       minimum: 0,
+    });
+    expect(query('/v2/node/list_payments', 'since')).toMatchObject({
+      minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
     });
   });

@@ -776,8 +776,10 @@ export interface BuyWithPaymentAppResponse {
 
 /** Request of GET /v2/node/analyze. */
 export interface AnalyzeRequest {
-  /** BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name. */
-  readonly payment_string: string;
+  /** BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name. Required, unless `payable` is given. */
+  readonly payment_string?: string | undefined;
+  /** Another name of `payment_string`. If both are given, they must be equal. An addition: other servers of this API may not have it. */
+  readonly payable?: string | undefined;
 }
 
 /** Answer of GET /v2/node/analyze. */
@@ -964,7 +966,7 @@ export interface CancelPaymentRequest {
 export interface WaitForPaymentRequest {
   /** Index of the payment. */
   readonly index: string;
-  /** Seconds to wait at most; then error 4. Without it the wait has no end. */
+  /** Seconds to wait at most; then error 4. Without it, and beyond 2000000, the wait has no end. */
   readonly timeout_secs?: number | undefined;
 }
 
@@ -972,7 +974,7 @@ export interface WaitForPaymentRequest {
 export interface WaitForNextPaymentRequest {
   /** Wait for updates after this one; without it, for updates that the cache does not have yet. */
   readonly start_index?: string | undefined;
-  /** Seconds to wait at most; then error 4. Without it the wait has no end. */
+  /** Seconds to wait at most; then error 4. Without it, and beyond 2000000, the wait has no end. */
   readonly timeout_secs?: number | undefined;
 }
 

@@ -208,7 +208,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/withdraw_lnurl`
    *
-   * Waits until the money has arrived. `lnurl` and `amount` may be given in the body or the query.
+   * Waits until the money has arrived. `lnurl`, `amount`, `description` and `personal_note` may be given in the body or the query.
    *
    * Needs the permission `create_invoice`.
    */
@@ -241,7 +241,7 @@ export class WalletSidecar {
    *
    * Needs the permission `node_info`.
    */
-  analyze(request: AnalyzeRequest, options?: CallOptions): Promise<AnalyzeResponse> {
+  analyze(request: AnalyzeRequest = {}, options?: CallOptions): Promise<AnalyzeResponse> {
     return this.#transport.get('/v2/node/analyze', request, options);
   }
 
@@ -250,7 +250,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay`
    *
-   * Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable` and `amount` may be given in the body or the query.
+   * Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable`, `amount`, `message` and `personal_note` may be given in the body or the query.
    *
    * Needs the permission of the method used, one of `pay_invoice`, `pay_offer`, `pay_onchain`.
    */

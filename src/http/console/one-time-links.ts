@@ -48,7 +48,7 @@ export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks 
   }
 
   function take(token: string): string | null {
-    const hash = hashOf(token);
+    const hash = hashOf(token.toLowerCase());
     const link = links.get(hash);
     links.delete(hash);
     if (link !== undefined && elapsedMs() < link.endsMs) return link.credentials;

@@ -42,8 +42,8 @@ export function issueWords(issue: z.core.$ZodRawIssue): string {
 /** Returns the issues of a rejected input, each with the path to its field. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[]): Issue[] {
   const told = new Set<string>();
-  return issues
-    .filter((issue) => !isOwnBoundOfIntegers(issue) || issues.length === 1)
+  const further = issues.filter((issue) => !isOwnBoundOfIntegers(issue));
+  return (further.length > 0 ? further : issues)
     .flatMap((issue): Issue[] => {
       const path = issue.path.map(String);
       if (issue.code !== 'unrecognized_keys') {

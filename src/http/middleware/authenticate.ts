@@ -216,5 +216,6 @@ function notFromConsole(): ApiError {
 }
 
 function isCookie(token: string, cookie: string | null): boolean {
-  return cookie !== null && /^[0-9a-f]{64}$/.test(token) && isSameSecret(token, cookie);
+  if (cookie === null || !/^[0-9a-f]{64}$/i.test(token)) return false;
+  return isSameSecret(token.toLowerCase(), cookie);
 }

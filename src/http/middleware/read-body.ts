@@ -128,7 +128,9 @@ async function jsonIn(bytes: ArrayBuffer): Promise<unknown> {
   const text = textOf(bytes);
   try {
     return parseExact(text);
-  } catch {
+  } catch (error) {
+    // A long number is looked for in every value, however deep.
+    if (error instanceof RangeError) throw rejected('', 'The body is nested too deeply.');
     if (bytes.byteLength > MOST_SEARCHED_BYTES) {
       throw rejected('', 'The body is not JSON: only in one of up to 4 KiB the place is told.');
     }

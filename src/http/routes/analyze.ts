@@ -6,10 +6,12 @@ import {
   type PayableJson,
   payableJson,
 } from '../../model/analysis.ts';
+import { rejected } from '../../model/errors.ts';
 import { analyze } from '../../wallet/analyze.ts';
 import type { PricedMethod } from '../../wallet/fee-estimate.ts';
 import type { ClaimMethod } from '../../wallet/method-terms.ts';
 import { exampleCreatedInvoice, exampleInvoice } from '../examples.ts';
+import { agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 
@@ -25,9 +27,16 @@ export const analyzeRoutes = [
       'Payables are ordered from most to least recommended. Where the amount is null, add `&amount=` to the callback.',
     query: () =>
       z.object({
-        payment_string: paymentStringInput().meta({
-          description: 'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.',
-          examples: [exampleInvoice],
+        payment_string: paymentStringInput()
+          .optional()
+          .meta({
+            description:
+              'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name. Required, unless `payable` is given.',
+            examples: [exampleInvoice],
+          }),
+        payable: paymentStringInput().optional().meta({
+          description: 'Another name of `payment_string`. If both are given, they must be equal.',
+          addition: true,
         }),
       }),
     response: () =>
@@ -57,9 +66,17 @@ export const analyzeRoutes = [
     },
     handler: async (context, { query }) => {
       const { session, parts } = context;
+      const { payment_string, payable } = query;
+      const text = agreedPaymentString(
+        'payable',
+        payment_string,
+        payable,
+        'payment_string and payable',
+      );
+      if (text === undefined) throw rejected('payment_string', 'is required');
       const { payables, claimables } = await analyze(
-        query.payment_string,
-        'payment_string',
+        text,
+        payment_string === undefined ? 'payable' : 'payment_string',
         session,
         parts.services,
         context,

@@ -226,6 +226,6 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
 
 function withCookie(body: object, cookie: string): Response {
   return Response.json(body, {
-    headers: { 'set-cookie': cookie, 'cache-control': 'no-store' },
+    headers: { 'set-cookie': cookie },
   });
 }

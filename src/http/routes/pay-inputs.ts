@@ -2,6 +2,8 @@ import { once } from '../../lib/once.ts';
 import { amountInput } from '../../model/amount.ts';
 import type { ErrorName } from '../../model/errors.ts';
 import { noteInput } from '../../model/text.ts';
+import { agree } from '../input-comparison.ts';
+import { sameAsInBody } from '../query.ts';
 
 /** The errors of every Lightning payment. */
 export const PAY_ERRORS: readonly ErrorName[] = ['overBudget', 'timeout'];
@@ -24,3 +26,25 @@ export const messageInput = once(() =>
     .optional()
     .meta({ description: 'Message to the receiver, if the method can carry one.' }),
 );
+
+/** The private note of a payment, which may stand in the query as well (docs/decisions.md 174). */
+export const noteQuery = () => ({ personal_note: sameAsInBody(noteInput()) });
+
+/** Message and private note of a payment, which may stand in the query as well (docs/decisions.md 174). */
+export const notesQuery = () => ({ message: sameAsInBody(noteInput()), ...noteQuery() });
+
+interface Notes {
+  readonly message?: string | undefined;
+  readonly personal_note?: string | undefined;
+}
+
+/** Returns the notes of body and query. Throws error 7 where the two differ. */
+export function agreedNotes(
+  body: Notes,
+  query: Notes,
+): { readonly message: string | null; readonly personalNote: string | null } {
+  return {
+    message: agree('message', body.message, query.message) ?? null,
+    personalNote: agree('personal_note', body.personal_note, query.personal_note) ?? null,
+  };
+}

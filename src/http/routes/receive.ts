@@ -16,6 +16,7 @@ import {
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput, sameAsInBody } from '../query.ts';
 import { route } from '../route.ts';
+import { agreedNotes, noteQuery } from './pay-inputs.ts';
 
 /** The type of a new address when the request names none: every payer can pay it. */
 const DEFAULT_ADDRESS_TYPE = 'segwit';
@@ -97,7 +98,7 @@ export const receiveRoutes = [
     takesKey: true,
     summary: 'Withdraw from an LNURL-withdraw service',
     description:
-      'Waits until the money has arrived. `lnurl` and `amount` may be given in the body or the query.',
+      'Waits until the money has arrived. `lnurl`, `amount`, `description` and `personal_note` may be given in the body or the query.',
     paymentStrings: ['lnurl'],
     body: () =>
       z.object({
@@ -118,6 +119,8 @@ export const receiveRoutes = [
       z.object({
         lnurl: sameAsInBody(paymentStringInput()),
         amount: sameAsInBody(positiveAmountInput()),
+        description: sameAsInBody(invoiceDescriptionInput()),
+        ...noteQuery(),
       }),
     response: paymentJson,
     movesMoney: true,
@@ -133,8 +136,8 @@ export const receiveRoutes = [
       const request = {
         lnurl,
         amountMsat: agree('amount', body.amount, query.amount) ?? null,
-        description: body.description || null,
-        personalNote: body.personal_note ?? null,
+        description: agree('description', body.description, query.description) || null,
+        personalNote: agreedNotes(body, query).personalNote,
       };
       const effects = { names, signal };
       return encodePayment(await withdrawLnurl(session, request, parts.services, effects));

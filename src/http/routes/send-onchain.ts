@@ -10,6 +10,7 @@ import { excludes, given, isTrue } from '../body-rules.ts';
 import { exampleAddress, exampleOnchainPayment, indexInput } from '../examples.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
+import { agreedNotes, noteQuery } from './pay-inputs.ts';
 
 const DEFAULT_PRIORITY = 'normal';
 const DEFAULT_BUMP_PRIORITY = 'high';
@@ -72,6 +73,8 @@ export const sendOnchainRoutes = [
       'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
     paymentStrings: ['address'],
     body: onchainBody,
+    query: () => z.object(noteQuery()),
+    queryIsNew: true,
     response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
@@ -80,14 +83,14 @@ export const sendOnchainRoutes = [
       body: { address: exampleAddress, amount: '50000' },
       response: exampleOnchainPayment,
     },
-    handler: (context, { body }) =>
+    handler: (context, { body, query }) =>
       answerPayment(context, async (send) =>
         payOnchain(send, {
           address: readAddress(body.address),
           amountMsat: body.amount ?? null,
           priority: body.priority ?? DEFAULT_PRIORITY,
           clientPaymentId: body.client_payment_id ?? null,
-          personalNote: body.personal_note ?? null,
+          personalNote: agreedNotes(body, query).personalNote,
           maxFeeMsat: body.max_fee ?? null,
         }),
       ),

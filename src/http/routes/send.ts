@@ -21,7 +21,15 @@ import {
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput, sameAsInBody } from '../query.ts';
 import { route } from '../route.ts';
-import { maxFeeInput, messageInput, OUTSIDE_PAY_ERRORS, PAY_ERRORS } from './pay-inputs.ts';
+import {
+  agreedNotes,
+  maxFeeInput,
+  messageInput,
+  noteQuery,
+  notesQuery,
+  OUTSIDE_PAY_ERRORS,
+  PAY_ERRORS,
+} from './pay-inputs.ts';
 
 /** The permission that a payment of `pay` needed, by rail. Every rail that is missing here is paid as an invoice. */
 const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {
@@ -39,7 +47,7 @@ export const sendRoutes = [
     takesKey: true,
     summary: 'Pay any payment string',
     description:
-      'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable` and `amount` may be given in the body or the query.',
+      'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable`, `amount`, `message` and `personal_note` may be given in the body or the query.',
     paymentStrings: ['payable'],
     body: () =>
       z.object({
@@ -60,6 +68,7 @@ export const sendRoutes = [
       z.object({
         payable: sameAsInBody(paymentStringInput()),
         amount: sameAsInBody(positiveAmountInput()),
+        ...notesQuery(),
       }),
     response: paymentJson,
     movesMoney: true,
@@ -75,8 +84,7 @@ export const sendRoutes = [
         payable,
         amountMsat,
         maxFeeMsat: body.max_fee ?? null,
-        message: body.message ?? null,
-        personalNote: body.personal_note ?? null,
+        ...agreedNotes(body, query),
       };
       const { services, fees } = context.parts;
       return answerPayment(context, (send) => payAny(send, request, services, fees));
@@ -102,18 +110,20 @@ export const sendRoutes = [
         note: noteInput().optional().meta({ description: 'Older name of `personal_note`.' }),
         max_fee: maxFeeInput(),
       }),
+    query: () => z.object(noteQuery()),
+    queryIsNew: true,
     response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: PAY_ERRORS,
     example: { body: { invoice: exampleInvoice }, response: examplePayment },
-    handler: (context, { body }) => {
+    handler: (context, { body, query }) => {
       const { personal_note, note } = body;
+      const inBody = agree('note', personal_note, note, 'personal_note and note');
       const terms = {
         amountMsat: body.fallback_amount ?? null,
         maxFeeMsat: body.max_fee ?? null,
-        personalNote: agree('note', personal_note, note, 'personal_note and note') ?? null,
-        message: null,
+        ...agreedNotes({ personal_note: inBody }, query),
       };
       const { session, parts } = context;
       return answerPayment(context, async (send) => {
@@ -141,6 +151,8 @@ export const sendRoutes = [
         personal_note: personalNoteInput().optional(),
         max_fee: maxFeeInput(),
       }),
+    query: () => z.object(notesQuery()),
+    queryIsNew: true,
     response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
@@ -149,15 +161,14 @@ export const sendRoutes = [
       body: { offer: exampleOffer, amount: '1000', message: 'Thank you' },
       response: exampleOfferPayment,
     },
-    handler: (context, { body }) =>
-      answerPayment(context, (send) => {
+    handler: (context, { body, query }) =>
+      answerPayment(context, async (send) => {
         const { session, parts, names } = context;
         const request = {
           offer: readOffer(body.offer, session),
           amountMsat: body.amount,
           maxFeeMsat: body.max_fee ?? null,
-          message: body.message ?? null,
-          personalNote: body.personal_note ?? null,
+          ...agreedNotes(body, query),
           viaName: null,
           signal: send.signal,
         };
@@ -185,6 +196,8 @@ export const sendRoutes = [
         personal_note: personalNoteInput().optional(),
         max_fee: maxFeeInput(),
       }),
+    query: () => z.object(notesQuery()),
+    queryIsNew: true,
     response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
@@ -193,15 +206,15 @@ export const sendRoutes = [
       body: { lnurl: exampleLnurl, amount: '1000', message: 'Thank you' },
       response: exampleLnurlPayment,
     },
-    handler: (context, { body }) => {
+    handler: (context, { body, query }) => {
       const { services, fees } = context.parts;
       return answerPayment(context, async (send) => {
+        const notes = agreedNotes(body, query);
         const request = {
           request: await lnurlPayRequest(body.lnurl, services, context.signal),
           amountMsat: body.amount,
           maxFeeMsat: body.max_fee ?? null,
-          message: body.message ?? null,
-          personalNote: body.personal_note ?? null,
+          ...notes,
         };
         return payLnurl(send, request, services, fees);
       });

@@ -7,7 +7,7 @@ import { planSpontaneousPayment } from '../../wallet/pay/spontaneous.ts';
 import { answerPayment } from '../answer-payment.ts';
 import { exampleNodePk, exampleSpontaneousPayment } from '../examples.ts';
 import { route } from '../route.ts';
-import { maxFeeInput, messageInput, PAY_ERRORS } from './pay-inputs.ts';
+import { agreedNotes, maxFeeInput, messageInput, notesQuery, PAY_ERRORS } from './pay-inputs.ts';
 
 /** The route that pays a node without an invoice. */
 export const spontaneousRoutes = [
@@ -29,6 +29,8 @@ export const spontaneousRoutes = [
         personal_note: personalNoteInput().optional(),
         max_fee: maxFeeInput(),
       }),
+    query: () => z.object(notesQuery()),
+    queryIsNew: true,
     response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
@@ -37,15 +39,14 @@ export const spontaneousRoutes = [
       body: { node_pk: exampleNodePk, amount: '100', message: 'Thank you' },
       response: exampleSpontaneousPayment,
     },
-    handler: (context, { body }) =>
+    handler: (context, { body, query }) =>
       answerPayment(context, async (send) => {
         const { session, parts, names } = context;
         const request = {
           nodePk: body.node_pk,
           amountMsat: body.amount,
           maxFeeMsat: body.max_fee ?? null,
-          message: body.message ?? null,
-          personalNote: body.personal_note ?? null,
+          ...agreedNotes(body, query),
         };
         return sendAndWait(send, planSpontaneousPayment(request, session, parts.fees, names));
       }),

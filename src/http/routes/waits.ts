@@ -72,9 +72,6 @@ export const waitRoutes = [
   }),
 ];
 
-/** The most seconds that a timer can hold: about 24 days. */
-const LONGEST_TIMER_SECS = 2_000_000;
-
 /** Runs a wait that ends with error 4 after `secs`. */
 async function withTimeout<T>(
   secs: number | undefined,
@@ -90,7 +87,7 @@ async function withTimeout<T>(
         `Nothing happened within ${inSeconds(secs)}: call again to go on waiting.`,
       ),
     );
-  }, Math.min(secs, LONGEST_TIMER_SECS) * 1000);
+  }, secs * 1000);
   try {
     return await wait(AbortSignal.any([signal, timeout.signal]));
   } finally {

@@ -368,7 +368,8 @@ class WalletSidecar:
 
         `POST /v2/node/withdraw_lnurl`
 
-        Waits until the money has arrived. `lnurl` and `amount` may be given in the body or the query.
+        Waits until the money has arrived. `lnurl`, `amount`, `description` and `personal_note` may be
+        given in the body or the query.
 
         Needs the permission `create_invoice`.
 
@@ -434,7 +435,8 @@ class WalletSidecar:
     def analyze(
         self,
         *,
-        payment_string: str,
+        payment_string: str | None = None,
+        payable: str | None = None,
         timeout: float | None = None,
     ) -> AnalyzeResponse:
         """Explain a payment string.
@@ -446,7 +448,10 @@ class WalletSidecar:
 
         Needs the permission `node_info`.
 
-        payment_string: BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.
+        payment_string: BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name. Required,
+        unless `payable` is given.
+        payable: Another name of `payment_string`. If both are given, they must be equal. An addition:
+        other servers of this API may not have it.
         timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
         `math.inf` for no limit.
         """
@@ -454,6 +459,7 @@ class WalletSidecar:
             "/v2/node/analyze",
             {
                 "payment_string": payment_string,
+                "payable": payable,
             },
             AnalyzeResponse,
             timeout=timeout,
@@ -477,8 +483,8 @@ class WalletSidecar:
         `POST /v2/node/pay`
 
         Pays by the most recommended method. The answer comes when the payment is completed or failed;
-        an on-chain send is answered while it is pending. `payable` and `amount` may be given in the
-        body or the query.
+        an on-chain send is answered while it is pending. `payable`, `amount`, `message` and
+        `personal_note` may be given in the body or the query.
 
         Needs the permission of the method used, one of `pay_invoice`, `pay_offer`, `pay_onchain`.
 
@@ -1070,7 +1076,8 @@ class WalletSidecar:
         Needs the permission `get_updated_payments`.
 
         index: Index of the payment.
-        timeout_secs: Seconds to wait at most; then error 4. Without it the wait has no end.
+        timeout_secs: Seconds to wait at most; then error 4. Without it, and beyond 2000000, the wait
+        has no end.
         timeout: Seconds that the call may take, its repetitions included. Without it the call lasts as
         long as the sidecar waits.
         """
@@ -1103,7 +1110,8 @@ class WalletSidecar:
 
         start_index: Wait for updates after this one; without it, for updates that the cache does not
         have yet.
-        timeout_secs: Seconds to wait at most; then error 4. Without it the wait has no end.
+        timeout_secs: Seconds to wait at most; then error 4. Without it, and beyond 2000000, the wait
+        has no end.
         timeout: Seconds that the call may take, its repetitions included. Without it the call lasts as
         long as the sidecar waits.
         """

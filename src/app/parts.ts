@@ -49,11 +49,11 @@ export function openDispatcher(
 
 /** Returns what routes need of webhooks. */
 export function webhookSender(
-  { webhookUrl: url, webhookSecret }: Config,
+  { webhookUrl: url, webhookSecret, webhookEvents: events }: Config,
   dispatcher: Dispatcher,
 ): WebhookSender {
   return {
-    configured: url === null ? null : { url, signed: webhookSecret !== null },
+    configured: url === null ? null : { url, signed: webhookSecret !== null, events },
     redeliveries: redeliveryLimit(elapsedMs),
     wake: dispatcher.wake,
     forget: dispatcher.forget,
@@ -103,7 +103,10 @@ export function openWallets(
       log,
       strict: false,
       unproven,
-      deliver: deliveryRule({ hasConfigured: config.webhookUrl !== null, clock: systemClock }),
+      deliver: deliveryRule({
+        configured: config.webhookUrl === null ? null : config.webhookEvents,
+        clock: systemClock,
+      }),
     }),
     historySinceMs: config.historySinceMs,
     onDelivery: wake,

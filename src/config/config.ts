@@ -3,6 +3,7 @@ import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/l
 import { isLoopbackHost } from '../lib/loopback-host.ts';
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import { decodeCredentials } from '../model/credentials.ts';
+import { DELIVERY_EVENTS, type WebhookEvent } from '../model/delivery.ts';
 import type { FeePolicy } from '../model/fee-cap.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
@@ -58,6 +59,8 @@ export interface Config {
   /** Payments made before this time, in milliseconds, and over are left out of a first reading; null: none. */
   readonly historySinceMs: number | null;
   readonly webhookUrl: string | null;
+  /** The events that it receives. */
+  readonly webhookEvents: readonly WebhookEvent[];
   /** Base64 without prefix. */
   readonly webhookSecret: string | null;
   /** In lower case, and with a port where it has one. */
@@ -116,6 +119,7 @@ export function loadConfig(sources: Sources): Config {
     channelPeer: parse(find('channelPeer'), asChannelPeer),
     historySinceMs: parse(find('historySince'), asPastDay),
     webhookUrl: parse(find('webhookUrl'), parseWebUrl),
+    webhookEvents: parse(find('webhookEvents'), asWebhookEvents) ?? [ALWAYS_SENT],
     webhookSecret: parse(secret('webhookSecret'), parseWebhookSecret),
     addressDomain: parse(find('addressDomain'), parseDomain),
     dohUrl: parse(find('dohUrl'), asHttpsUrl) ?? OPTIONS.dohUrl.fallback,
@@ -193,6 +197,19 @@ function asHttpsUrl(text: string): Parsed<string> {
     return { problem: 'must begin with https://' };
   }
   return parsed;
+}
+
+/** The event that --webhook-url always receives, since no payment may end unheard (docs/decisions.md 173). */
+const ALWAYS_SENT: WebhookEvent = 'payment.finalized';
+
+function asWebhookEvents(text: string): Parsed<readonly WebhookEvent[]> {
+  const named = parseList(text);
+  const value = DELIVERY_EVENTS.filter((event) => named.includes(event));
+  const areKnown = named.every((name) => value.some((event) => event === name));
+  if (areKnown && value.includes(ALWAYS_SENT)) return { value };
+  return {
+    problem: `must be ${ALWAYS_SENT}, alone or with others of ${DELIVERY_EVENTS.join(', ')}`,
+  };
 }
 
 function asChannelPeer(text: string): Parsed<ChannelPeer> {

@@ -173,8 +173,16 @@ export const OPTIONS = {
     flag: 'webhook-url',
     env: 'SERVICE_WEBHOOK_URL',
     value: 'url',
-    description: 'Address that receives webhooks: payment.finalized and payment.held.',
+    description: 'Address that receives webhooks of every wallet.',
     fallback: 'none',
+  },
+  webhookEvents: {
+    flag: 'webhook-events',
+    env: 'SERVICE_WEBHOOK_EVENTS',
+    value: 'events',
+    description:
+      'Events that --webhook-url receives: payment.finalized, and payment.held if named (comma separated).',
+    fallback: 'payment.finalized',
   },
   webhookSecret: {
     flag: 'webhook-secret',

@@ -22,8 +22,9 @@ interface Sender {
 export type Use = 'good' | 'used' | 'stale';
 
 /**
- * Returns a function that says whether a numbered header is good, and counts it as used. What is remembered of a header is forgotten when it is no longer fresh. Its count stays below the floor, so that a
- * clock that is set back makes nothing good again.
+ * Returns a function that says whether a numbered header is good, and counts it as used. What is remembered of a header
+ * is forgotten when it is no longer fresh. Its count stays below the floor, so that a clock that is set back makes
+ * nothing good again.
  */
 export function onceOnly(nowMs: () => number, elapsedMs: () => number): (one: Numbered) => Use {
   const senders = new Map<string, Sender>();

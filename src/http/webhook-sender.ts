@@ -1,3 +1,4 @@
+import type { WebhookEvent } from '../model/delivery.ts';
 import type { AttemptRecord } from '../store/ports.ts';
 import type { RedeliveryLimit } from '../wallet/redelivery-limit.ts';
 
@@ -10,7 +11,11 @@ export interface SentMessage extends AttemptRecord {
 /** The part of webhooks that routes use. */
 export interface WebhookSender {
   /** The endpoint of `--webhook-url`; null where none is configured. */
-  readonly configured: { readonly url: string; readonly signed: boolean } | null;
+  readonly configured: {
+    readonly url: string;
+    readonly signed: boolean;
+    readonly events: readonly WebhookEvent[];
+  } | null;
   /** Limits how often clients have deliveries sent again. */
   readonly redeliveries: RedeliveryLimit;
   /** Tells the dispatcher that deliveries are due. */

@@ -6,14 +6,14 @@ import { CONFIGURED_ENDPOINT } from '../model/webhook-endpoint.ts';
 import type { DeliveryDraft, ObservationRules } from '../store/ports.ts';
 
 interface DeliveryRuleOptions {
-  /** Whether a receiver is configured. It hears of every wallet and every event. */
-  readonly hasConfigured: boolean;
+  /** The events of the configured receiver, which hears of every wallet; null where none is configured. */
+  readonly configured: readonly WebhookEvent[] | null;
   readonly clock: Clock;
 }
 
 /** Returns the rule by which a payment gets its delivery, and the endpoints that hear of it (docs/decisions.md 126). */
 export function deliveryRule({
-  hasConfigured,
+  configured,
   clock,
 }: DeliveryRuleOptions): ObservationRules['deliver'] {
   return (payment, walletId, endpoints) => {
@@ -24,7 +24,7 @@ export function deliveryRule({
         ({ events, expiresAtMs }) => events.includes(event) && (expiresAtMs ?? nowMs + 1) > nowMs,
       )
       .map(({ id }) => id);
-    const all = hasConfigured ? [CONFIGURED_ENDPOINT, ...hearing] : hearing;
+    const all = configured?.includes(event) ? [CONFIGURED_ENDPOINT, ...hearing] : hearing;
     return all.length === 0 ? null : { ...deliveryDraft(payment, walletId, nowMs), endpoints: all };
   };
 }

@@ -366,3 +366,16 @@ describe('--node-proxy', () => {
     }
   });
 });
+
+test('--webhook-events names what --webhook-url receives, and always the end of payments', () => {
+  const events = (flags: Flags, env = {}) => load(flags, env).webhookEvents;
+  expect(events({})).toEqual(['payment.finalized']);
+  expect(events({ 'webhook-events': 'payment.held, payment.finalized' })).toEqual([
+    'payment.finalized',
+    'payment.held',
+  ]);
+  expect(events({}, { SERVICE_WEBHOOK_EVENTS: 'payment.finalized' })).toEqual(['payment.finalized']);
+  for (const wrong of ['payment.held', 'payment.finalized,payment.lost', ',']) {
+    expect(() => events({ 'webhook-events': wrong })).toThrow(/must be payment\.finalized, alone or/);
+  }
+});

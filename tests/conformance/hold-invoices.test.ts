@@ -13,7 +13,7 @@ setDefaultTimeout(SLOW_TEST_MS);
 let hooks: WebhookWorld;
 let world: ConformanceWorld;
 beforeAll(async () => {
-  hooks = await openWebhookWorld();
+  hooks = await openWebhookWorld('payment.finalized,payment.held');
   ({ world } = hooks);
 });
 afterAll(() => hooks.close());

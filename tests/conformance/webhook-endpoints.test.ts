@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { createHash, randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
@@ -138,6 +139,32 @@ describe('webhook endpoints', () => {
     );
     expect(held.received).toEqual([]);
     for (const { id } of ids) await remove(id);
+  });
+
+  test('get payment.held where they ask for it, and --webhook-url only with --webhook-events', async () => {
+    const preimage = randomBytes(32);
+    const payment_hash = createHash('sha256').update(preimage).digest('hex');
+    const receiver = openReceiver();
+    const { id } = await add({ url: receiver.url, events: ['payment.held'] });
+    const { index, invoice } = await world.post('/v2/node/create_invoice', {
+      amount: '21',
+      payment_hash,
+    });
+    await world.call('POST', '/v2/node/pay_invoice', {
+      body: { invoice },
+      credentials: world.bob,
+      headers: { prefer: 'respond-async' },
+    });
+    await until(() => heardBy(receiver, index));
+    await world.post('/v2/node/settle_invoice', { index, preimage: preimage.toString('hex') });
+    await hooks.notice(index, 'inbound');
+    const types = hooks.received
+      .map(({ body }) => JSON.parse(body))
+      .flatMap((one) => (one.index === index && one.direction === 'inbound' ? [one.type] : []));
+    expect(types).toEqual(['payment.finalized']);
+    const [configured] = await list();
+    expect(configured).toMatchObject({ id: 'configured', events: ['payment.finalized'] });
+    await remove(id);
   });
 
   test("hear of their own wallet's payments only", async () => {

@@ -22,8 +22,8 @@ export interface Notice {
   readonly body: string;
 }
 
-/** Opens a world with a receiver of its webhooks. */
-export async function openWebhookWorld(): Promise<WebhookWorld> {
+/** Opens a world with a receiver of its webhooks. `events` is what `--webhook-events` names; its default unless given. */
+export async function openWebhookWorld(events?: string): Promise<WebhookWorld> {
   const received: Notice[] = [];
   let status = 200;
   const receiver = Bun.serve({
@@ -36,6 +36,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
   });
   const secret = Buffer.alloc(32, 9).toString('base64');
   process.env.SERVICE_WEBHOOK_SECRET = `whsec_${secret}`;
+  if (events !== undefined) process.env.SERVICE_WEBHOOK_EVENTS = events;
   const world = await openConformanceWorld(receiver.url.href);
   return {
     world,
@@ -55,6 +56,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
     },
     async close() {
       delete process.env.SERVICE_WEBHOOK_SECRET;
+      delete process.env.SERVICE_WEBHOOK_EVENTS;
       await world.close();
       await receiver.stop(true);
     },

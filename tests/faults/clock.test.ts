@@ -255,7 +255,7 @@ function outboxWorld() {
     async owe(number: number): Promise<string> {
       const one = payment(number, { status: 'completed', finalizedAtMs: clock.now() });
       const { id } = deliveryDraft(one, WALLET, clock.now());
-      const deliver = deliveryRule({ hasConfigured: true, clock });
+      const deliver = deliveryRule({ configured: ['payment.finalized'], clock });
       await store.watches.add(WALLET, { kind: 'payment', index: one.index });
       await store.observations.apply(
         WALLET,

@@ -69,7 +69,7 @@ export function dispatchWorld() {
 
     async function deliver(createdAtMs: number): Promise<string> {
       const payment = finished(createdAtMs);
-      const rule = deliveryRule({ hasConfigured: true, clock });
+      const rule = deliveryRule({ configured: ['payment.finalized'], clock });
       const { id } = deliveryDraft(payment, WALLET, clock.now());
       await store.watches.add(WALLET, { kind: 'payment', index: payment.index });
       await store.observations.apply(

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { deliveryDraft } from '../../src/webhooks/draft.ts';
+import { deliveryDraft, deliveryRule } from '../../src/webhooks/draft.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 
 const PAYMENT = sampleDone(1, { finalizedAtMs: 1_700_000_000_123 });
@@ -36,4 +36,23 @@ test('a held payment has a webhook of its own, with another id than its end, and
   expect(JSON.parse(end.body).type).toBe('payment.finalized');
   expect(end.id).not.toBe(draft.id);
   expect(deliveryDraft(held, userPk, 1).id).toBe(draft.id);
+});
+
+test('the configured receiver gets the events that it was started with, endpoints those that they were made with', () => {
+  const held = samplePayment(1, { direction: 'inbound', statusMsg: 'held' });
+  const endpoints = [
+    { id: 'ep_all', events: ['payment.finalized', 'payment.held'], expiresAtMs: null },
+    { id: 'ep_end', events: ['payment.finalized'], expiresAtMs: null },
+  ] as const;
+  const clock = { now: () => 1_800_000_000_000 };
+  const heardBy = (configured: Parameters<typeof deliveryRule>[0]['configured']) =>
+    [PAYMENT, held].map(
+      (payment) => deliveryRule({ configured, clock })(payment, 'ab', endpoints)?.endpoints,
+    );
+  expect(heardBy(null)).toEqual([['ep_all', 'ep_end'], ['ep_all']]);
+  expect(heardBy(['payment.finalized'])).toEqual([['configured', 'ep_all', 'ep_end'], ['ep_all']]);
+  expect(heardBy(['payment.finalized', 'payment.held'])).toEqual([
+    ['configured', 'ep_all', 'ep_end'],
+    ['configured', 'ep_all'],
+  ]);
 });

@@ -188,7 +188,7 @@ function configuredEndpoint({ configured }: WebhookSender): EndpointJson[] {
     {
       id: CONFIGURED_ENDPOINT,
       url: configured.url,
-      events: [...DELIVERY_EVENTS],
+      events: [...configured.events],
       description: null,
       signed: configured.signed,
       created_at: null,

@@ -36,7 +36,7 @@ export function webhookEndpointContract(open: () => Promise<Store>): void {
         journaled: false,
         nowMs: NOW_MS,
       };
-      const deliver = deliveryRule({ hasConfigured: false, clock: { now: () => NOW_MS } });
+      const deliver = deliveryRule({ configured: null, clock: { now: () => NOW_MS } });
       return (await store.observations.apply(wallet, batch, { ...rules, deliver })).deliveries;
     };
     const log = (wallet = WALLET) =>

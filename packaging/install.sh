@@ -5,7 +5,7 @@ set -eu
 
 usage() {
   cat <<'TEXT'
-usage: sh install.sh [--from <folder or URL>] [--prefix <folder>] [--checksums-only]
+usage: sh install.sh [--from <folder or URL>] [--prefix <folder>] [--checksums-only] [--allow-older]
        sh install.sh --uninstall [--prefix <folder>]
 
 Installs the program with its man page, completions and systemd unit from a release.
@@ -13,6 +13,7 @@ Installs the program with its man page, completions and systemd unit from a rele
   --from <folder or URL>  the release; without it, the folder that this script lies in
   --prefix <folder>       where to install; without it /usr/local for root, and ~/.local for others
   --checksums-only        do not check the signature, where no program for it is there
+  --allow-older           install a release that is older than the one that is there
   --uninstall             remove what was installed; data and settings stay
   --help                  this text
 TEXT
@@ -36,6 +37,7 @@ from=''
 prefix=''
 action=install
 signature=wanted
+older=refused
 while [ $# -gt 0 ]; do
   case "$1" in
     --from | --prefix)
@@ -44,6 +46,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --checksums-only) signature=unwanted ;;
+    --allow-older) older=allowed ;;
     --uninstall) action=uninstall ;;
     --help | -h)
       usage
@@ -109,15 +112,43 @@ work=$(mktemp -d)
 trap 'rm -rf "$work" ${new:+"$new"}' EXIT
 trap 'exit 1' HUP INT TERM
 
-get() {
+# Prints how the release is read: by https, by http from this machine, or from a folder; nothing for another URL. What
+# stands before an @ is no part of the host, so a URL with a user is refused, as is a host with characters that programs
+# read in different ways.
+source_kind() {
+  case "$from" in *://*) ;; *) echo folder && return ;; esac
+  authority=${from#*://}
+  authority=${authority%%[/?#]*}
+  case "$authority" in
+    '['*']'*) host="${authority%%]*}]" ;;
+    *) host=${authority%%:*} ;;
+  esac
+  case "${authority#"$host"}" in
+    '') ;;
+    :*[!0-9]*) return 0 ;;
+    :*) ;;
+    *) return 0 ;;
+  esac
+  case "$host" in
+    '[]' | '['*[!0-9A-Fa-f:.]*']') return 0 ;;
+    '['*']') ;;
+    '' | *[!A-Za-z0-9._-]*) return 0 ;;
+  esac
   case "$from" in
-    https://* | http://127.0.0.1:* | http://localhost:*)
+    https://*) echo https ;;
+    http://*) case "$host" in 127.0.0.1 | localhost | '[::1]') echo loopback ;; esac ;;
+  esac
+}
+
+get() {
+  case "$(source_kind)" in
+    https | loopback)
       command -v curl >/dev/null 2>&1 || refuse 'curl is missing: install it, or download the release yourself.'
       curl -fsSL --proto-redir '=https' -o "$work/$1" "$from/$1" ||
         refuse "$from/$1 cannot be read: check the address after --from."
       ;;
-    *://*) refuse "$from is not https: download the release over https." ;;
-    *)
+    '') refuse "$from is not https: download the release over https." ;;
+    folder)
       cp -- "$from/$1" "$work/$1" 2>/dev/null ||
         refuse "$from/$1 cannot be read: name the folder or URL of a release with --from."
       ;;
@@ -185,10 +216,50 @@ unpacked=$work/$name
 
 mkdir -p "$prefix/bin" 2>/dev/null || refuse "$prefix/bin cannot be created: name another folder with --prefix, or use sudo."
 [ -w "$prefix/bin" ] || refuse "$prefix/bin cannot be written to: name another folder with --prefix, or use sudo."
+# Exits with 0 where the first version comes before the second, in the order of semver.org.
+# usage: is_before <version> <version>
+is_before() {
+  awk -v a="$1" -v b="$2" '
+    function rank(x, y) { return x == y ? 0 : x < y ? -1 : 1 }
+    function order(x, y,   ax, ay, n, m, i, d) {
+      n = split(x, ax, "."); m = split(y, ay, ".")
+      for (i = 1; i <= n && i <= m; i++) {
+        if (ax[i] ~ /^[0-9]+$/ && ay[i] ~ /^[0-9]+$/) d = rank(ax[i] + 0, ay[i] + 0)
+        else if (ax[i] ~ /^[0-9]+$/) d = -1
+        else if (ay[i] ~ /^[0-9]+$/) d = 1
+        else d = rank(ax[i] "", ay[i] "")
+        if (d) return d
+      }
+      return rank(n, m)
+    }
+    BEGIN {
+      sub(/\+.*/, "", a); sub(/\+.*/, "", b)
+      before_a = before_b = ""
+      if (i = index(a, "-")) { before_a = substr(a, i + 1); a = substr(a, 1, i - 1) }
+      if (i = index(b, "-")) { before_b = substr(b, i + 1); b = substr(b, 1, i - 1) }
+      d = order(a, b)
+      if (d == 0 && before_a != before_b)
+        d = before_a == "" ? 1 : before_b == "" ? -1 : order(before_a, before_b)
+      exit d < 0 ? 0 : 1
+    }'
+}
+
+# Prints the version of a program of ours; nothing where it is none, or does not start.
+version_of() {
+  [ -x "$1" ] || return 0
+  { "$1" --version 2>/dev/null || true; } | sed -n '1s/^\([0-9][0-9]*\.[0-9][0-9]*\.[0-9][^ ]*\).*/\1/p'
+}
+
 # The file is replaced in one step, so that a running sidecar keeps the old one, and an interruption leaves it in place.
 new="$prefix/bin/.wallet-sidecar.$$"
 install -m 0755 "$unpacked/wallet-sidecar" "$new"
 "$new" --version >/dev/null || refuse "The program does not start on this machine: nothing was installed."
+present=$(version_of "$program")
+offered=$(version_of "$new")
+# Somebody who serves an old release, with its true signature, brings back the faults that newer ones have mended.
+if [ "$older" = refused ] && [ -n "$present" ] && is_before "$offered" "$present"; then
+  refuse "This release is $offered, and $present is installed: nothing was changed. If you want the older one, restore its backup too, and add --allow-older."
+fi
 
 # usage: put <file of the archive> <where>; a file that the archive does not hold is left out
 put() {

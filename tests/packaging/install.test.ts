@@ -10,6 +10,7 @@ import {
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -150,6 +151,38 @@ describe.skipIf(withoutOpenssl)('what fits signature and checksum is installed',
     await Bun.write(installed, 'old');
     expectInstalled(await install());
     expect(readdirSync(join(prefix, 'bin'))).toEqual(['wallet-sidecar']);
+  });
+
+  const standIn = (version: string) =>
+    writeFileSync(installed, `#!/bin/sh\necho '${version} (commit abc)'\n`, { mode: 0o755 });
+
+  test('but not in the place of a newer one, unless that is asked for', async () => {
+    const [major = 0, minor = 0, patch = 0] = packageJson.version.split(/[.-]/).map(Number);
+    mkdirSync(join(prefix, 'bin'), { recursive: true });
+    for (const newer of [
+      `${major}.${minor}.${patch + 1}`,
+      `${major}.${minor + 10}.0-beta.1`,
+      `${major + 9}.0.0`,
+    ]) {
+      standIn(newer);
+      const { exitCode, output } = await install();
+      expect([newer, exitCode]).toEqual([newer, 1]);
+      expect(output).toContain(
+        `This release is ${packageJson.version}, and ${newer} is installed: nothing was changed.`,
+      );
+      expect(readFileSync(installed, 'utf8')).toContain(newer);
+      expect(readdirSync(join(prefix, 'bin'))).toEqual(['wallet-sidecar']);
+    }
+    expectInstalled(await install('--allow-older'));
+    for (const earlier of [
+      packageJson.version,
+      `${packageJson.version}+build.9`,
+      `${packageJson.version}-beta.11`,
+      '0.0.99',
+    ]) {
+      standIn(earlier);
+      expectInstalled(await install());
+    }
   });
 
   test('below the home of who is not root, with a unit of that user', async () => {
@@ -311,6 +344,41 @@ describe.skipIf(isMissing('curl') || withoutOpenssl)(
         'http://releases.example is not https: download the release over https.\n',
       ]);
       expect(existsSync(prefix)).toBe(false);
+    });
+
+    test('when its URL only looks as if it named this machine or https', async () => {
+      const calls = join(folder, 'curl.calls');
+      const text = `#!/bin/sh\necho "$*" >> '${calls}'\nexit 1\n`;
+      const env = { ...process.env, PATH: `${pathWith({ curl: text })}` };
+      const from = (url: string) =>
+        run(['sh', script(), '--prefix', prefix, '--from', url], folder, env);
+      for (const url of [
+        'http://127.0.0.1:80@evil.example',
+        'http://localhost:80@evil.example/x',
+        'http://localhost@evil.example',
+        'http://127.0.0.1.evil.example',
+        'http://localhost.evil.example:80',
+        'http://[::1]@evil.example',
+        'http://[::1].evil.example',
+        'http://localhost:80\\@evil.example',
+        'https://good.example@evil.example',
+        'https://good.example\\@evil.example',
+        'ftp://releases.example',
+        'http://localhost:x',
+      ]) {
+        const { exitCode, output } = await from(url);
+        expect([url, exitCode]).toEqual([url, 1]);
+        expect(output).toContain(' is not https: download the release over https.');
+        expect(existsSync(calls)).toBe(false);
+      }
+      for (const url of [
+        'http://[::1]:80/x',
+        'http://localhost/x',
+        'https://releases.example:8443/v1?a=@b',
+        'https://[2001:db8::1]/x',
+      ]) {
+        expect((await from(url)).output).toContain('cannot be read: check the address');
+      }
     });
 
     test('when the script is run away from a release', async () => {

@@ -46,6 +46,14 @@ export const personalNoteInput = once(() =>
   }),
 );
 
+/** An id of this program in a request. No store is asked for a text that none can hold, such as one with a NUL. */
+export function idInput(maxCharacters: number) {
+  return z
+    .string()
+    .max(maxCharacters)
+    .regex(/^[ -~]*$/, 'must be printable ASCII characters');
+}
+
 /** Hex of exactly `bytes` bytes, in a request. Capitals are converted to lower case. */
 export function hexInput(bytes: number) {
   return z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { once } from '../lib/once.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import type { Parsed } from './parsed.ts';
-import { timestamp, unicodeText } from './text.ts';
+import { idInput, timestamp, unicodeText } from './text.ts';
 import { parseWebUrl } from './web-url.ts';
 import { parseWebhookSecret } from './webhook-secret.ts';
 
@@ -22,10 +22,7 @@ const DESCRIPTION_MAX_BYTES = 200;
 
 /** The id of an endpoint in a request. */
 export const endpointIdInput = once(() =>
-  z
-    .string()
-    .max(100)
-    .meta({ description: 'The endpoint, as `GET /v2/webhooks/endpoints` names it.' }),
+  idInput(100).meta({ description: 'The endpoint, as `GET /v2/webhooks/endpoints` names it.' }),
 );
 
 /** The URL of an endpoint in a request, by the rules of `--webhook-url`. */

@@ -118,3 +118,22 @@ async function delivery(index: string): Promise<Body> {
   const { deliveries } = await world.get('/v2/webhooks/deliveries', { limit: '500' });
   return deliveries.find((one: Body) => one.index === index);
 }
+
+test('an id that no store can hold is error 7, wherever one is taken', async () => {
+  for (const id of ['\u0000', 'msg_\u0000', '\ud800', 'é\n']) {
+    for (const [method, path, given] of [
+      ['GET', '/v2/webhooks/deliveries', { query: { endpoint: id } }],
+      ['GET', '/v2/webhooks/deliveries', { query: { before: id } }],
+      ['GET', '/v2/webhooks/attempts', { query: { id } }],
+      ['GET', '/v2/webhooks/attempts', { query: { endpoint: id } }],
+      ['POST', '/v2/webhooks/redeliver', { body: { id } }],
+      ['POST', '/v2/webhooks/redeliver', { body: { since: 0, endpoint: id } }],
+      ['POST', '/v2/webhooks/endpoints/delete', { body: { id } }],
+      ['POST', '/v2/webhooks/endpoints/renew', { body: { id, lease_secs: 60 } }],
+      ['POST', '/v2/webhooks/endpoints/test', { body: { id } }],
+    ] as const) {
+      const answer = await world.call(method, path, given);
+      expectError(answer, 'rejected', /must be printable ASCII characters/);
+    }
+  }
+});

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { attemptJson, DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
-import { timestamp } from '../../model/text.ts';
+import { idInput, timestamp } from '../../model/text.ts';
 import { endpointIdInput } from '../../model/webhook-endpoint.ts';
 import { attemptsOf, deliveriesOf, redeliver } from '../../wallet/deliveries.ts';
 import { given } from '../body-rules.ts';
@@ -14,7 +14,7 @@ const DELIVERIES_LIMIT = { default: 50, least: 1, most: 500 };
 /** The page size of attempts, each of which may hold 4 KiB of an answer (docs/api.md, Limits). */
 const ATTEMPTS_LIMIT = { default: 20, least: 1, most: 100 };
 
-const deliveryIdInput = once(() => z.string().max(200));
+const deliveryIdInput = once(() => idInput(200));
 
 const exampleDelivery = {
   id: 'msg_6df3ebf08cc49a243977e810ea60fb151f7614e2',
@@ -50,7 +50,7 @@ export const webhookRoutes = [
         limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).meta({
           description: 'The largest number of deliveries in the answer.',
         }),
-        before: z.string().max(301).optional().meta({
+        before: idInput(301).optional().meta({
           description:
             'Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id.',
         }),

@@ -15,6 +15,11 @@ const WAIT_MS = 10 * 60_000;
  * told a change for which nobody waits. The next request is answered at once where there were changes meanwhile.
  */
 const PAUSE_MS = 1000;
+/**
+ * The most changes of an order that are taken within `PAUSE_MS`, so that a node whose numbers grow with every question
+ * is not asked without end. Nothing is missed: the request after the pause is answered at once.
+ */
+const MOST_AT_ONCE = 100;
 
 /** What following the lists needs. */
 interface Following {
@@ -56,13 +61,15 @@ export function followWaits(following: Following): void {
 }
 
 async function followOrder(
-  { rpc, start, signal, told, pause = sleep }: Following,
+  { rpc, wallet, start, signal, told, pause = sleep }: Following,
   subsystem: string,
   order: Order,
   woken: () => Speed,
 ): Promise<void> {
   let reached = positionIn(start, subsystem, order);
   told.set(subsystem, order, reached);
+  let changes = 0;
+  let sinceMs = wallet.elapsedMs();
   while (!signal.aborted) {
     const request = { subsystem, indexname: order, nextvalue: reached + 1 };
     const now = await waitFor(rpc, request, signal);
@@ -74,7 +81,9 @@ async function followOrder(
     }
     reached = position;
     told.set(subsystem, order, reached);
-    if (woken() === 'soon') await pause(PAUSE_MS, signal);
+    const nowMs = wallet.elapsedMs();
+    if (nowMs - sinceMs >= PAUSE_MS) [changes, sinceMs] = [0, nowMs];
+    if (woken() === 'soon' || ++changes >= MOST_AT_ONCE) await pause(PAUSE_MS, signal);
   }
 }
 

@@ -57,11 +57,12 @@ async function* everyPayment(look: Look): AsyncGenerator<Found> {
   const query = sinceMs === null ? {} : { creation_date_start: secsOf(sinceMs) };
   const newest = sinceMs === null ? null : placeOf((await newestOf(rest, 'payments')).row);
   let reached = 0;
+  let isWhole = false;
   for await (const page of pagesOf(rest, 'payments', { after: 0, query })) {
-    reached = page.reached;
+    ({ reached, isLast: isWhole } = page);
     yield found(look, page, page.rows);
   }
-  if (newest !== null && newest.paymentIndex > reached) yield { observations: [], reached: newest };
+  if (isWhole && newest !== null && newest.paymentIndex > reached) yield { observations: [], reached: newest };
 }
 
 function found(look: Look, page: Page, rows: readonly unknown[]): Found {

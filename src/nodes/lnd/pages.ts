@@ -5,6 +5,8 @@ import { invoicesShape, paymentsShape } from './wire.ts';
 
 /** Number of rows read from LND in one call, which bounds memory for long histories. */
 const PAGE = 500;
+/** The most pages that one look reads of a list. A node that always has another must not keep it from the others. */
+const MOST_PAGES = 1000;
 
 /** LND's lists that are numbered, each with the field of a row that holds its number. */
 const LISTS = {
@@ -24,6 +26,8 @@ const LISTS = {
 export interface Page {
   readonly rows: readonly unknown[];
   readonly reached: number;
+  /** Whether nothing comes after it; false for the last page that one look reads of a longer list. */
+  readonly isLast: boolean;
 }
 
 /** Which rows of a list to read. */
@@ -35,8 +39,8 @@ interface Rows {
 }
 
 /**
- * Yields the rows of a list, a page at a time, oldest first. Throws `unreadable` for an answer that is no such list, or
- * that would go on for ever.
+ * Yields the rows of a list, a page at a time, oldest first, and at most `MOST_PAGES` pages: the next look goes on where
+ * this one ends. Throws `unreadable` for an answer that is no such list, or that would repeat for ever.
  */
 export async function* pagesOf(
   rest: LndRest,
@@ -46,12 +50,13 @@ export async function* pagesOf(
   const { path, shape, number } = LISTS[list];
   const further = Object.entries(query).map(([name, value]) => `&${name}=${value}`);
   let offset = after;
-  while (true) {
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
     const page = await rest.list(`${path}&index_offset=${offset}${further.join('')}`, shape);
     const { rows, last_index_offset } = page;
     const reached = Math.max(offset, last_index_offset, numberOf(rows.at(-1), number));
-    yield { rows, reached };
-    if (rows.length < PAGE) return;
+    const isLast = rows.length < PAGE;
+    yield { rows, reached, isLast };
+    if (isLast) return;
     if (reached === offset) throw unreadable('LND', new Error('the list does not go on'), false);
     offset = reached;
   }

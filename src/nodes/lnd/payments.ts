@@ -6,6 +6,7 @@ import { isFinal } from '../../model/payment.ts';
 import type { PaymentId } from '../../model/payment-index.ts';
 import type { Observation, PayInvoiceCommand, PaySpontaneousCommand, SendReport } from '../node.ts';
 import { readAs } from '../remote/answer.ts';
+import { unreadable } from '../remote/broken.ts';
 import { reportOf } from '../remote/send-report.ts';
 import { attemptOf } from './attempt.ts';
 import { refusesToPay } from './certainty.ts';
@@ -182,13 +183,19 @@ export async function trackedPayment(
   }
 }
 
-/** Yields all payments of LND, a page at a time. Throws `unreadable` when one cannot be read. */
+/**
+ * Yields all payments of LND, a page at a time. Throws `unreadable` when one cannot be read, and for a list that is
+ * longer than one look reads: what is not in it was not shown to be missing.
+ */
 export async function* everyPayment(
   rest: LndRest,
 ): AsyncGenerator<readonly LndPayment[], void, undefined> {
-  for await (const { rows } of pagesOf(rest, 'payments', { after: 0 })) {
+  let isWhole = false;
+  for await (const { rows, isLast } of pagesOf(rest, 'payments', { after: 0 })) {
+    isWhole = isLast;
     yield readAs('LND', z.array(paymentShape), rows);
   }
+  if (!isWhole) throw unreadable('LND', new Error('the list of payments is too long'), false);
 }
 
 /**

@@ -54,15 +54,17 @@ async function* newInvoices(look: Look): AsyncGenerator<Found> {
   for await (const { observations } of invoicesOf(look, { pending_only: 'true' })) {
     yield { observations, reached: {} };
   }
-  yield* invoicesOf(look, { creation_date_start: secsOf(bound) });
-  yield { observations: [], reached: { addIndex: newest } };
+  const isWhole = yield* invoicesOf(look, { creation_date_start: secsOf(bound) });
+  if (isWhole) yield { observations: [], reached: { addIndex: newest } };
 }
 
+/** Reads new invoices, and returns whether that was all of them. */
 async function* invoicesOf(
   look: Look,
   query: Readonly<Record<string, string>>,
-): AsyncGenerator<Found> {
+): AsyncGenerator<Found, boolean> {
   const { rest, wallet, cursor } = look;
+  let isWhole = false;
   for await (const page of pagesOf(rest, 'invoices', { after: cursor.addIndex, query })) {
     let settleIndex = 0;
     const nowMs = wallet.clock.now();
@@ -72,8 +74,10 @@ async function* invoicesOf(
       settleIndex = Math.max(settleIndex, invoice.settle_index);
       return seen;
     });
+    isWhole = page.isLast;
     yield { observations, reached: { addIndex: page.reached, settleIndex } };
   }
+  return isWhole;
 }
 
 /** Looks up those of the invoices that LND does not list as open any more, and passes on those that are held. */

@@ -81,3 +81,34 @@ describe('a payment that was sent', () => {
     expect(woken).toEqual(['soon', 'now']);
   });
 });
+
+test('a node whose numbers grow with every question is asked a hundred times, and again after a pause', async () => {
+  let asked = 0;
+  const racing = {
+    poll: async (_: string, { subsystem, nextvalue }: { subsystem: string; nextvalue: number }) => {
+      if (subsystem === 'sendpays') asked++;
+      return { created: nextvalue, updated: nextvalue };
+    },
+  };
+  const ended = new AbortController();
+  const paused: (() => void)[] = [];
+  const pause = () => new Promise<void>((resolve) => void paused.push(resolve));
+  followWaits({
+    rpc: racing as unknown as ReturnType<typeof rpcOf>,
+    wallet,
+    lists: [{ ...SENDS, orders: { created: 'now' } }],
+    start: {},
+    signal: ended.signal,
+    told: new Told(),
+    woken: () => undefined,
+    failed: () => undefined,
+    pause,
+  });
+  await until(() => paused.length === 1, 'it pauses');
+  expect(asked).toBe(100);
+  paused[0]?.();
+  await until(() => paused.length === 2, 'it pauses again');
+  expect(asked).toBeGreaterThan(100);
+  ended.abort();
+  paused[1]?.();
+});

@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts';
 import { ApiError, isApiError } from '../model/errors.ts';
 import { allowedMethods, rejectMethod } from './allowed-methods.ts';
 import type { AppEnv } from './env.ts';
-import { limitHead } from './limits/request-head.ts';
+import { limitHead, rejectTrailer } from './limits/request-head.ts';
 import { isAtDomain, openToPages, payerForm, preflight } from './middleware/address-domain.ts';
 import { apiForm, errorResponse } from './middleware/errors.ts';
 import { localGuard } from './middleware/guards.ts';
@@ -68,6 +68,7 @@ export function openSite(options: SiteOptions, answers: SiteAnswers): Hono<AppEn
       if (route?.movesMoney) context.set('nothingSent', true);
       try {
         limitHead(raw);
+        rejectTrailer(raw);
         if (!atDomain && !isChecked) guardSite(raw);
         response = await answer(context);
       } catch (error) {

@@ -140,3 +140,57 @@ describe('a request that is not HTTP is turned away, and the next one is served'
     });
   }
 });
+
+describe('what the runtime answers, without the body of errors (docs/api.md, Errors)', () => {
+  const chunks = '2\r\n{}\r\n0\r\n';
+  const post = (headers: string, body: string) =>
+    `POST /v2/node/create_invoice HTTP/1.1\r\n${host}Content-Type: application/json\r\n${headers}\r\n${body}`;
+
+  test('a method that it does not know ends the connection without an answer', async () => {
+    for (const method of ['FOO', 'get']) {
+      const { status, body } = await send(`${method} /v2/health HTTP/1.1\r\n${host}\r\n`);
+      expect([method, status, body]).toEqual([method, 0, '']);
+    }
+  });
+
+  test('OPTIONS *, and a length beside chunks in any order, are 400', async () => {
+    for (const bytes of [
+      `OPTIONS * HTTP/1.1\r\n${host}\r\n`,
+      post('Content-Length: 12\r\nTransfer-Encoding: chunked\r\n', `${chunks}\r\n`),
+      post('Transfer-Encoding: chunked\r\nContent-Length: 12\r\n', `${chunks}\r\n`),
+      post('Transfer-Encoding: gzip\r\n', `${chunks}\r\n`),
+    ]) {
+      const { status, body } = await send(bytes);
+      expect([status, body]).toEqual([400, '']);
+    }
+  });
+
+  test('a method that it knows and a path does not have is answered with the body', async () => {
+    for (const [method, path, status] of [
+      ['OPTIONS', '/v2/node/pay', 405],
+      ['TRACE', '/v2/node/pay', 405],
+      ['PROPFIND', '/v2/health', 405],
+      ['DELETE', '/nowhere', 404],
+    ] as const) {
+      const answer = await send(`${method} ${path} HTTP/1.1\r\n${host}\r\n`);
+      expect([method, answer.status]).toEqual([method, status]);
+      expect(JSON.parse(answer.body)).toMatchObject({ code: status === 405 ? 7 : 107 });
+    }
+  });
+
+  test('a chunked body with a trailer that was announced makes nothing, and no trailer is served as a request', async () => {
+    const noted = async (note: string) => {
+      const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
+      return payments.filter((one: { personal_note: string }) => one.personal_note === note).length;
+    };
+    const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n0\r\n`;
+    const body = chunk('{"personal_note":"announced"}');
+    const announced = 'Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\n';
+    expect((await send(post(announced, `${body}X-Sum: 1\r\n\r\n`))).status).toBe(400);
+    const inner = '{"personal_note":"hidden"}';
+    const hidden = `POST /v2/node/create_invoice HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`;
+    await send(post('Transfer-Encoding: chunked\r\n', `${chunk('{}')}${hidden}`));
+    await Bun.sleep(200);
+    expect([await noted('announced'), await noted('hidden')]).toEqual([0, 0]);
+  });
+});

@@ -1,5 +1,5 @@
 import { estimateShallowMemoryUsageOf } from 'bun:jsc';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, rejected } from '../../model/errors.ts';
 
 /** The largest size in bytes of a request line together with its headers (docs/decisions.md 16). */
 const MOST_HEAD_BYTES = 64 * 1024;
@@ -28,6 +28,15 @@ export function limitHead(request: Request): void {
       httpStatus: 431,
     });
   }
+}
+
+/**
+ * Throws error 7 for a request that announces trailer lines. The runtime takes them for a next request and ends the
+ * connection with 400, so its caller would not learn what became of it (docs/decisions.md 175).
+ */
+export function rejectTrailer({ headers }: Request): void {
+  if (!headers.has('trailer')) return;
+  throw rejected('Trailer', 'is not read: send the body without trailer lines');
 }
 
 /**

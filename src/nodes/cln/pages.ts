@@ -40,8 +40,9 @@ interface Read {
 }
 
 /**
- * Reads the rows that were made or changed since the cursor, a page at a time. A look ends also where the node's numbers
- * grow as fast as they are read. Throws `unreadable` for an answer that is no such list, or that would repeat for ever.
+ * Reads the rows that were made or changed since the cursor, a page at a time. A look ends also where the node's
+ * numbers grow as fast as they are read. Throws `unreadable` for an answer that is no such list, or that would repeat
+ * for ever.
  */
 export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<Found> {
   const { cursor } = look;

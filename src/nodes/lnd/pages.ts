@@ -39,8 +39,8 @@ interface Rows {
 }
 
 /**
- * Yields the rows of a list, a page at a time, oldest first, and at most `MOST_PAGES` pages: the next look goes on where
- * this one ends. Throws `unreadable` for an answer that is no such list, or that would repeat for ever.
+ * Yields the rows of a list, a page at a time, oldest first, and at most `MOST_PAGES` pages: the next look goes on
+ * where this one ends. Throws `unreadable` for an answer that is no such list, or that would repeat for ever.
  */
 export async function* pagesOf(
   rest: LndRest,

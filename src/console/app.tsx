@@ -10,13 +10,17 @@ export function App() {
   const [key, setKey] = useState(sessionKey.read);
   /** The token of the link that was opened, until it is used or turned down. */
   const [link, setLink] = useState(takenLink);
+  /** Whether the person wants to use the link. */
+  const [isWanted, setWanted] = useState(false);
   /** Whether a session has ended here, which the sign-in says. */
   const [wasIn, setWasIn] = useState(false);
   useEffect(() => sessionKey.onChange(() => setKey(sessionKey.read())), []);
   useEffect(() => {
     const changed = () => {
       const opened = takenLink();
-      if (opened !== null) setLink(opened);
+      if (opened === null) return;
+      setWanted(false);
+      setLink(opened);
     };
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
@@ -27,12 +31,16 @@ export function App() {
     // Another tab may have signed in since.
     setKey(byPerson ? null : sessionKey.read());
   };
-  if (key !== null && link !== null) {
+  if (link !== null && !isWanted) {
     return (
       <LinkQuestion
-        key={key}
+        key={`${key} ${link}`}
+        link={link}
         sessionKey={key}
-        onUse={() => setKey(null)}
+        onUse={() => {
+          setWanted(true);
+          setKey(null);
+        }}
         onStay={() => setLink(null)}
       />
     );
@@ -45,6 +53,7 @@ export function App() {
       onSignedIn={(given) => {
         sessionKey.keep(given);
         setLink(null);
+        setWanted(false);
         setKey(given);
       }}
     />

@@ -83,6 +83,7 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
   'post /v2/webhooks/endpoints/renew': '`listen` renews its own endpoint',
   'get /v2/openapi.json': 'for programs',
   'get /v2/console/about': 'for the page of the console',
+  'post /v2/console/link_wallet': 'for the page of the console',
   'post /v2/console/session': 'for the page of the console',
   'post /v2/console/sign_out': 'for the page of the console',
   'get /console': 'for browsers',

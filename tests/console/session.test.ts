@@ -56,6 +56,45 @@ async function ownerSession(): Promise<BrowserSession> {
   return signIn(url, { link: await newLink() });
 }
 
+describe('a link, before it is used', () => {
+  const look = (link: string, headers = pageHeaders(url)) =>
+    send(url, 'POST', '/v2/console/link_wallet', { body: { link }, headers });
+
+  test('says whose wallet it opens, as its maker was told, and stays good', async () => {
+    const { user_pk } = await sendOk(url, 'GET', NODE_INFO);
+    const made = await sendOk(url, 'POST', '/v2/console/link', { body: {} });
+    expect(made.user_pk).toBe(user_pk);
+    for (let times = 0; times < 2; times++) {
+      expect((await look(made.token)).body).toEqual({
+        user_pk,
+        node_kind: 'sandbox',
+        network: 'regtest',
+        owner: true,
+        label: null,
+      });
+    }
+    await signIn(url, { link: made.token });
+    expect((await look(made.token)).body).toMatchObject({ code: 104 });
+  });
+
+  test("of another wallet's client names that wallet and that client", async () => {
+    const other = await sendOk(url, 'POST', '/sandbox/wallets', { body: {} });
+    const { client_credentials } = await sendOk(url, 'POST', '/v2/node/create_client', {
+      body: { scopes: ['read_info'], label: 'till' },
+      credentials: other.client_credentials,
+    });
+    const { body } = await look(await newLink(client_credentials));
+    expect(body).toMatchObject({ user_pk: other.user_pk, owner: false, label: 'till' });
+  });
+
+  test('says it to the page of this sidecar alone', async () => {
+    const link = await newLink();
+    expect((await look(link, {})).body).toMatchObject({ code: 112 });
+    const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    expect((await look(link, foreign)).body).toMatchObject({ code: 112 });
+  });
+});
+
 describe('the page of the console (docs/decisions.md 134)', () => {
   test('is where the address of the sidecar leads to', async () => {
     const response = await fetch(`${url}/`, { redirect: 'manual' });

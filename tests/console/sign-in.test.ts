@@ -22,11 +22,12 @@ async function linkFromCommandLine(): Promise<string> {
     world().dataDir,
   ]);
   expect(output).toContain('works once, within 60 seconds');
+  expect(output).toMatch(/opens the wallet [0-9a-f]{64}, which the page names/);
   return stdout.trim();
 }
 
 inBrowser(
-  'the link of the command line signs a browser in, and leaves the address at once',
+  'the link of the command line says whose wallet it opens, signs in when asked to, and leaves the address at once',
   async () => {
     const context = await browser().newContext();
     const page = await context.newPage();
@@ -36,6 +37,13 @@ inBrowser(
     const link = await linkFromCommandLine();
     const token = link.split('#link=')[1] ?? '-';
     await page.goto(link);
+    await page.getByRole('heading', { name: 'Sign in by this link?' }).waitFor();
+    const { user_pk } = await world().get('/v2/node/node_info');
+    await page.getByText(user_pk).waitFor();
+    await page.getByText('You would sign in as its owner').waitFor();
+    expect(page.url()).not.toContain(token);
+    expect(await barriersOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Sign in by the link' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(page.url()).not.toContain(token);
     expect(requested.filter((one) => one.includes(token))).toEqual([]);
@@ -53,6 +61,7 @@ inBrowser(
     const [thief, victim] = await Promise.all([browser().newContext(), browser().newContext()]);
     const first = await thief.newPage();
     await first.goto(link);
+    await first.getByRole('button', { name: 'Sign in by the link' }).click();
     await first.getByRole('navigation').waitFor();
     const second = await victim.newPage();
     await second.goto(link);
@@ -122,12 +131,14 @@ inBrowser(
   },
 );
 
-inBrowser('where the session has ended a link signs in without a question', async () => {
+inBrowser('where the session has ended a link asks as it does without one', async () => {
   const made = await world().post('/v2/node/create_client', { scopes: ['read_info'] });
   const page = await openConsole(browser(), world().url, made.client_credentials);
   await page.goto('about:blank');
   await world().post('/v2/node/revoke_client', { client_pk: made.client_pk });
   await page.goto(await linkFromCommandLine());
+  await page.getByRole('heading', { name: 'Sign in by this link?' }).waitFor();
+  await page.getByRole('button', { name: 'Sign in by the link' }).click();
   await page.getByText('Signed in as the owner').waitFor();
   await page.context().close();
 });

@@ -4,6 +4,7 @@ import { type ConnectionFlags, connectionOf, withConnection } from '../connectio
 import { withExamples } from '../examples.ts';
 import { sidecarClient } from '../http.ts';
 import type { CliIo } from '../io.ts';
+import { printable } from '../terminal/printable.ts';
 
 interface ConsoleFlags extends ConnectionFlags {
   readonly open?: true;
@@ -12,6 +13,7 @@ interface ConsoleFlags extends ConnectionFlags {
 const linkJson = z.object({
   token: z.string().regex(/^[0-9a-f]{64}$/),
   expires_in_secs: z.int().positive(),
+  user_pk: z.string(),
 });
 
 /** Adds `console`, which prints a link that signs a browser in to the console (docs/decisions.md 132). */
@@ -37,10 +39,18 @@ export function addConsole(parent: Command, io: CliIo): void {
         openInBrowser(link);
       }
       io.stdout(
-        flags.json ? JSON.stringify({ url: link, expires_in_secs: value.expires_in_secs }) : link,
+        flags.json
+          ? JSON.stringify({
+              url: link,
+              expires_in_secs: value.expires_in_secs,
+              user_pk: value.user_pk,
+            })
+          : link,
       );
       if (!flags.json) {
-        io.stderr(`The link works once, within ${value.expires_in_secs} seconds.`);
+        io.stderr(
+          `The link works once, within ${value.expires_in_secs} seconds. It opens the wallet ${printable(value.user_pk)}, which the page names before you sign in.`,
+        );
       }
     },
   );

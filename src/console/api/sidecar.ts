@@ -2,7 +2,7 @@ import { baseUrlOf } from '../../client/base-url.ts';
 import { WalletSidecar } from '../../client/index.ts';
 import { Transport } from '../../client/transport.ts';
 import { sessionKey } from './session-key.ts';
-import type { About } from './types.ts';
+import type { About, LinkedWallet } from './types.ts';
 
 /** Sent with every request, so that none of them can be answered without a session (docs/decisions.md 133). */
 const KEY_HEADER = 'console-key';
@@ -61,12 +61,21 @@ export function openSidecar(key: string, { onReached, onStream, onEnded }: Heard
  */
 export async function signIn(given: { link: string } | { credentials: string }): Promise<string> {
   // The key of the session that the browser has ends that session.
-  const headers = { [KEY_HEADER]: sessionKey.read() ?? 'none' };
-  const transport = new Transport({
+  const transport = beforeSignIn(sessionKey.read() ?? 'none');
+  const { key } = await transport.post<{ key: string }>('/v2/console/session', given);
+  return key;
+}
+
+/** Returns whose wallet a one-time link opens, and does not use the link. Throws as {@link signIn} does. */
+export async function walletOfLink(link: string): Promise<LinkedWallet> {
+  return beforeSignIn('none').post<LinkedWallet>('/v2/console/link_wallet', { link });
+}
+
+function beforeSignIn(key: string): Transport {
+  const headers = { [KEY_HEADER]: key };
+  return new Transport({
     url: baseUrlOf(location.origin, true),
     maxRetries: 0,
     fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...headers } }),
   });
-  const { key } = await transport.post<{ key: string }>('/v2/console/session', given);
-  return key;
 }

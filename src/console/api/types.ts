@@ -29,3 +29,14 @@ export type Ability =
   | 'channels'
   | 'clients'
   | 'proofs';
+
+/** The wallet that a one-time link opens. */
+export interface LinkedWallet {
+  readonly user_pk: string;
+  readonly node_kind: string;
+  /** The Bitcoin network, such as `bitcoin`. */
+  readonly network: string;
+  readonly owner: boolean;
+  /** The label of the client as which the link signs in; null without one. */
+  readonly label: string | null;
+}

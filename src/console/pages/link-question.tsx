@@ -1,27 +1,46 @@
 import { useEffect, useState } from 'preact/hooks';
-import { openSidecar } from '../api/sidecar.ts';
+import { openSidecar, walletOfLink } from '../api/sidecar.ts';
+import type { LinkedWallet } from '../api/types.ts';
+import { Notice } from '../parts/notice.tsx';
 import { text } from '../texts/index.ts';
 
 interface LinkQuestionProps {
-  /** The key of the session that the browser has. */
-  readonly sessionKey: string;
-  /** Called when the link may be used: the person said so, or the session has ended. */
+  /** The token of the one-time link. */
+  readonly link: string;
+  /** The key of the session that the browser has; null for none. */
+  readonly sessionKey: string | null;
+  /** Called when the person wants to use the link. */
   readonly onUse: () => void;
+  /** Called when the link is not to be used. */
   readonly onStay: () => void;
 }
 
 /**
- * Asks before a link replaces a session. A stranger's link would otherwise show the stranger's wallet to somebody who
- * takes it for their own (docs/decisions.md 132).
+ * Says whose wallet a link opens, and asks before it is used. A stranger's link would otherwise show the stranger's
+ * wallet to somebody who takes it for their own (docs/decisions.md 132).
  */
-export function LinkQuestion({ sessionKey, onUse, onStay }: LinkQuestionProps) {
-  const [isOpen, setOpen] = useState(false);
+export function LinkQuestion({ link, sessionKey, onUse, onStay }: LinkQuestionProps) {
+  const [wallet, setWallet] = useState<LinkedWallet | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const isIn = useIsIn(sessionKey);
   useEffect(() => {
-    const heard = { onReached: () => undefined, onStream: () => undefined, onEnded: onUse };
-    const ask = () => setOpen(true);
-    openSidecar(sessionKey, heard).about().then(ask, ask);
-  }, [sessionKey]);
-  if (!isOpen) {
+    document.title = text.signIn.askTitle;
+    walletOfLink(link).then(setWallet, setError);
+  }, [link]);
+  if (error !== null) {
+    return (
+      <main class="alone">
+        <h1>{text.signIn.title}</h1>
+        <Notice kind="bad" title={text.signIn.failed}>
+          {error.message}
+        </Notice>
+        <button type="button" class="main" onClick={onStay}>
+          {text.signIn.goOn}
+        </button>
+      </main>
+    );
+  }
+  if (wallet === null || isIn === null) {
     return (
       <main class="alone">
         <p role="status">{text.loading}</p>
@@ -30,11 +49,17 @@ export function LinkQuestion({ sessionKey, onUse, onStay }: LinkQuestionProps) {
   }
   return (
     <main class="alone">
-      <h1>{text.signIn.alreadyIn}</h1>
-      <p>{text.signIn.replaceWords}</p>
+      <h1>{isIn ? text.signIn.alreadyIn : text.signIn.askTitle}</h1>
+      <p>{text.signIn.opens}</p>
+      <p class="mono">{wallet.user_pk}</p>
+      <p>
+        {text.signIn.onNetwork(wallet.node_kind, wallet.network)}{' '}
+        {wallet.owner ? text.signIn.asOwner : text.signIn.asClient(wallet.label)}
+      </p>
+      <p>{isIn ? text.signIn.replaceWords : text.signIn.askWords}</p>
       <div class="buttons">
         <button type="button" class="main" onClick={onStay}>
-          {text.signIn.stay}
+          {isIn ? text.signIn.stay : text.signIn.stayOut}
         </button>
         <button type="button" onClick={onUse}>
           {text.signIn.replace}
@@ -42,4 +67,20 @@ export function LinkQuestion({ sessionKey, onUse, onStay }: LinkQuestionProps) {
       </div>
     </main>
   );
+}
+
+/** Whether the session of that key goes on; null while that is not known. */
+function useIsIn(sessionKey: string | null): boolean | null {
+  const [isIn, setIn] = useState(sessionKey === null ? false : null);
+  useEffect(() => {
+    if (sessionKey === null) return setIn(false);
+    let hasEnded = false;
+    const onEnded = () => {
+      hasEnded = true;
+    };
+    const heard = { onReached: () => undefined, onStream: () => undefined, onEnded };
+    const told = () => setIn(!hasEnded);
+    openSidecar(sessionKey, heard).about().then(told, told);
+  }, [sessionKey]);
+  return isIn;
 }

@@ -4,7 +4,7 @@ import { Notice } from '../parts/notice.tsx';
 import { text } from '../texts/index.ts';
 
 interface SignInProps {
-  /** The token of a one-time link, which is used at once; null for none. */
+  /** The token of a one-time link that the person wants to use; null for none. */
   readonly link: string | null;
   /** Whether a session has just ended. */
   readonly hasEnded: boolean;

@@ -41,8 +41,18 @@ export const en = {
     signingIn: 'Signing in…',
     failed: 'The sign-in failed',
     alreadyIn: 'You are signed in already',
+    askTitle: 'Sign in by this link?',
+    opens: 'The link opens this wallet:',
+    onNetwork: (kind: string, network: string) => `Its node is of the kind ${kind}, on ${network}.`,
+    asOwner: 'You would sign in as its owner.',
+    asClient: (label: string | null) =>
+      label === null ? 'You would sign in as a client of it.' : `You would sign in as “${label}”.`,
     replaceWords:
       'A link is about to sign this browser in anew, perhaps to another wallet. Use it only if you have just made it yourself.',
+    askWords:
+      'Use it only if you have just made it yourself: the command prints the same wallet beside its link. What the console then shows as an address or invoice pays that wallet.',
+    goOn: 'Go on without the link',
+    stayOut: 'Do not sign in',
     replace: 'Sign in by the link',
     stay: 'Stay signed in',
   },

@@ -45,6 +45,11 @@ export interface ConsoleDoor {
   /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
   makeLink(headers: Headers, session: CallerOf): string;
   /**
+   * Returns the wallet session that a link opens, and leaves the link as it is, so that the page can say whose wallet
+   * it is before the link is used. Throws error 104.
+   */
+  lookAtLink(token: string): Promise<Session>;
+  /**
    * Signs a browser in with a link's token or with credentials, and ends the session that it had. Throws errors 104,
    * 106 and 112.
    */
@@ -98,6 +103,7 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
       const credentials = options.credentialsOf(headers.get('authorization'));
       return links.make({ caller: callerOf(session), credentials });
     },
+    lookAtLink: async (token) => options.open(links.look(token)),
     async signIn(headers, given) {
       const origin = signInOrigin(headers);
       const credentials = credentialsIn(given, links, options);

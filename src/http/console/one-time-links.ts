@@ -22,6 +22,8 @@ export interface OneTimeLinks {
   make(maker: LinkMaker): string;
   /** Returns the credentials of a token and ends it. Throws error 104 for one that is unknown, used or too old. */
   take(token: string): string | null;
+  /** Works as {@link OneTimeLinks.take}, and leaves the token as it is. */
+  look(token: string): string | null;
 }
 
 /** What links are made with. */
@@ -47,10 +49,8 @@ export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks 
     return token;
   }
 
-  function take(token: string): string | null {
-    const hash = hashOf(token.toLowerCase());
-    const link = links.get(hash);
-    links.delete(hash);
+  function look(token: string): string | null {
+    const link = links.get(hashOf(token.toLowerCase()));
     if (link !== undefined && elapsedMs() < link.endsMs) return link.credentials;
     throw new ApiError(
       'unauthenticated',
@@ -58,7 +58,13 @@ export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks 
     );
   }
 
-  return { make, take };
+  function take(token: string): string | null {
+    const credentials = look(token);
+    links.delete(hashOf(token.toLowerCase()));
+    return credentials;
+  }
+
+  return { make, take, look };
 }
 
 interface Link extends LinkMaker {

@@ -9,6 +9,7 @@ import { IDLE_MS, LONGEST_MS } from '../console/sessions.ts';
 import { emptyJson, type Route, route } from '../route.ts';
 
 const exampleToken = '7c1e0a5b39f2d84c6e1f0b7a92d35c48e0f1a6b3c7d9285e4f60718293a4b5c6';
+const exampleWallet = '6bf29818f7c62f7813194a38c4cd3295c207ec691c9b01f8b68e1c5b77ddb3f6';
 const secretOutput = (description: string) =>
   z
     .string()
@@ -76,7 +77,7 @@ const signInRoutes = [
         network: 'regtest',
         abilities: ['offers', 'onchain', 'channels', 'clients'],
         feed: { state: 'caught_up', since: 1764000000000 },
-        user_pk: '6bf29818f7c62f7813194a38c4cd3295c207ec691c9b01f8b68e1c5b77ddb3f6',
+        user_pk: exampleWallet,
         caller: 'owner',
         owner: true,
         budgets_confirmed: true,
@@ -113,12 +114,66 @@ const signInRoutes = [
       z.object({
         token: secretOutput('The token of the link.'),
         expires_in_secs: z.int().meta({ description: 'The link is good for this many seconds.' }),
+        user_pk: hexOutput(32).meta({ description: 'The wallet that it opens.' }),
       }),
-    example: { body: {}, response: { token: exampleToken, expires_in_secs: 60 } },
+    example: {
+      body: {},
+      response: { token: exampleToken, expires_in_secs: 60, user_pk: exampleWallet },
+    },
     handler: async ({ parts, headers, session }) => ({
       token: parts.console.makeLink(headers, session),
       expires_in_secs: LINK_MS / 1000,
+      user_pk: session.userPk,
     }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/console/link_wallet',
+    group: 'console',
+    access: 'public',
+    requireHead: signInOrigin,
+    summary: 'Read whose wallet a one-time link opens',
+    description:
+      'For the page of the console alone, which asks before it uses the link: a link of somebody else opens their wallet. The link stays as it is.',
+    addition: true,
+    body: () =>
+      z.object({
+        link: z.string().min(1).max(256).meta({ description: 'The token of a one-time link.' }),
+      }),
+    response: () =>
+      z.object({
+        user_pk: hexOutput(32).meta({ description: 'The wallet.' }),
+        node_kind: z.string().meta({ description: 'The kind of its node, such as `sandbox`.' }),
+        network: z.string().meta({ description: 'The Bitcoin network of the node.' }),
+        owner: z
+          .boolean()
+          .meta({ description: "Whether the link signs in as the wallet's owner." }),
+        label: z.string().nullable().meta({
+          description: 'The label of the client as which the link signs in; null without one.',
+        }),
+      }),
+    errors: ['unauthenticated', 'hostNotAllowed', 'refused', 'unreachable', 'unreadable'],
+    example: {
+      body: { link: exampleToken },
+      response: {
+        user_pk: exampleWallet,
+        node_kind: 'sandbox',
+        network: 'regtest',
+        owner: true,
+        label: null,
+      },
+    },
+    handler: async ({ parts }, { body }) => {
+      const session = await parts.console.lookAtLink(body.link);
+      const { kind, network } = nodeFacts(session);
+      return {
+        user_pk: session.userPk,
+        node_kind: kind,
+        network,
+        owner: session.isOwner,
+        label: session.client()?.label ?? null,
+      };
+    },
   }),
   route({
     method: 'post',

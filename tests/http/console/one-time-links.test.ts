@@ -32,6 +32,16 @@ describe('a one-time link (docs/decisions.md 132)', () => {
     expect(links.take(tokens[0] ?? '')).toBe('a');
   });
 
+  test('is looked at without being used, and not when it was used or is too old', () => {
+    const { links, make, time } = linksAt();
+    const [token, old] = [make('a'), make('b')];
+    expect([links.look(token), links.look(token), links.take(token)]).toEqual(['a', 'a', 'a']);
+    expect(kindOf(() => links.look(token))).toBe('unauthenticated');
+    expect(kindOf(() => links.look('00'.repeat(32)))).toBe('unauthenticated');
+    time.ms += LINK_MS;
+    expect(kindOf(() => links.look(old))).toBe('unauthenticated');
+  });
+
   test('works once', () => {
     const { links, make } = linksAt();
     const token = make('a');

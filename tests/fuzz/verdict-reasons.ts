@@ -24,6 +24,23 @@ export const REASONS: readonly Reason[] = [
     why: 'must be the same in the body and the query',
   },
   {
+    path: /\/(pay|pay_\w+|withdraw_lnurl)$/,
+    field: /^(message|personal_note|description)$/,
+    when: ({ query, body }) =>
+      Object.keys(query).some((name) => hasMember(body, name) || hasMember(body, 'note')),
+    why: 'must be the same in the body and the query',
+  },
+  {
+    path: /\/console\/session$/,
+    field: /^(credentials)?$/,
+    why: 'exactly one of link and credentials is given, and credentials hold no spaces',
+  },
+  {
+    path: /\/analyze$/,
+    field: /^(payable|payment_string)$/,
+    why: 'one of the two names is needed, and both must be the same',
+  },
+  {
     field: /(^|\.)(payable|payment_string|invoice|offer|address|lnurl)$/,
     why: 'a payment string has prefix, checksum and network',
   },

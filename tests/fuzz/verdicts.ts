@@ -113,6 +113,8 @@ async function rejectedField(
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(group === 'send' ? { prefer: 'wait=0' } : {}),
+        // The console's sign-in reads a body only of the page of this sidecar.
+        ...(path.startsWith('/v2/console/') ? { origin: `http://127.0.0.1:${port}` } : {}),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -190,7 +190,7 @@ describe('what the runtime answers, without the body of errors (docs/api.md, Err
     const inner = '{"personal_note":"hidden"}';
     const hidden = `POST /v2/node/create_invoice HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`;
     await send(post('Transfer-Encoding: chunked\r\n', `${chunk('{}')}${hidden}`));
-    await Bun.sleep(200);
+    await world.get('/v2/node/node_info');
     expect([await noted('announced'), await noted('hidden')]).toEqual([0, 0]);
   });
 });

@@ -3,22 +3,34 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { rawExchange } from '../resources/raw-exchange.ts';
-import { type Body, expectError } from '../support/requests.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { type Body, type CallOptions, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+import { request } from './request.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 const TIMEOUT_MS = 120_000;
 const PROOF = '/v2/node/verify_payer_proof';
-let world: ConformanceWorld;
+const port = freePort();
+let folder: string;
+let sidecar: DevSidecar;
 beforeAll(async () => {
-  world = await openConformanceWorld();
+  folder = temporaryFolder('strangers');
+  sidecar = await startDevSidecar({ dataDir: join(folder, 'data'), port });
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await sidecar?.stop();
+  removeFolder(folder);
 });
-afterAll(() => world.close());
+
+const call = (method: string, path: string, options: CallOptions = {}) =>
+  request(sidecar.baseUrl, method, path, options);
 
 const send = (rawBody: string, path = PROOF, headers = {}) =>
-  world.call('POST', path, { rawBody, headers });
+  call('POST', path, { rawBody, headers });
 
 describe('bodies of public routes', () => {
   test('are at most 16 KiB, by their length or by their chunks', async () => {
@@ -26,7 +38,7 @@ describe('bodies of public routes', () => {
     expect((await send(`{"proof":"${'x'.repeat(15_900)}"}`)).status).toBe(200);
     const chunk = 'x'.repeat(17_000);
     const chunked = await rawExchange(
-      world.port,
+      port,
       `${head(PROOF)}transfer-encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`,
     );
     expect(chunked.status).toBe(413);
@@ -65,13 +77,13 @@ test('of callers without credentials one address has 64 bodies on their way; oth
   // Another address of this machine is another source.
   const other = await elsewhere('{"proof":"x"}');
   expect(other).toMatch(/^HTTP\/1\.1 200 /);
-  const cookie = readFileSync(join(world.dataDir, 'cookie'), 'utf8');
+  const cookie = readFileSync(join(folder, 'data', 'cookie'), 'utf8');
   for (const path of ['/v2/node/signup', '/v2/node/provision']) {
-    const { status } = await world.call('PUT', path, { body: {}, credentials: cookie });
+    const { status } = await call('PUT', path, { body: {}, credentials: cookie });
     expect([path, status]).toEqual([path, 200]);
-    expect([path, (await world.call('PUT', path, { body: {} })).status]).toEqual([path, 200]);
+    expect([path, (await call('PUT', path, { body: {} })).status]).toEqual([path, 200]);
   }
-  expect((await world.call('POST', '/v2/node/create_invoice', { body: {} })).status).toBe(200);
+  expect((await call('POST', '/v2/node/create_invoice', { body: {} })).status).toBe(200);
   for (const one of slow) one.end();
 });
 
@@ -102,7 +114,7 @@ describe('malformed JSON', () => {
     });
     while (!isOver) {
       const startMs = performance.now();
-      expect((await world.call('GET', '/v2/node/node_info')).status).toBe(200);
+      expect((await call('GET', '/v2/node/node_info')).status).toBe(200);
       slowestMs = Math.max(slowestMs, performance.now() - startMs);
     }
     expect(slowestMs).toBeLessThan(1000);
@@ -112,7 +124,7 @@ describe('malformed JSON', () => {
 
 /** The beginning of a request with a JSON body. */
 function head(path: string): string {
-  return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${world.port}\r\ncontent-type: application/json\r\n`;
+  return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n`;
 }
 
 /** Begins to send a body, and does not finish it. */
@@ -120,7 +132,7 @@ function trickle(path: string, { localAddress = '127.0.0.1' }: { localAddress?: 
   const beganMs = performance.now();
   let closedMs: number | null = null;
   let text = '';
-  const socket = connect({ port: world.port, host: '127.0.0.1', localAddress });
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   socket.on('data', (chunk) => {
     text += chunk.toString();
   });
@@ -141,7 +153,7 @@ function trickle(path: string, { localAddress = '127.0.0.1' }: { localAddress?: 
 /** Resolves to the answer to a whole body that comes from another address of this machine. */
 async function elsewhere(body: string): Promise<string> {
   let text = '';
-  const socket = connect({ port: world.port, host: '127.0.0.1', localAddress: '127.0.0.9' });
+  const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.9' });
   socket.on('data', (chunk) => {
     text += chunk.toString();
   });

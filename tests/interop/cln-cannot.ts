@@ -49,4 +49,5 @@ export const CLN_CANNOT: ReadonlyMap<string, string> = new Map([
   ['a send is pending with its transaction, and both sides complete at six confirmations', BLOCKS],
   ['an expired offer is refused, and expiration_secs shows in analyze', CLOCK],
   ['offers of the outside world settle, fail and hold', FREE_ROUTE],
+  ['get payment.held where they ask for it, and --webhook-url only with --webhook-events', HOLD],
 ]);

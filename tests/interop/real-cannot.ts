@@ -76,4 +76,9 @@ export const REAL_NODES_CANNOT: ReadonlyMap<string, string> = new Map([
     'a channel is opened once for its id, usable after a block, and closed into coins',
     'the opener of a real channel pays for its commitment, so the sums are others',
   ],
+  [
+    'message and personal_note of the pay calls are read from the query',
+    'pays an offer, an LNURL service and a node without an invoice in one test',
+  ],
+  ['description of a withdrawal is read from the query', 'needs an LNURL service that pays out'],
 ]);

@@ -374,8 +374,12 @@ test('--webhook-events names what --webhook-url receives, and always the end of 
     'payment.finalized',
     'payment.held',
   ]);
-  expect(events({}, { SERVICE_WEBHOOK_EVENTS: 'payment.finalized' })).toEqual(['payment.finalized']);
+  expect(events({}, { SERVICE_WEBHOOK_EVENTS: 'payment.finalized' })).toEqual([
+    'payment.finalized',
+  ]);
   for (const wrong of ['payment.held', 'payment.finalized,payment.lost', ',']) {
-    expect(() => events({ 'webhook-events': wrong })).toThrow(/must be payment\.finalized, alone or/);
+    expect(() => events({ 'webhook-events': wrong })).toThrow(
+      /must be payment\.finalized, alone or/,
+    );
   }
 });

@@ -141,7 +141,7 @@ describe('a request that is not HTTP is turned away, and the next one is served'
   }
 });
 
-describe('what the runtime answers, without the body of errors (docs/api.md, Errors)', () => {
+describe('what the runtime answers, without the body of errors (docs/api.md, Answers of the runtime)', () => {
   const chunks = '2\r\n{}\r\n0\r\n';
   const post = (headers: string, body: string) =>
     `POST /v2/node/create_invoice HTTP/1.1\r\n${host}Content-Type: application/json\r\n${headers}\r\n${body}`;

@@ -1,3 +1,4 @@
+import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
@@ -42,20 +43,32 @@ export type ReadBody = (context: Context<AppEnv>, takePlace: () => () => void) =
  */
 export function bodyReader(route: Pick<Route, 'body' | 'access'>): ReadBody {
   // Most routes are never called in a process, so a schema is made and looked into at the first call.
-  const schema = once(() => route.body ?? z.object({}));
-  const fields = once(() => inputFields(schema()));
+  const validate = once(() => bodyValidator(route.body ?? z.object({})));
   const bounds = boundsOf(route);
   return async (context, takePlace) => {
     const bytes = await bytesOf(context, takePlace, bounds);
-    let value: unknown = {};
     if (bytes.byteLength > 0) {
       requireJson(context);
-      value = await jsonIn(bytes);
+      const value = await jsonIn(bytes);
+      // The validator checks what was parsed here: by itself it would round long numbers without a sign.
+      context.req.json = async () => value as never;
     }
-    const input: ReadInput = readInput(schema(), fields(), value);
-    noteIgnored(context, input);
-    return accept(input);
+    await validate()(context, async () => undefined);
+    // The type of a context tells what was validated only within Hono's own chains.
+    return context.req.valid('json' as never);
   };
+}
+
+function bodyValidator(schema: z.ZodType): MiddlewareHandler<AppEnv> {
+  const fields = inputFields(schema);
+  const check = (result: unknown, context: Context<AppEnv>) => {
+    const input = result as ReadInput;
+    noteIgnored(context, input);
+    accept(input);
+  };
+  return zValidator('json', schema, check, {
+    validationFunction: (own, value) => readInput(own, fields, value),
+  }) as MiddlewareHandler<AppEnv>;
 }
 
 /**

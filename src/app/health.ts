@@ -14,6 +14,10 @@ interface HealthOptions {
   readonly store: Pick<Store, 'problem'>;
   /** Indexes of payments that the node shows as completed without proof (docs/decisions.md 43). */
   readonly unproven: ReadonlySet<string>;
+  /** Indexes of payments of which the node reported what contradicts the wallet's own facts (docs/decisions.md 164). */
+  readonly contradicted: ReadonlySet<string>;
+  /** Sentences about what nodes answered that was not what they were asked for (docs/decisions.md 165). */
+  readonly unfit: ReadonlySet<string>;
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;
   /**
@@ -25,7 +29,8 @@ interface HealthOptions {
 
 /** Returns `ok`, or sentences that say what is missing and what to do. It never waits (docs/decisions.md 7). */
 export function health(options: HealthOptions): string {
-  const { config, nodes, guard, data, store, unproven, hasBudgets, isTrialWalletReady } = options;
+  const { config, nodes, guard, data, store, hasBudgets, isTrialWalletReady } = options;
+  const { unproven, contradicted, unfit } = options;
   const sentences: string[] = [];
   const add = (sentence: string | null) => {
     if (sentence !== null) sentences.push(sentence);
@@ -37,6 +42,8 @@ export function health(options: HealthOptions): string {
   nodes.problems().forEach(add);
   add(guard.problem());
   if (unproven.size > 0) add(unprovenWords(unproven, config));
+  if (contradicted.size > 0) add(contradictedWords(contradicted, config));
+  for (const problem of unfit) add(`${problem} It was not handed out: check the node.`);
   if (hasBudgets() && isOpenToAll(config)) add(OPEN_WITH_BUDGETS);
   if (nodes.kind !== 'sandbox' && hasUnreachableNames(config)) add(NAMES_OUT_OF_REACH);
   if (!hasDefaultWallet(config)) add(NO_CREDENTIALS);
@@ -70,7 +77,16 @@ const OPEN_WITH_BUDGETS =
 /** Says that payments lack their proof. An index says when a payment was made, which is not for strangers. */
 function unprovenWords(unproven: ReadonlySet<string>, { requireAuth }: Config): string {
   if (requireAuth) return UNPROVEN;
-  const [first] = unproven;
-  const others = unproven.size > 1 ? ` and ${unproven.size - 1} more` : '';
-  return `The node shows payment ${first}${others} as completed, but without a preimage or amount that fits, so it stays pending: check the node.`;
+  return `The node shows payment ${named(unproven)} as completed, but without a preimage or amount that fits, so it stays pending: check the node.`;
+}
+
+function contradictedWords(contradicted: ReadonlySet<string>, { requireAuth }: Config): string {
+  const which = requireAuth ? 'a payment' : `payment ${named(contradicted)}`;
+  return `The node reports another hash, or a lower cost, than ${which} can have: what is known without it counts. Check the node.`;
+}
+
+/** The first of some payments, and how many others there are. */
+function named(indexes: ReadonlySet<string>): string {
+  const [first] = indexes;
+  return indexes.size > 1 ? `${first} and ${indexes.size - 1} more` : `${first}`;
 }

@@ -89,9 +89,11 @@ export function openWallets(
     nodes: Nodes;
     wake: () => void;
     unproven: (payment: Payment) => void;
+    contradicted: (payment: Payment) => void;
+    unfit: (problem: string) => void;
   },
 ): Wallets {
-  const { store, guard, log, nodes, wake, unproven } = parts;
+  const { store, guard, log, nodes, wake, unproven, contradicted, unfit } = parts;
   return new Wallets({
     store,
     log,
@@ -103,6 +105,7 @@ export function openWallets(
       log,
       strict: false,
       unproven,
+      contradicted,
       deliver: deliveryRule({
         configured: config.webhookUrl === null ? null : config.webhookEvents,
         clock: systemClock,
@@ -110,6 +113,7 @@ export function openWallets(
     }),
     historySinceMs: config.historySinceMs,
     onDelivery: wake,
+    unfit,
     connector: nodes.connector,
     rootConnector: nodes.root,
     rootSeed: config.rootSeed,

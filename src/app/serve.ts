@@ -148,6 +148,8 @@ async function start(
   const dispatcher = openDispatcher(config, { store, log, metrics });
   const guard = tellingGuard(config, opened, await openStoreGuard(store.identity, marker, log));
   const unproven = new Set<string>();
+  const contradicted = new Set<string>();
+  const unfit = new Set<string>();
   const wallets = openWallets(config, {
     store,
     guard,
@@ -155,6 +157,8 @@ async function start(
     nodes,
     wake: dispatcher.wake,
     unproven: ({ index }) => void unproven.add(index),
+    contradicted: ({ index }) => void contradicted.add(index),
+    unfit: (problem) => void unfit.add(problem),
   });
   if (sandbox) {
     await takeOverSandboxClients(store, sandbox);
@@ -191,6 +195,8 @@ async function start(
         data,
         store,
         unproven,
+        contradicted,
+        unfit,
         hasBudgets: budgets.any,
         isTrialWalletReady,
       }),

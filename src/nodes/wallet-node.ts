@@ -21,6 +21,8 @@ export interface NodeDescriptor {
   /** The connector's name, such as `sandbox` or `lnd`. */
   readonly kind: string;
   readonly network: Network;
+  /** Hex key of the wallet's node, by which its invoices are known. */
+  readonly nodePk: string;
 }
 
 /**

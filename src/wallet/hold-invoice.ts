@@ -6,7 +6,7 @@ import type { CreatedInvoiceJson } from '../model/receive.ts';
 import { renewToken } from './client-tokens.ts';
 import type { EffectNames } from './effect-names.ts';
 import { paymentOf } from './payments.ts';
-import { encodeCreated, type InvoiceRequest, keepIssued } from './receive.ts';
+import { encodeCreated, type InvoiceRequest, keepIssued, requireInvoice } from './receive.ts';
 import { nodeGroup, type Session } from './session.ts';
 
 /**
@@ -26,8 +26,9 @@ export async function createHoldInvoice(
     if (!again) await requireUnused(session, paymentHash);
     await names.kept('hold invoice', async () => paymentHash);
     const createdAtMs = session.node.clock.now();
-    const created = await withPresentToken(session, () =>
-      holdInvoices.create({ ...request, message: null, createdAtMs, again }),
+    const order = { ...request, message: null, createdAtMs, again };
+    const created = await requireInvoice(session, order, () =>
+      withPresentToken(session, () => holdInvoices.create(order)),
     );
     const { index } = created.payment;
     await keepIssued(session, created.payment, [

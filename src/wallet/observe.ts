@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import type { Log } from '../lib/log.ts';
 import { idOf, isFinal, isHeld, type Payment } from '../model/payment.ts';
-import { type PaymentIndex, paymentIndex } from '../model/payment-index.ts';
+import { idOfIndex, type PaymentIndex, paymentIndex } from '../model/payment-index.ts';
 import type {
   JournalRow,
   MatchCandidates,
@@ -27,6 +27,8 @@ interface ObserveOptions {
   readonly strict: boolean;
   /** Called with a payment that the node reports as completed without proof, so that health can say so. */
   readonly unproven?: (payment: Payment) => void;
+  /** Called with a payment of which the node reports what contradicts the wallet's own facts, for health as well. */
+  readonly contradicted?: (payment: Payment) => void;
 }
 
 /**
@@ -45,6 +47,14 @@ export function observationRules(options: ObserveOptions): ObservationRules {
     match: matchObservation,
     transition(previous, seen) {
       const { payment } = seen;
+      if (isOfAnotherHash(previous, payment)) {
+        options.log.error(
+          'The node reports another payment hash for a payment than its own: the report is ignored.',
+          { index: previous?.index ?? payment.index },
+        );
+        options.contradicted?.(previous ?? payment);
+        return null;
+      }
       if (payment.status === 'completed' && !isProven(previous, seen)) {
         options.log.error(
           'The node reports a payment as completed, but its preimage or amount does not match: the report is ignored.',
@@ -53,8 +63,17 @@ export function observationRules(options: ObserveOptions): ObservationRules {
         options.unproven?.(payment);
         return previous === null ? pendingOf(payment) : null;
       }
+      if (previous?.status !== 'completed' && hasImpossibleCost(previous, payment)) {
+        options.log.error(
+          'The node reports a cost below the amount of the payment: it counts with that amount, and with fees of at least 0.',
+          { index: previous?.index ?? payment.index },
+        );
+        options.contradicted?.(previous ?? payment);
+      }
       if (previous === null) {
-        return payment.status === 'completed' ? payment : { ...payment, preimage: null };
+        const { amountMsat, feesMsat } = boundedAmounts(null, payment);
+        const preimage = payment.status === 'completed' ? payment.preimage : null;
+        return { ...payment, amountMsat, feesMsat, preimage };
       }
       if (isFinal(previous) && payment.status !== previous.status) {
         if (isStillListed(previous, payment)) return null;
@@ -157,6 +176,7 @@ function isProven(
   if (payment.rail === 'onchain' || payment.direction === 'info') return true;
   // The row was proven before; a later observation may lack the preimage.
   if (previous?.status === 'completed' && payment.preimage === null) return true;
+  if (payment.direction === 'inbound' && hasNegative(payment)) return false;
   const invoicedMsat = previous?.status === 'pending' ? previous.amountMsat : null;
   const movedMsat = (payment.amountMsat ?? 0n) + payment.feesMsat;
   if (payment.direction === 'inbound' && invoicedMsat !== null && movedMsat < invoicedMsat) {
@@ -165,8 +185,54 @@ function isProven(
   if (ampParts) {
     return ampParts.length > 0 && ampParts.every(({ hash, preimage }) => fits(preimage, hash));
   }
-  const hash = payment.hash ?? previous?.hash ?? null;
+  const hash = previous?.hash ?? payment.hash;
   return hash !== null && payment.preimage !== null && fits(payment.preimage, hash);
+}
+
+/**
+ * Whether the node names another hash than the wallet knows the payment by (docs/decisions.md 164): that of its row, or
+ * the one in its index, where Lightning payments of one hash have it.
+ */
+function isOfAnotherHash(previous: Payment | null, { index, hash, rail }: Payment): boolean {
+  if (hash === null || rail === 'onchain') return false;
+  if (previous?.hash != null) return previous.hash !== hash;
+  const id = idOfIndex(index);
+  return id.startsWith('ln_') && id !== `ln_${hash}`;
+}
+
+/** Whether a completed Lightning payment would cost less than its amount, or less than nothing in fees. */
+function hasImpossibleCost(previous: Payment | null, payment: Payment): boolean {
+  if (payment.status !== 'completed' || payment.rail === 'onchain') return false;
+  const { amountMsat, feesMsat } = boundedAmounts(previous, payment);
+  return (
+    feesMsat !== payment.feesMsat ||
+    (payment.amountMsat !== null && amountMsat !== payment.amountMsat)
+  );
+}
+
+/**
+ * Amount and fees that a report may put into the row, in millisatoshis (docs/decisions.md 164): neither is negative,
+ * and what was sent is not below the amount of the invoice or command, which the row has from the start.
+ */
+function boundedAmounts(
+  previous: Payment | null,
+  { direction, amountMsat: seenMsat, feesMsat }: Payment,
+): Pick<Payment, 'amountMsat' | 'feesMsat'> {
+  const ownMsat = previous?.amountMsat ?? null;
+  const amountMsat = seenMsat ?? ownMsat;
+  const leastMsat = direction === 'outbound' ? (ownMsat ?? 0n) : 0n;
+  return {
+    amountMsat: amountMsat === null ? null : atLeast(leastMsat, amountMsat),
+    feesMsat: atLeast(0n, feesMsat),
+  };
+}
+
+function hasNegative({ amountMsat, feesMsat }: Payment): boolean {
+  return (amountMsat !== null && amountMsat < 0n) || feesMsat < 0n;
+}
+
+function atLeast(least: bigint, value: bigint): bigint {
+  return value < least ? least : value;
 }
 
 function fits(preimage: string, hash: string): boolean {
@@ -181,6 +247,7 @@ function fits(preimage: string, hash: string): boolean {
 function pendingOf(payment: Payment): Payment {
   return {
     ...payment,
+    ...boundedAmounts(null, payment),
     status: 'pending',
     statusMsg: 'not proven by the node',
     preimage: null,
@@ -200,11 +267,12 @@ function isStillListed(previous: Payment, seen: Payment): boolean {
 function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): Payment {
   return {
     ...seen,
+    ...boundedAmounts(previous, seen),
     index: previous.index,
     statusMsg: keepsStatusMsg(previous, seen) ? previous.statusMsg : seen.statusMsg,
     createdAtMs: previous.createdAtMs,
     personalNote: previous.personalNote ?? seen.personalNote,
-    hash: seen.hash ?? previous.hash,
+    hash: previous.hash ?? seen.hash,
     // A preimage is shown only after the payment is proven (docs/decisions.md 43).
     preimage:
       seen.status === 'completed' ? (seen.preimage ?? previous.preimage) : previous.preimage,
@@ -212,7 +280,6 @@ function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): 
     txid: seen.txid ?? previous.txid,
     // A reorganization may have removed the other transaction from the chain.
     replacement: inBlock ? null : (seen.replacement ?? previous.replacement),
-    amountMsat: seen.amountMsat ?? previous.amountMsat,
     partnerPk: seen.partnerPk ?? previous.partnerPk,
     partnerPropFeePpm: seen.partnerPropFeePpm ?? previous.partnerPropFeePpm,
     partnerBaseFeeMsat: seen.partnerBaseFeeMsat ?? previous.partnerBaseFeeMsat,

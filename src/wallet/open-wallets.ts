@@ -28,6 +28,8 @@ export interface OpenWalletsOptions {
   /** Waits while the outcome of a spend is unknown; {@link sleep} when absent. */
   readonly pause?: typeof sleep;
   readonly onDelivery: () => void;
+  /** Called with a sentence about what a node answered that cannot be so, so that health can say it. */
+  readonly unfit?: (problem: string) => void;
 }
 
 interface OpenWallet {
@@ -99,7 +101,7 @@ export class OpenWallets {
   /** Opens a session. The wallet keeps it until {@link forget} is called or its credential ends. */
   adopt(parts: SessionParts): Session {
     const { userPk, caller, node, live } = parts;
-    const { store, log, guard } = this.#options;
+    const { store, log, guard, unfit = () => undefined } = this.#options;
     const { feed, resolver, locks, sessions } = this.of(userPk);
     const session: Session = {
       userPk,
@@ -117,6 +119,7 @@ export class OpenWallets {
       store,
       log,
       guard,
+      unfit,
       liveClients: this.#live,
       feed,
       resolver,

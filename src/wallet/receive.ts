@@ -1,11 +1,22 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
+import { readOrLater } from '../codecs/codec-error.ts';
 import { formatNullableAmountMsat } from '../model/amount.ts';
+import {
+  type AskedInvoice,
+  addressMisfit,
+  invoiceMisfit,
+  OTHER_INVOICE,
+  offerMisfit,
+  UNREADABLE_INVOICE,
+} from '../model/made-for-receiving.ts';
 import { isFinal, isHeld, type Payment } from '../model/payment.ts';
 import type { AddressType, CreatedInvoiceJson } from '../model/receive.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../nodes/node.ts';
 import type { Watch } from '../store/ports.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type ServedWallet, type Session, watch } from './session.ts';
+import { rejectUnfit, requireFit } from './unfit.ts';
 
 /** An invoice to create, without the values that the wallet adds. */
 export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs' | 'message' | 'preimage'>;
@@ -36,9 +47,32 @@ export async function makeInvoice(
   order: Omit<CreateInvoiceCommand, 'createdAtMs'>,
 ): Promise<CreatedInvoice> {
   const { node } = wallet;
-  const created = await node.createInvoice({ ...order, createdAtMs: node.clock.now() });
+  const { preimage } = order;
+  const paymentHash = preimage === null ? null : hex.encode(sha256(hex.decode(preimage)));
+  const created = await requireInvoice(wallet, { ...order, paymentHash }, () =>
+    node.createInvoice({ ...order, createdAtMs: node.clock.now() }),
+  );
   const { payment } = created;
   await keepIssued(wallet, payment, [{ kind: 'payment', index: payment.index }]);
+  return created;
+}
+
+/**
+ * Returns the invoice that `make` asks the node for. Throws `unreadable` (error 5) unless it is what was asked for, and
+ * the wallet's own (docs/decisions.md 165).
+ */
+export async function requireInvoice(
+  wallet: ServedWallet,
+  asked: Omit<CreateInvoiceCommand, 'createdAtMs' | 'preimage'> & Pick<AskedInvoice, 'paymentHash'>,
+  make: () => Promise<CreatedInvoice>,
+): Promise<CreatedInvoice> {
+  // A connector reads the invoice too, to know when it expires.
+  const created = await readOrLater(make, () => rejectUnfit(wallet, `made ${UNREADABLE_INVOICE}`));
+  const terms = { ...asked, descriptionHash: asked.descriptionHash?.hash ?? null };
+  const misfit = invoiceMisfit(created, terms, wallet.node.descriptor);
+  const isOfPayment = created.payment.hash === created.paymentHash;
+  const problem = misfit ?? (isOfPayment ? null : OTHER_INVOICE);
+  requireFit(wallet, problem && `made ${problem}`);
   return created;
 }
 
@@ -96,18 +130,23 @@ export async function createOffer(
   },
 ): Promise<string> {
   const { expirationSecs } = request;
-  const { offer, offerId } = await nodeGroup(wallet, 'offers').createOffer({
+  const asked = {
     description: request.description,
     minAmountMsat: request.minAmountMsat,
     expiresAtMs: expirationSecs === null ? null : wallet.node.clock.now() + expirationSecs * 1000,
-  });
-  await watch(wallet, { kind: 'offer', offerId });
-  return offer;
+  };
+  const made = await nodeGroup(wallet, 'offers').createOffer(asked);
+  const misfit = offerMisfit(made, asked, wallet.node.descriptor);
+  requireFit(wallet, misfit && `made ${misfit}`);
+  await watch(wallet, { kind: 'offer', offerId: made.offerId });
+  return made.offer;
 }
 
 /** Returns an on-chain address that has no payments yet. Every payment that arrives on it is watched. */
 export async function nextUnusedAddress(session: Session, type: AddressType): Promise<string> {
   const address = await nodeGroup(session, 'onchain').nextUnusedAddress(type);
+  const misfit = addressMisfit(address, type, session.node.descriptor);
+  requireFit(session, misfit && `made ${misfit}`);
   await watch(session, { kind: 'address', address });
   return address;
 }

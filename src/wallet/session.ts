@@ -11,6 +11,7 @@ import type { History } from './history.ts';
 import type { LiveClients } from './live-clients.ts';
 import type { Resolver } from './pay/resolver.ts';
 import type { StoreGuard } from './store-guard.ts';
+import { requireFit } from './unfit.ts';
 
 /** The caller: one client of a wallet, or its owner. Idempotency-Keys belong to callers (docs/decisions.md 50). */
 export interface Caller {
@@ -50,12 +51,14 @@ export interface Session {
   readonly resolver: Resolver;
   readonly guard: StoreGuard;
   readonly liveClients: LiveClients;
+  /** Tells health what the node answered that cannot be so, see `requireFit`. */
+  readonly unfit: (problem: string) => void;
   /** Locks that all sessions of the wallet share. */
   readonly locks: KeyedLock;
 }
 
 /** The parts of a session that serve what no client asks for, such as an invoice for a payer of a name. */
-export type ServedWallet = Pick<Session, 'userPk' | 'node' | 'store' | 'feed'>;
+export type ServedWallet = Pick<Session, 'userPk' | 'node' | 'store' | 'feed' | 'log' | 'unfit'>;
 
 /** The optional groups of the node port. */
 type NodeGroup = {
@@ -87,9 +90,12 @@ export function nodeGroup<Name extends NodeGroup>(
   );
 }
 
-/** Returns the node's identity and balances. */
-export function nodeInfo(session: Session): Promise<NodeInfo> {
-  return session.node.info();
+/** Returns the node's identity and balances. Throws `unreadable` (error 5) when it claims another node's key. */
+export async function nodeInfo(wallet: ServedWallet): Promise<NodeInfo> {
+  const info = await wallet.node.info();
+  const isOwn = info.nodePk === wallet.node.descriptor.nodePk;
+  requireFit(wallet, isOwn ? null : 'claims another node key than that of the wallet');
+  return info;
 }
 
 /** Returns whether the session may use a permission now. */

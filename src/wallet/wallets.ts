@@ -108,10 +108,11 @@ export class Wallets {
     const node = await this.#openers.connectOwner(walletId, nodeKind);
     this.#wallets.closeIdle(KEPT_OPEN);
     const { feed } = this.#wallets.of(walletId);
+    const { store, log, unfit = () => undefined } = this.#options;
     // A wallet without an open session could be closed as idle before its new watch is stored.
     const release = feed.hold();
     try {
-      return await work({ userPk: walletId, node, store: this.#options.store, feed });
+      return await work({ userPk: walletId, node, store, feed, log, unfit });
     } finally {
       release();
     }

@@ -81,7 +81,7 @@ test('groups are measured under their name, and the groups a node lacks stay mis
 
 test('a node that is an object of a class keeps its own state', async () => {
   class Node {
-    readonly descriptor = { kind: 'made', network: 'regtest' };
+    readonly descriptor = { kind: 'made', network: 'regtest', nodePk: '02' };
     #asked = 0;
     get clock() {
       return { now: () => 7 };

@@ -15,6 +15,7 @@ import type {
   UpdateBatch,
   WalletNode,
 } from '../../src/nodes/node.ts';
+import { NODE_PK } from '../support/fitting.ts';
 
 /** A fake node that a test controls, and that records its calls. */
 export interface FakeNode {
@@ -95,7 +96,7 @@ export function fakeNode({ history = false } = {}): FakeNode {
       for (const follower of followers) follower({ observations, cursor: null, caughtUp: true });
     },
     node: {
-      descriptor: { kind: 'sandbox', network: 'regtest' },
+      descriptor: { kind: 'sandbox', network: 'regtest', nodePk: NODE_PK },
       clock: { now: () => fake.nowMs },
       info: unasked,
       createInvoice: unasked,

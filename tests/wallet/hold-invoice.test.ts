@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../src/model/errors.ts';
-import type { CreatedInvoice, CreateHoldInvoiceCommand } from '../../src/nodes/node.ts';
+import type { CreateHoldInvoiceCommand } from '../../src/nodes/node.ts';
 import { createClient } from '../../src/wallet/clients.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/effect-names.ts';
 import { createHoldInvoice } from '../../src/wallet/hold-invoice.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import type { Wallets } from '../../src/wallet/wallets.ts';
+import { fittingInvoice } from '../support/fitting.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { unreachable } from './fake-node.ts';
-import { invoiceOf } from './payment-strings.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
 
 let world: WalletWorld;
@@ -34,13 +34,8 @@ const REQUEST = {
   partnerPropFeePpm: null,
   partnerBaseFeeMsat: null,
 };
-const MADE: CreatedInvoice = {
-  payment: samplePayment(1, { direction: 'inbound', statusMsg: 'invoice generated' }),
-  invoice: invoiceOf(1000n),
-  paymentHash,
-  paymentSecret: '11'.repeat(32),
-  expiresAtMs: samplePayment(1).createdAtMs + 3_600_000,
-};
+const { createdAtMs } = samplePayment(1);
+const MADE = fittingInvoice({ ...REQUEST, createdAtMs }, paymentHash);
 
 /** Names of a key whose row keeps what is named, as in the store. */
 function keyNames(): EffectNames {
@@ -140,7 +135,7 @@ test("a client's token that two calls at once are not allowed with is replaced o
     if (++calls === 2) both.resolve();
     await both.promise;
     if (isFirstToken) throw new ApiError('forbidden', 'not allowed');
-    return { ...MADE, paymentHash: command.paymentHash };
+    return fittingInvoice(command, command.paymentHash);
   };
   const other = createHash('sha256').update('other').digest('hex');
   const made = await Promise.all([

@@ -4,7 +4,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { openLog } from '../../src/lib/log.ts';
 import { idOf, isFinal, type Payment } from '../../src/model/payment.ts';
-import { paymentIndex } from '../../src/model/payment-index.ts';
+import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { JournalRow, MatchCandidates } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { matchObservation, observationRules, TerminalStateLeft } from '../../src/wallet/observe.ts';
@@ -14,9 +14,11 @@ import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 let logged: string[];
 const log = openLog({ level: 'info', format: 'text', write: (line) => void logged.push(line) });
 let unproven: Payment[];
+let contradicted: Payment[];
 beforeEach(() => {
   logged = [];
   unproven = [];
+  contradicted = [];
 });
 
 const rulesOf = (strict: boolean) =>
@@ -25,6 +27,7 @@ const rulesOf = (strict: boolean) =>
     strict,
     deliver: () => null,
     unproven: (payment) => unproven.push(payment),
+    contradicted: (payment) => contradicted.push(payment),
   });
 const transition = (previous: Payment | null, payment: Payment, ampParts?: AmpParts) =>
   rulesOf(true).transition(previous, { payment, attempt: null, ...(ampParts ? { ampParts } : {}) });
@@ -253,6 +256,106 @@ describe('a Lightning payment is completed only with proof', () => {
     expect(transition(set, received, [first, { ...second, preimage: first.preimage }])).toBeNull();
     expect(transition(set, received, [])).toBeNull();
     expect(unproven).toHaveLength(2);
+  });
+});
+
+describe('the hash of a payment is that of its row', () => {
+  const other = sampleDone(2);
+  const lie = { hash: other.hash, preimage: other.preimage };
+
+  test('a report of another hash, with the preimage of that one, changes nothing and is told of', () => {
+    for (const change of [lie, { hash: other.hash }]) {
+      contradicted = [];
+      expect(transition(pending, { ...done, ...change })).toBeNull();
+      expect(contradicted).toEqual([pending]);
+    }
+    expect(transition(pending, { ...failed, hash: other.hash })).toBeNull();
+    expect(transition(pending, { ...pending, hash: other.hash, statusMsg: 'new' })).toBeNull();
+    expect(logged.join()).toMatch(/another payment hash/);
+  });
+
+  test('also when it is over, whatever its end', () => {
+    expect(transition(done, { ...done, ...lie })).toBeNull();
+    expect(transition(failed, { ...failed, hash: other.hash })).toBeNull();
+    expect(contradicted).toEqual([done, failed]);
+  });
+
+  test('of an offer it is that of the invoice that was fetched', () => {
+    const index = paymentIndex(1, paymentId('fs', 'ee'.repeat(32)));
+    const own = { ...pending, index, rail: 'offer' } as const;
+    expect(transition(own, { ...done, ...lie, index, rail: 'offer' })).toBeNull();
+    expect(transition(own, { ...done, index, rail: 'offer' })).toMatchObject({
+      status: 'completed',
+    });
+  });
+
+  test('a payment that is heard of first has the hash of its index, or becomes no row', () => {
+    for (const seen of [
+      { ...done, ...lie },
+      { ...pending, hash: other.hash },
+    ]) {
+      expect(transition(null, seen)).toBeNull();
+    }
+    expect(contradicted).toHaveLength(2);
+    expect(transition(null, done)).toEqual(done);
+  });
+});
+
+describe('what a payment costs', () => {
+  test('is never below the amount of its row, and its fees are never below 0', () => {
+    const shown = (amountMsat: bigint, feesMsat: bigint) =>
+      transition(pending, { ...done, amountMsat, feesMsat });
+    expect(shown(0n, 0n)).toMatchObject({ amountMsat: 1000n, feesMsat: 0n });
+    expect(shown(-5n, 3n)).toMatchObject({ amountMsat: 1000n, feesMsat: 3n });
+    expect(shown(1000n, -1999n)).toMatchObject({ amountMsat: 1000n, feesMsat: 0n });
+    expect(contradicted).toEqual([pending, pending, pending]);
+    expect(shown(1001n, 7n)).toMatchObject({ amountMsat: 1001n, feesMsat: 7n });
+    expect(shown(1000n, 0n)).toMatchObject({ status: 'completed' });
+    expect(contradicted).toHaveLength(3);
+  });
+
+  test('is not made less by what comes later, whether it was completed or is still pending', () => {
+    expect(transition(done, { ...done, amountMsat: 1n, feesMsat: -5n })).toMatchObject({
+      amountMsat: 1000n,
+      feesMsat: 0n,
+    });
+    const early = { ...pending, amountMsat: 0n, feesMsat: -9n, statusMsg: 'in flight' };
+    expect(transition(pending, early)).toMatchObject({ amountMsat: 1000n, feesMsat: 0n });
+  });
+
+  test('on chain is not below the amount that was ordered either', () => {
+    const onchain = { rail: 'onchain', hash: null, preimage: null } as const;
+    const sent = { ...done, ...onchain, amountMsat: 0n, feesMsat: -1n };
+    expect(transition({ ...pending, ...onchain }, sent)).toMatchObject({
+      amountMsat: 1000n,
+      feesMsat: 0n,
+    });
+  });
+
+  test('is not negative where another program made the payment', () => {
+    expect(transition(null, { ...done, amountMsat: -1n, feesMsat: -1n })).toMatchObject({
+      amountMsat: 0n,
+      feesMsat: 0n,
+    });
+    expect(transition(null, { ...pending, amountMsat: -1n, feesMsat: -1n })).toMatchObject({
+      amountMsat: 0n,
+      feesMsat: 0n,
+    });
+  });
+
+  test('received, nothing is negative: net amount and fees are what the payer paid', () => {
+    const invoiced = samplePayment(1, { direction: 'inbound' });
+    for (const [amountMsat, feesMsat] of [
+      [-5n, 1005n],
+      [2000n, -1n],
+    ] as const) {
+      const lie = sampleDone(1, { direction: 'inbound', amountMsat, feesMsat });
+      expect(transition(invoiced, lie)).toBeNull();
+      const first = transition(null, lie);
+      expect(first).toMatchObject({ status: 'pending' });
+      expect((first?.amountMsat ?? -1n) >= 0n && (first?.feesMsat ?? -1n) >= 0n).toBe(true);
+    }
+    expect(unproven).toHaveLength(4);
   });
 });
 

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
 import type { Payment } from '../../src/model/payment.ts';
-import type { CreatedInvoice } from '../../src/nodes/node.ts';
+import type { CreateInvoiceCommand } from '../../src/nodes/node.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/effect-names.ts';
 import type { PaymentServices } from '../../src/wallet/payment-services.ts';
 import { withdrawLnurl } from '../../src/wallet/withdraw.ts';
+import { fittingInvoice } from '../support/fitting.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { WITHDRAW_LNURL, WITHDRAW_TERMS } from './payment-strings.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
@@ -23,16 +24,12 @@ const REQUEST = {
 };
 
 /** Lets the node create one invoice, and returns its payment. */
-function withInvoice(): Payment {
+function withInvoice(): Pick<Payment, 'index'> {
   const payment = samplePayment(1, { direction: 'inbound' });
-  const created: CreatedInvoice = {
-    payment,
-    invoice: 'an invoice',
-    paymentHash: 'ab'.repeat(32),
-    paymentSecret: 'cd'.repeat(32),
-    expiresAtMs: 1_800_000_000_000,
-  };
-  Object.assign(world.fake.node, { createInvoice: async () => created });
+  const { createdAtMs, hash } = payment;
+  const createInvoice = async (command: CreateInvoiceCommand) =>
+    fittingInvoice({ ...command, createdAtMs }, hash ?? '');
+  Object.assign(world.fake.node, { createInvoice });
   return payment;
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../../model/errors.ts';
+import { addressMisfit } from '../../model/made-for-receiving.ts';
 import type { AddressType } from '../../model/receive.ts';
 import { readEveryCoin } from './coins.ts';
 import type { ClnRpc } from './rpc.ts';
@@ -29,7 +30,9 @@ export function nextUnusedAddress(
   const { userPk, rows, locks } = wallet;
   return locks.run(`address_${type}`, async () => {
     const { data: known } = rowShape.safeParse(await rows.get(userPk, ADDRESS_ROWS, type));
-    if (known && !(await isPaid(owner, known.address))) return known.address;
+    const misfit = (address: string) => addressMisfit(address, type, wallet);
+    if (known && misfit(known.address) === null && !(await isPaid(owner, known.address)))
+      return known.address;
     const name = NAME_OF[type];
     const made = await rpc.write('newaddr', { addresstype: name }, addressShape);
     const address = made[name];
@@ -39,6 +42,8 @@ export function nextUnusedAddress(
         'Core Lightning gave no address of the type that was asked for: check its version.',
       );
     }
+    // What is no address of the wallet is not kept; the wallet does not hand it out (docs/decisions.md 165).
+    if (misfit(address) !== null) return address;
     await rows.put(userPk, ADDRESS_ROWS, type, { address });
     return address;
   });

@@ -39,7 +39,7 @@ interface ClnNodeParts {
 /** The node port of a Core Lightning wallet for one rune. */
 export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodeParts): WalletNode {
   return {
-    descriptor: { kind: 'cln', network: wallet.network },
+    descriptor: { kind: 'cln', network: wallet.network, nodePk: wallet.nodePk },
     clock: wallet.clock,
     // tests/interop/cln-one-payment.test.ts (docs/decisions.md 160)
     repeatsSafely: true,

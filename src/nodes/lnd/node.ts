@@ -39,7 +39,7 @@ interface LndNodeParts {
 /** Returns the node port of an LND wallet for one token. */
 export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodeParts): WalletNode {
   return {
-    descriptor: { kind: 'lnd', network: wallet.network },
+    descriptor: { kind: 'lnd', network: wallet.network, nodePk: wallet.nodePk },
     clock: wallet.clock,
     info: () => nodeInfo(rest, owner, wallet),
     createInvoice: (command) => createInvoice(rest, owner, wallet, command),

@@ -42,6 +42,7 @@ import {
 } from './world/payments.ts';
 import type { Access, Tokens } from './world/tokens.ts';
 import { walletUpdates } from './world/updates.ts';
+import { walletKeys } from './world/wallets.ts';
 import type { World } from './world/world.ts';
 
 /** State shared by all handles of the sandbox. */
@@ -55,7 +56,7 @@ export interface NodeParts {
 }
 
 /** How the sandbox names itself. */
-const SANDBOX: NodeDescriptor = { kind: 'sandbox', network: 'regtest' };
+const SANDBOX = { kind: 'sandbox', network: 'regtest' } as const satisfies Partial<NodeDescriptor>;
 
 /** Returns the node port of a sandbox wallet for one token. `access` checks the token's permissions at each call. */
 export function sandboxNode(parts: NodeParts, userPk: string, access: Access): WalletNode {
@@ -76,7 +77,12 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
   /** The info that was last read; valid until anything in the world changes. */
   let known: { readonly changes: number; readonly info: NodeInfo } | null = null;
   return {
-    descriptor: SANDBOX,
+    descriptor: {
+      ...SANDBOX,
+      get nodePk() {
+        return walletKeys(world, userPk).nodePk;
+      },
+    },
     clock: world.clock,
     async info() {
       access.require('node_info');

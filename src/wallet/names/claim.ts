@@ -3,7 +3,7 @@ import { ApiError } from '../../model/errors.ts';
 import type { HumanBitcoinAddress } from '../../model/receive.ts';
 import type { NameRecord } from '../../store/ports.ts';
 import { createOffer } from '../receive.ts';
-import type { ServedWallet, Session } from '../session.ts';
+import { nodeInfo, type ServedWallet, type Session } from '../session.ts';
 import type { Names } from './names.ts';
 import { decideClaim, isUpdatable, type NameClaim } from './rules.ts';
 
@@ -51,7 +51,7 @@ async function claim(
   current: NameRecord | null,
 ): Promise<NameRecord> {
   const { walletId, username } = wanted;
-  const { lightningBalanceMsat, onchainBalanceMsat } = await wallet.node.info();
+  const { lightningBalanceMsat, onchainBalanceMsat } = await nodeInfo(wallet);
   const nowMs = wallet.node.clock.now();
   const balanceMsat = lightningBalanceMsat + onchainBalanceMsat;
   const claimed = { ...wanted, domain, balanceMsat, offer: null, nowMs };

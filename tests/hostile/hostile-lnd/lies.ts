@@ -58,6 +58,24 @@ export function succeedsFalsely(preimage = 'cd'.repeat(32)): Misdeed {
   };
 }
 
+/** Every payment is told with these values in place of its own. */
+export function tellsPayment(lie: JsonObject): Misdeed {
+  return { of: PAYMENTS, rewrite: onEach('payments', (payment) => ({ ...payment, ...lie })) };
+}
+
+/** A created invoice is answered with these values in place of its own. */
+export function makesInvoice(lie: (answer: JsonObject) => JsonObject): Misdeed {
+  return { of: /AddInvoice|AddHoldInvoice/, rewrite: (answer) => ({ ...answer, ...lie(answer) }) };
+}
+
+/** Every new address is this text. */
+export function makesAddress(address: string): Misdeed {
+  return {
+    of: /NewAddress|NextAddr/,
+    rewrite: (answer) => ({ ...answer, address, addr: address }),
+  };
+}
+
 /** Changes the resource that was asked for, or each one of a list. */
 function onEach(list: string, change: (item: JsonObject) => JsonObject) {
   return (answer: JsonObject): JsonObject => {

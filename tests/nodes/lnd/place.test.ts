@@ -88,7 +88,11 @@ describe('a configured place', () => {
     const connector = open(entryAt(here));
     const { userPk, node: wallet } = await connector.connectConfigured(entryAt(here));
     await connector.connectClient(userPk, () => CLIENT);
-    expect(wallet.descriptor).toEqual({ kind: 'lnd', network: 'regtest' });
+    expect(wallet.descriptor).toEqual({
+      kind: 'lnd',
+      network: 'regtest',
+      nodePk: entryAt(here).nodePk ?? '',
+    });
     expect(here.requests).toEqual([]);
   });
 

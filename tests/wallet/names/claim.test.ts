@@ -1,13 +1,12 @@
 import { afterEach, expect, test } from 'bun:test';
 import { claimUsername, nameOf, zoneText } from '../../../src/wallet/names/claim.ts';
 import { nameRecord } from '../../contracts/store/names.ts';
+import { fittingOffer } from '../../support/fitting.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { unreachable } from '../fake-node.ts';
 import { namesWorld } from './names-world.ts';
 
-const OFFER =
-  'lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg';
-const OFFER_ID = 'ab'.repeat(32);
+const { offer: OFFER } = fittingOffer('satoshi@example.com');
 const OTHER = 'cd'.repeat(32);
 
 let open: Awaited<ReturnType<typeof namesWorld>> | null = null;
@@ -23,7 +22,7 @@ async function withOffers() {
   const offers = {
     createOffer: async ({ description }: { description: string | null }) => {
       made.push(description);
-      return { offer: OFFER, offerId: OFFER_ID };
+      return fittingOffer(description);
     },
   };
   Object.assign(open.fake.node, { offers });
@@ -74,7 +73,7 @@ test('a name that another wallet gets while the offer is made stays that walletâ
     offers: {
       async createOffer() {
         await store.names.claim(OTHER, 'satoshi', () => nameRecord({ walletId: OTHER }));
-        return { offer: OFFER, offerId: OFFER_ID };
+        return fittingOffer('satoshi@example.com');
       },
     },
   });

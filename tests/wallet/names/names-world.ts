@@ -1,13 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { openLog } from '../../../src/lib/log.ts';
-import { blankPayment } from '../../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../../../src/nodes/node.ts';
 import { type Names, openNames } from '../../../src/wallet/names/names.ts';
+import { fittingInvoice, NODE_PK } from '../../support/fitting.ts';
 import { walletWorld } from '../wallet-world.ts';
 
-/** Names over a fake node with enough money, which makes invoices that are the text of their payment hash. */
+/** Names over a fake node with enough money, which makes invoices as they are ordered. */
 export async function namesWorld() {
   const world = await walletWorld();
   const { fake, store } = world;
@@ -20,7 +19,11 @@ export async function namesWorld() {
     offers: [] as string[],
   };
   Object.assign(fake.node, {
-    info: async () => ({ lightningBalanceMsat: 6_000_000n, onchainBalanceMsat: 4_000_000n }),
+    info: async () => ({
+      nodePk: NODE_PK,
+      lightningBalanceMsat: 6_000_000n,
+      onchainBalanceMsat: 4_000_000n,
+    }),
     createInvoice: (command: CreateInvoiceCommand) => {
       ordered.push(command);
       return node.createInvoice(command);
@@ -42,25 +45,5 @@ export async function namesWorld() {
 /** The invoice that the fake node makes for an order. */
 export function made(command: CreateInvoiceCommand): CreatedInvoice {
   const paymentHash = hex.encode(sha256(hex.decode(command.preimage ?? '')));
-  const { createdAtMs, expirationSecs, amountMsat, message } = command;
-  return {
-    payment: {
-      ...blankPayment({
-        index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
-        rail: 'invoice',
-        direction: 'inbound',
-        status: 'pending',
-        statusMsg: 'invoice generated',
-        createdAtMs,
-        updatedAtMs: createdAtMs,
-      }),
-      hash: paymentHash,
-      amountMsat,
-      message,
-    },
-    invoice: paymentHash,
-    paymentHash,
-    paymentSecret: '00'.repeat(32),
-    expiresAtMs: createdAtMs + expirationSecs * 1000,
-  };
+  return fittingInvoice(command, paymentHash);
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
+import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import { claimUsername } from '../../../src/wallet/names/claim.ts';
 import { payeeInvoice, payeeTerms } from '../../../src/wallet/names/payee.ts';
@@ -31,7 +32,11 @@ test('the invoice is watched and in the journal before the payer has it, with th
   const names = await named();
   const { pr } = (await ask(names, '5000', 'tea')) ?? {};
   const [payment] = await names.store.journal.open(WALLET);
-  expect(payment).toMatchObject({ hash: pr, amountMsat: 5000n, message: 'tea' });
+  expect(payment).toMatchObject({
+    hash: decodeBolt11(String(pr)).paymentHash,
+    amountMsat: 5000n,
+    message: 'tea',
+  });
   expect(await names.store.watches.has(WALLET)).toBe(true);
 });
 

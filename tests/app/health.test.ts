@@ -13,6 +13,8 @@ function healthWith(flags: Flags): string {
     data: { problems: () => [] },
     store: { problem: () => null },
     unproven: new Set([INDEX]),
+    contradicted: new Set([INDEX]),
+    unfit: new Set<string>(),
     hasBudgets: () => false,
     isTrialWalletReady: true,
   });
@@ -22,6 +24,7 @@ test('a payment without its proof is named to those who are the owner anyway, an
   expect(healthWith({})).toContain(`payment ${INDEX} as completed`);
   const shown = healthWith({ 'require-auth': true });
   expect(shown).toContain('The node shows a payment as completed');
+  expect(shown).toContain('than a payment can have');
   expect(shown).not.toContain('0001764');
   expect(shown).not.toContain('ab'.repeat(32));
 });

@@ -9,6 +9,7 @@ export const NOTICES = 'THIRD_PARTY_NOTICES.txt';
  * repositories.
  */
 const HOLDERS: Readonly<Record<string, string>> = {
+  '@hono/zod-validator': 'Copyright (c) 2021 - present, Yusuke Wada and Hono contributors',
   standardwebhooks: 'Copyright (c) 2023 Svix (https://www.svix.com)',
 };
 

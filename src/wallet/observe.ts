@@ -118,9 +118,8 @@ export function matchObservation(
   }
   const { sameAttempt } = rows;
   if (sameAttempt) return sameAttempt;
-  if (answers && !answers.isTaken) {
-    const { sameIndex } = rows;
-    if (sameIndex?.attempt === null && isOfHash(sameIndex, payment)) return sameIndex;
+  if (answers && !answers.isTaken && rows.sameIndex && mayTake(rows.sameIndex, attempt)) {
+    return isOfHash(rows.sameIndex, payment) ? rows.sameIndex : null;
   }
   const { latest } = rows;
   if (latest === null || !isOfAmount(latest, payment)) return null;
@@ -139,6 +138,11 @@ export function matchObservation(
  */
 function isNumberedOtherwise(stored: number, observed: number): boolean {
   return stored < LEAST_TIME_US && observed >= LEAST_TIME_US;
+}
+
+/** Whether a row waits for its attempt, and this is not the one from before it. */
+function mayTake({ payment, attempt, afterAttempt }: JournalRow, seen: number): boolean {
+  return attempt === null && !isFinal(payment) && seen !== afterAttempt;
 }
 
 /** Whether the attempt pays what the row's own request asked for: another amount is another program's. */

@@ -40,15 +40,10 @@ const done = sampleDone(1);
 describe('the row that an observation is about', () => {
   const row = (payment: Payment, attempt: number | null, afterAttempt: number | null) =>
     ({ payment, attempt, afterAttempt }) satisfies JournalRow;
-  const match = (
-    candidates: Partial<MatchCandidates>,
-    payment: Payment,
-    attempt: number | null,
-    change: { isOfAsked?: boolean } = {},
-  ) =>
+  const match = (candidates: Partial<MatchCandidates>, payment: Payment, attempt: number | null) =>
     matchObservation(
       { sameIndex: null, sameAttempt: null, latest: null, ...candidates },
-      { payment, attempt, ...change },
+      { payment, attempt },
     );
 
   test('of an attempt that a row has is that row, though a later one is waiting', () => {
@@ -71,15 +66,21 @@ describe('the row that an observation is about', () => {
     expect(match({ latest: asked }, failed, 6)).toBe(asked);
   });
 
-  test('of an answer about the very payment is its row, also where the clock of the node was set back', () => {
+  test('of an answer to the very request is its row, unless that is over, has another attempt, or had this one before', () => {
+    const answers = { index: pending.index, isTaken: false };
+    const answered = (own: JournalRow, attempt: number, change = {}) =>
+      matchObservation(
+        { sameIndex: own, sameAttempt: null, latest: row(failed, 9, 8) },
+        { payment: pending, attempt, answers, ...change },
+      );
     const asked = row(pending, null, 5);
-    const answer = { isOfAsked: true };
-    for (const attempt of [3, 6]) {
-      expect(match({ latest: asked }, pending, attempt, answer)).toBe(asked);
-    }
-    expect(match({ latest: asked }, failed, 5, answer)).toBeNull();
-    expect(match({ latest: row(failed, null, 5) }, pending, 3, answer)).toBeNull();
-    expect(match({ latest: row(pending, 6, 5) }, pending, 3, answer)).toBeNull();
+    for (const attempt of [3, 6]) expect(answered(asked, attempt)).toBe(asked);
+    expect(answered(asked, 5)).toBeNull();
+    expect(answered(row(pending, 6, 5), 7)).toBeNull();
+    expect(answered(row(failed, null, 5), 6)).toBeNull();
+    expect(answered(asked, 6, { answers: { ...answers, isTaken: true } })).toBeNull();
+    const otherHash = samplePayment(1, { hash: '00'.repeat(32) });
+    expect(answered(asked, 6, { payment: otherHash })).toBeNull();
   });
 
   test('of a row with the number of version 0.2 is that row, unless it ended otherwise', () => {

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { refused } from '../../../src/model/errors.ts';
+import { idOf } from '../../../src/model/payment.ts';
+import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import { budgetRules } from '../../../src/wallet/budget.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import type { Session } from '../../../src/wallet/session.ts';
-import { samplePayment } from '../../support/sample-payment.ts';
+import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
@@ -287,6 +289,21 @@ describe('after a kill', () => {
     await owner.resolver.ready();
     expect(asked()).toBe(0);
     expect(await unfinished()).toMatchObject([{ state: 'known', attempt: 4 }]);
+  });
+
+  test("what version 0.2 took for its own on a node with labels gives way to another program's row", async () => {
+    await begin(1, { state: 'asked' });
+    await owner.feed.record({ payment: samplePayment(1), attempt: null }, owner.node);
+    expect(await unfinished()).toMatchObject([{ state: 'known', attempt: null }]);
+    const index = paymentIndex(77, idOf(samplePayment(1)));
+    const other = sampleDone(1, { index, createdAtMs: 77 });
+    await owner.feed.record({ payment: other, attempt: null }, owner.node);
+    await restart();
+    world.fake.sendOutcome = async () => ({ state: 'taken', payment: other, attempt: null });
+    await owner.resolver.ready();
+    expect(await unfinished()).toEqual([]);
+    expect(await world.store.journal.updatedAfter(WALLET, null, 10)).toMatchObject([{ index }]);
+    expect(await world.store.journal.get(WALLET, samplePayment(1).index)).toMatchObject({ index });
   });
 
   test('a node out of reach delays writes with error 3 and nothing sent, and is asked anew by the next', async () => {

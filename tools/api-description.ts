@@ -7,12 +7,14 @@ import { ROUTES } from '../src/http/routes/index.ts';
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
-  readonly format?: string;
+  /** `sat` where the text is an amount in satoshis. */
+  readonly 'x-unit'?: string;
   readonly const?: unknown;
   readonly enum?: readonly (string | number | null)[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
+  readonly else?: Schema;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -148,7 +150,7 @@ export function referredName({ $ref }: Schema): string | undefined {
 
 /** Whether values of this type and schema are amounts in satoshis, which are written as decimal text. */
 export function isAmount(type: string, schema: Schema): boolean {
-  return type === 'string' && schema.format === 'decimal';
+  return type === 'string' && schema['x-unit'] === 'sat';
 }
 
 /** Whether an answer holds nothing. */

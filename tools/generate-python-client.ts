@@ -255,7 +255,7 @@ function methodText(endpoint: Endpoint, types: PythonTypes, used: Set<string>): 
  * absent.
  */
 function namesWithNull(request: Schema | null): readonly string[] {
-  const rules = (request?.allOf ?? []).map(({ anyOf = [] }) => anyOf);
+  const rules = (request?.else?.allOf ?? []).map(({ anyOf = [] }) => anyOf);
   const names = rules.find(
     (choices) => choices.length > 0 && choices.every((it) => it.required && !it.properties),
   );

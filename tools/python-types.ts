@@ -5,8 +5,14 @@ import { block, docstring } from './python-text.ts';
 /** Whether a type is one of an answer, or one that a caller gives. */
 export type Use = 'answer' | 'request';
 
+interface NamedList {
+  readonly name: string;
+  readonly values: readonly (string | number | null)[];
+  readonly comment: string;
+}
+
 /** Lists of constants that appear in several types. */
-const NAMED_LISTS = [
+const NAMED_LISTS: readonly NamedList[] = [
   {
     name: 'Scope',
     values: SCOPE_NAMES,
@@ -17,7 +23,7 @@ const NAMED_LISTS = [
     values: PERMISSIONS,
     comment: 'The right to use some endpoints. Names of permissions may change, so prefer scopes.',
   },
-] as const;
+];
 
 /** The Python types of schemas. Classes of objects without a name are declared as they are met. */
 export class PythonTypes {
@@ -41,6 +47,10 @@ export class PythonTypes {
   /** Declares a schema under a name, once. */
   declare(name: string, schema: Schema, use: Use, comment: string): void {
     if (this.#declared.has(name)) return;
+    if (schema.enum) {
+      this.#declared.set(name, constants({ name, values: schema.enum, comment }));
+      return;
+    }
     const choices = (schema.oneOf ?? schema.anyOf)?.filter((choice) => choice.properties);
     if (choices === undefined || choices.length === 0)
       this.#declareClass(name, schema, use, comment);
@@ -143,7 +153,7 @@ function union(types: readonly string[]): string {
   return [...parts, ...(hasNone ? ['None'] : [])].join(' | ');
 }
 
-function constants({ name, values, comment }: (typeof NAMED_LISTS)[number]): string {
+function constants({ name, values, comment }: NamedList): string {
   const lines = values.map((value) => `    ${constant(value)},\n`);
   return `#: ${comment}\n${name} = Literal[\n${lines.join('')}]\n`;
 }

@@ -7,6 +7,12 @@ export const MSAT_PER_SAT = 1000n;
 /** 21 million BTC in millisatoshis, the largest amount accepted (docs/decisions.md 20). */
 export const MAX_AMOUNT_MSAT = 21_000_000n * 100_000_000n * MSAT_PER_SAT;
 
+/**
+ * Marks the text of an amount in the OpenAPI document. A `format` such as `decimal` would make generated clients read
+ * amounts as floating point numbers (docs/decisions.md 176).
+ */
+const UNIT = { 'x-unit': 'sat' };
+
 const MAX_SATS = MAX_AMOUNT_MSAT / MSAT_PER_SAT;
 const DECIMALS = '(?:\\.\\d{1,3})?';
 /** Matches exactly the texts of amounts from zero to the largest. */
@@ -66,7 +72,7 @@ function acceptedAmount(leastMsat: bigint): object {
     anyOf: [
       {
         type: 'string',
-        format: 'decimal',
+        ...UNIT,
         pattern: AMOUNT_PATTERN,
         ...(leastMsat > 0n ? { not: { pattern: `^${below}$` } } : {}),
       },
@@ -119,5 +125,5 @@ export const amountOutput = once(() =>
   z
     .string()
     .regex(/^(0|[1-9]\d*)(\.\d{0,2}[1-9])?$/)
-    .meta({ format: 'decimal', examples: ['1000'] }),
+    .meta({ ...UNIT, examples: ['1000'] }),
 );

@@ -39,6 +39,15 @@ export type Direction = (typeof DIRECTIONS)[number];
 export type Status = (typeof STATUSES)[number];
 export type Priority = (typeof PRIORITIES)[number];
 
+/** A priority in a request or an answer. It has a name of its own in the OpenAPI document (docs/decisions.md 176). */
+export const priorityField = once(() =>
+  z.enum(PRIORITIES).meta({
+    id: 'Priority',
+    description:
+      'How soon an on-chain send is to confirm: `high` after about 1 block, `normal` 3, `background` 72.',
+  }),
+);
+
 /** Lowercase hex of any length. */
 const hexText = once(() => z.string().regex(/^([0-9a-f]{2})*$/));
 
@@ -133,8 +142,7 @@ export const paymentJson = once(() =>
         .string()
         .nullable()
         .meta({ description: 'Private note; the other side never sees it.' }),
-      priority: z
-        .enum(PRIORITIES)
+      priority: priorityField()
         .nullable()
         .meta({ description: 'How soon an on-chain send shall confirm; null otherwise.' }),
       expires_at: timestamp()

@@ -8,6 +8,14 @@ import { hexOutput, timestamp } from './text.ts';
 export const ADDRESS_TYPES = ['segwit', 'taproot'] as const;
 export type AddressType = (typeof ADDRESS_TYPES)[number];
 
+/** The type of an address in a request. It has a name of its own in the OpenAPI document (docs/decisions.md 176). */
+export const addressTypeField = once(() =>
+  z.enum(ADDRESS_TYPES).meta({
+    id: 'AddressType',
+    description: 'Kind of an on-chain address: `segwit` (P2WPKH) or `taproot` (P2TR).',
+  }),
+);
+
 /** A new invoice in an answer (docs/api.md, Created invoice). */
 export const createdInvoiceJson = once(() =>
   z

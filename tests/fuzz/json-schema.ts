@@ -11,6 +11,7 @@ const ANNOTATIONS = new Set([
   'default',
   'format',
   'title',
+  'x-unit',
   // JSON Schema has no keyword that counts bytes. Callers that need this limit check it themselves.
   'x-max-bytes',
 ]);
@@ -123,6 +124,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
       : null,
   not: (value, given: Schema, { root, path }) =>
     schemaProblem(value, given, root, path) === null ? `${path} is what it may not be` : null,
+  if: (value, given: Schema, { schema, root, path }) =>
+    schemaProblem(value, given, root, path) === null
+      ? null
+      : schemaProblem(value, (schema.else ?? {}) as Schema, root, path),
+  // Checked by the `if` beside it.
+  else: () => null,
   allOf: (value, given: readonly Schema[], { root, path }) =>
     first(given.map((schema) => schemaProblem(value, schema, root, path))),
   anyOf: (value, given: readonly Schema[], { root, path }) =>

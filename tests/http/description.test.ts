@@ -146,9 +146,16 @@ describe('the OpenAPI document', () => {
 
   test('says of whole numbers in the query that they are, with bounds and default', () => {
     const limit = query('/v2/node/list_payments', 'limit');
-    expect(limit).toEqual({ type: 'integer', minimum: 1, maximum: 1000, default: 100 });
+    expect(limit).toEqual({
+      type: 'integer',
+      format: 'int64',
+      minimum: 1,
+      maximum: 1000,
+      default: 100,
+    });
     expect(query('/v2/node/wait_for_payment', 'timeout_secs')).toEqual({
       type: 'integer',
+      format: 'int64',
       minimum: 0,
     });
     expect(query('/v2/node/list_payments', 'since')).toMatchObject({
@@ -161,7 +168,12 @@ describe('the OpenAPI document', () => {
     const { properties } = bodyOf('post', '/v2/node/pay_invoice');
     const [text, whole, none] = properties?.fallback_amount?.anyOf ?? [];
     expect(text).toMatchObject({ type: 'string', not: { pattern: expect.any(String) } });
-    expect(whole).toEqual({ type: 'integer', minimum: 1, maximum: 2_100_000_000_000_000 });
+    expect(whole).toEqual({
+      type: 'integer',
+      format: 'int64',
+      minimum: 1,
+      maximum: 2_100_000_000_000_000,
+    });
     expect(none).toEqual({ type: 'null' });
     const [anyText, anyWhole] = properties?.max_fee?.anyOf ?? [];
     expect(anyText).not.toHaveProperty('not');

@@ -43,6 +43,9 @@ export type Permission =
   | 'revoke_client'
   | 'manage_webhooks';
 
+/** Kind of an on-chain address: `segwit` (P2WPKH) or `taproot` (P2TR). */
+export type AddressType = 'segwit' | 'taproot';
+
 /** What a client may spend, and has spent. An addition: other servers of this API may not have it. */
 export interface Budget {
   /** Most that may be spent in one period, fees included, in sats. */
@@ -413,7 +416,7 @@ export interface Payment {
   /** Private note; the other side never sees it. */
   readonly personal_note: string | null;
   /** How soon an on-chain send shall confirm; null otherwise. */
-  readonly priority: 'high' | 'normal' | 'background' | null;
+  readonly priority: Priority | null;
   /** When it expires, in milliseconds; null for never. */
   readonly expires_at: number | null;
   /** When it was completed or failed, in milliseconds; null before. */
@@ -477,7 +480,7 @@ export interface PaymentFinalized {
   /** Private note; the other side never sees it. */
   readonly personal_note: string | null;
   /** How soon an on-chain send shall confirm; null otherwise. */
-  readonly priority: 'high' | 'normal' | 'background' | null;
+  readonly priority: Priority | null;
   /** When it expires, in milliseconds; null for never. */
   readonly expires_at: number | null;
   /** When it was completed or failed, in milliseconds; null before. */
@@ -547,7 +550,7 @@ export interface PaymentHeld {
   /** Private note; the other side never sees it. */
   readonly personal_note: string | null;
   /** How soon an on-chain send shall confirm; null otherwise. */
-  readonly priority: 'high' | 'normal' | 'background' | null;
+  readonly priority: Priority | null;
   /** When it expires, in milliseconds; null for never. */
   readonly expires_at: number | null;
   /** When it was completed or failed, in milliseconds; null before. */
@@ -563,6 +566,12 @@ export interface PaymentHeld {
   /** The wallet that the payment belongs to; tells several wallets apart. */
   readonly user_pk: string;
 }
+
+/** The order of a list of payments. */
+export type PaymentOrder = 'desc' | 'asc';
+
+/** How soon an on-chain send is to confirm: `high` after about 1 block, `normal` 3, `background` 72. */
+export type Priority = 'high' | 'normal' | 'background';
 
 /** An on-chain transaction. */
 export interface Transaction {
@@ -661,7 +670,7 @@ export interface WebhookTest {
   /** Private note; the other side never sees it. */
   readonly personal_note: string | null;
   /** How soon an on-chain send shall confirm; null otherwise. */
-  readonly priority: 'high' | 'normal' | 'background' | null;
+  readonly priority: Priority | null;
   /** When it expires, in milliseconds; null for never. */
   readonly expires_at: number | null;
   /** When it was completed or failed, in milliseconds; null before. */
@@ -739,7 +748,7 @@ export interface CreateOfferResponse {
 /** Request of POST /v2/node/get_next_unused_address. */
 export interface GetNextUnusedAddressRequest {
   /** Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR). An addition: other servers of this API may not have it. */
-  readonly type?: 'segwit' | 'taproot' | null | undefined;
+  readonly type?: AddressType | null | undefined;
 }
 
 /** Answer of POST /v2/node/get_next_unused_address. */
@@ -855,7 +864,7 @@ export interface PayOnchainRequest {
   /** True sends everything that can be sent in one transaction, in place of an amount. An addition: other servers of this API may not have it. */
   readonly send_all?: boolean | null | undefined;
   /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
-  readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
+  readonly priority?: Priority | null | undefined;
   /** The most that the transaction may cost in fees, in sats. Without it there is no limit. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
   /** Idempotency key of the payment; random when omitted. */
@@ -869,7 +878,7 @@ export interface BumpFeeRequest {
   /** Index of the payment. */
   readonly index: string;
   /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
-  readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
+  readonly priority?: Priority | null | undefined;
   /** The most that raising the fee may cost, in sats. Without it there is no limit. */
   readonly max_fee?: Sats | null | undefined;
 }
@@ -907,7 +916,7 @@ export interface ListPaymentsRequest {
   /** Which payments; `finalized` are completed or failed. */
   readonly filter: 'all' | 'pending' | 'completed' | 'failed' | 'finalized';
   /** Newest first (`desc`), or oldest. */
-  readonly order?: 'desc' | 'asc' | undefined;
+  readonly order?: PaymentOrder | undefined;
   /** The largest number of payments in the answer. */
   readonly limit?: number | undefined;
   /** The `next_index` of the previous page; the page begins after it. */

@@ -52,7 +52,8 @@ export interface Schema {
   readonly default?: unknown;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
-  readonly format?: string;
+  /** `sat` where the text is an amount in satoshis. */
+  readonly 'x-unit'?: string;
   readonly pattern?: string;
   readonly minLength?: number;
   readonly maxLength?: number;

@@ -102,7 +102,7 @@ function namesOf(schema: Schema, use: Use): string[] {
 function nameOf(type: string, schema: Schema, use: Use): string {
   switch (type) {
     case 'string':
-      if (schema.format === 'decimal') return 'amount';
+      if (schema['x-unit'] === 'sat') return 'amount';
       return hexBytes(schema.pattern) ? 'hex' : 'text';
     case 'integer':
       return 'whole number';

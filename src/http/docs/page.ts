@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document, Schema } from './document.ts';
 import { type Endpoint, endpointAnchor, endpointSection, methodLabel } from './endpoint.ts';
+import { withEnumsInPlace } from './enums.ts';
 import { memberTable, schemaAnchor } from './fields.ts';
 import {
   callingSection,
@@ -39,7 +40,8 @@ const AFTER: readonly Place[] = [
 ];
 
 /** Makes the documentation, one page of HTML, from the OpenAPI document. Returns a function that answers with it. */
-export function docsPage(document: Document): () => Response {
+export function docsPage(described: Document): () => Response {
+  const document = withEnumsInPlace(described);
   const [{ url: baseUrl } = { url: '' }] = document.servers;
   const { version } = document.info;
   const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>

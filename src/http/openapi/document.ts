@@ -3,7 +3,7 @@ import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 import { parametersOf } from './parameters.ts';
 import { HEADERS, responsesOf, sharedResponses } from './responses.ts';
 import { webhooks } from './webhook.ts';
-import { ADDITION, accessSentence, CALLING, GROUP_DESCRIPTIONS } from './words.ts';
+import { ADDITION, accessSentence, CALLING, GROUP_DESCRIPTIONS, tagOf } from './words.ts';
 
 interface DocumentOptions {
   readonly version: string;
@@ -34,9 +34,9 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.serverUrl }],
-    tags: [...new Set(routes.map((route) => route.group))].map((name) => ({
-      name,
-      description: GROUP_DESCRIPTIONS[name],
+    tags: [...new Set(routes.map((route) => route.group))].map((group) => ({
+      name: tagOf(group),
+      description: GROUP_DESCRIPTIONS[group],
     })),
     paths,
     webhooks: hooks,
@@ -66,7 +66,7 @@ function operation(route: Route, schemas: Schemas): Json {
   const parameters = parametersOf(route, schemas);
   return {
     operationId: operationId(route),
-    tags: [route.group],
+    tags: [tagOf(route.group)],
     summary: route.summary,
     description: [route.description, accessSentence(route.access), route.addition && ADDITION]
       .filter(Boolean)

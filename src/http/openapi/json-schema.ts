@@ -57,7 +57,23 @@ function tidy({ accepts, addition, ...found }: Json, use: SchemaUse): Json {
       }),
     );
   }
-  return withoutNesting(schema);
+  return withoutNesting(withRulesAside(withSize(schema)));
+}
+
+/** Says that whole numbers have 64 bits: without it, generated clients read times into 32 (docs/decisions.md 176). */
+function withSize(schema: Json): Json {
+  return [schema.type].flat().includes('integer') ? { ...schema, format: 'int64' } : schema;
+}
+
+/**
+ * Puts the rules between the members of an object (`src/http/body-rules.ts`) behind a condition that no object
+ * meets. It says the same as `allOf` alone, but generators that mix the types of a schema with those of its `allOf` or
+ * `not` pass it over (docs/decisions.md 176).
+ */
+function withRulesAside({ allOf, ...schema }: Json): Json {
+  if (!Array.isArray(allOf)) return schema;
+  if (schema.properties === undefined) return { ...schema, allOf };
+  return { ...schema, if: { not: { type: 'object' } }, else: { allOf } };
 }
 
 /** Replaces `anyOf` of a schema and null by one schema that allows null. */
@@ -75,8 +91,12 @@ function orNull(schema: Json): Json {
   }
   if (typeof type !== 'string' || 'const' in schema) {
     if (Array.isArray(type)) return schema;
-    const { description, ...described } = schema;
-    return { ...(description ? { description } : {}), anyOf: [described, NULL] };
+    const { description, default: fallback, ...described } = schema;
+    return {
+      ...(description ? { description } : {}),
+      ...(fallback === undefined ? {} : { default: fallback }),
+      anyOf: [described, NULL],
+    };
   }
   return {
     ...schema,

@@ -9,7 +9,7 @@ import {
 import type { PaymentJson } from '../../model/payment.ts';
 import { exampleHeldPayment, examplePayment, exampleTestPayment } from '../examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
-import { ADDITION } from './words.ts';
+import { ADDITION, WEBHOOK_TAG } from './words.ts';
 
 const ATTEMPTS =
   'There are three attempts, at 0, about 2 and about 8 seconds; after that `POST /v2/webhooks/redeliver` sends it again. It can arrive more than once.';
@@ -75,7 +75,7 @@ function webhook(schemas: Schemas, terms: WebhookTerms): Json {
   return {
     post: {
       operationId: type.replace('.', '_'),
-      tags: ['webhooks'],
+      tags: [WEBHOOK_TAG],
       summary,
       description,
       security: [{}],

@@ -19,6 +19,18 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
   sandbox: 'Controls of the simulated network; they exist only while the sandbox node is in use.',
 };
 
+/**
+ * Returns the tag of a group of endpoints. No tag has the name of a section of the document, such as `webhooks`, and
+ * requests of the sidecar have a tag that no endpoint has: where names are the same, generated clients write one file
+ * over another (docs/decisions.md 176).
+ */
+export function tagOf(group: RouteGroup): string {
+  return group === 'webhooks' ? 'deliveries' : group;
+}
+
+/** The tag of the requests that the sidecar sends. */
+export const WEBHOOK_TAG = 'notices';
+
 /** Titles and texts about what all endpoints have in common. Code stands between backticks. */
 export const CALLING: readonly (readonly [title: string, text: string])[] = [
   [

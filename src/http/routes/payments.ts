@@ -30,6 +30,13 @@ const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
 /** The page size of updated_payments (docs/api.md, Limits). */
 const UPDATED_LIMIT = { default: 50, least: 1, most: 100 };
 
+/** The order of list_payments. It has a name of its own in the OpenAPI document (docs/decisions.md 176). */
+const listOrder = once(() =>
+  z
+    .enum(['desc', 'asc'])
+    .meta({ id: 'PaymentOrder', description: 'The order of a list of payments.' }),
+);
+
 /** The schema of an answer's member `payments`. */
 const paymentList = once(() =>
   z.array(paymentJson()).meta({ description: 'The payments, in order.' }),
@@ -82,8 +89,7 @@ export const paymentRoutes = [
         filter: z
           .enum(['all', 'pending', 'completed', 'failed', 'finalized'])
           .meta({ description: 'Which payments; `finalized` are completed or failed.' }),
-        order: z
-          .enum(['desc', 'asc'])
+        order: listOrder()
           .default('desc')
           .meta({ description: 'Newest first (`desc`), or oldest.' }),
         limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),

@@ -65,7 +65,7 @@ export const proofRoutes = [
       }),
     response: () =>
       z.object({
-        proof: z.string().startsWith('lnp1').meta({ description: 'The proof.' }),
+        proof: z.string().regex(/^lnp1/).meta({ description: 'The proof.' }),
       }),
     errors: ['notFound', 'unsupported'],
     example: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountInputFrom, positiveAmountInput } from '../../model/amount.ts';
 import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
-import { ADDRESS_TYPES } from '../../model/receive.ts';
+import { addressTypeField } from '../../model/receive.ts';
 import { invoiceDescriptionInput, noteInput, personalNoteInput } from '../../model/text.ts';
 import { createInvoice, createOffer, NO_PARTNER, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
@@ -71,7 +71,7 @@ export const receiveRoutes = [
       'The answer is the same address of a type until a payment to it is seen, so other callers may have received it too.',
     body: () =>
       z.object({
-        type: z.enum(ADDRESS_TYPES).optional().meta({
+        type: addressTypeField().optional().meta({
           description: 'Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR).',
           addition: true,
           default: DEFAULT_ADDRESS_TYPE,

@@ -11,6 +11,7 @@ const DEFAULT_BEHAVIOR = 'settle';
 const behaviorInput = once(() =>
   z
     .enum(BEHAVIORS)
+    .meta({ id: 'OutsideBehavior', description: 'How an outside node meets payments.' })
     .optional()
     .meta({ description: 'What the outside node does with a payment.', default: DEFAULT_BEHAVIOR }),
 );

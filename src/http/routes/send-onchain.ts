@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
-import { encodePayment, PRIORITIES, type Priority, paymentJson } from '../../model/payment.ts';
+import { encodePayment, type Priority, paymentJson, priorityField } from '../../model/payment.ts';
 import { hexInput, personalNoteInput } from '../../model/text.ts';
 import { bumpFee } from '../../wallet/pay/bump.ts';
 import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
@@ -16,7 +16,7 @@ const DEFAULT_PRIORITY = 'normal';
 const DEFAULT_BUMP_PRIORITY = 'high';
 
 const priorityInput = (fallback: Priority) =>
-  z.enum(PRIORITIES).optional().meta({
+  priorityField().optional().meta({
     description:
       'How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72.',
     default: fallback,

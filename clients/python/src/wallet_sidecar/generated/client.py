@@ -12,6 +12,7 @@ from ..payment_events import PaymentEvents
 from ..transport import IgnoredFields, Transport, waits
 from .types import (
     AddWebhookEndpointResponse,
+    AddressType,
     AnalyzeResponse,
     BudgetInput,
     BuyWithPaymentAppResponse,
@@ -32,7 +33,9 @@ from .types import (
     NodeInfo,
     OpenChannelResponse,
     Payment,
+    PaymentOrder,
     Permission,
+    Priority,
     PruneClientsResponse,
     RedeliverWebhooksResponse,
     RevokeClientResponse,
@@ -322,7 +325,7 @@ class WalletSidecar:
     def get_next_unused_address(
         self,
         *,
-        type: Literal["segwit", "taproot"] | None = None,
+        type: AddressType | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> GetNextUnusedAddressResponse:
@@ -684,7 +687,7 @@ class WalletSidecar:
         address: str,
         amount: Sats | None = None,
         send_all: bool | None = None,
-        priority: Literal["high", "normal", "background"] | None = None,
+        priority: Priority | None = None,
         max_fee: Sats | None = None,
         client_payment_id: str | None = None,
         personal_note: str | None = None,
@@ -742,7 +745,7 @@ class WalletSidecar:
         self,
         *,
         index: str,
-        priority: Literal["high", "normal", "background"] | None = None,
+        priority: Priority | None = None,
         max_fee: Sats | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -890,7 +893,7 @@ class WalletSidecar:
         self,
         *,
         filter: Literal["all", "pending", "completed", "failed", "finalized"],
-        order: Literal["desc", "asc"] | None = None,
+        order: PaymentOrder | None = None,
         limit: int | None = None,
         after: str | None = None,
         direction: Literal["inbound", "outbound", "info"] | None = None,

@@ -14,10 +14,12 @@ __all__ = [
     "NodeInfo",
     "CreatedInvoice",
     "CreateOfferResponse",
+    "AddressType",
     "GetNextUnusedAddressResponse",
     "TransactionInput",
     "TransactionOutput",
     "Transaction",
+    "Priority",
     "Payment",
     "BuyWithPaymentAppResponse",
     "PayableInvoice",
@@ -28,6 +30,7 @@ __all__ = [
     "Claimable",
     "AnalyzeResponse",
     "SyncPaymentsResponse",
+    "PaymentOrder",
     "ListPaymentsResponse",
     "UpdatedPaymentsResponse",
     "WaitForNextPaymentResponse",
@@ -157,6 +160,13 @@ class CreateOfferResponse:
     """The BOLT 12 offer."""
 
 
+#: Kind of an on-chain address: `segwit` (P2WPKH) or `taproot` (P2TR).
+AddressType = Literal[
+    "segwit",
+    "taproot",
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class GetNextUnusedAddressResponse:
     """Answer of POST /v2/node/get_next_unused_address."""
@@ -208,6 +218,14 @@ class Transaction:
 
     output: tuple[TransactionOutput, ...]
     """Where the money goes."""
+
+
+#: How soon an on-chain send is to confirm: `high` after about 1 block, `normal` 3, `background` 72.
+Priority = Literal[
+    "high",
+    "normal",
+    "background",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,7 +302,7 @@ class Payment:
     personal_note: str | None
     """Private note; the other side never sees it."""
 
-    priority: Literal["high", "normal", "background"] | None
+    priority: Priority | None
     """How soon an on-chain send shall confirm; None otherwise."""
 
     expires_at: int | None
@@ -494,6 +512,13 @@ class SyncPaymentsResponse:
 
     num_updated: int
     """Payments in the cache that changed."""
+
+
+#: The order of a list of payments.
+PaymentOrder = Literal[
+    "desc",
+    "asc",
+]
 
 
 @dataclass(frozen=True, kw_only=True)

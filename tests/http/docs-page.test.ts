@@ -98,6 +98,13 @@ describe('the page of documentation', () => {
     expect(paying).toContain('<td>202</td>');
   });
 
+  test('shows the values of an enum that has a name where they are used, with the default', () => {
+    expect(plain(about('Send on chain'))).toMatch(
+      /priority\s*high, normal or background\s*How soon [^<]*? default normal/,
+    );
+    expect(html).not.toContain('schema-Priority');
+  });
+
   test('describes each resource once', () => {
     for (const name of ['Payment', 'Payable', 'NodeInfo', 'ClientInfo', 'Delivery', 'Error']) {
       expect(html.split(`id="schema-${name}"`)).toHaveLength(2);

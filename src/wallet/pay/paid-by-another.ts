@@ -48,7 +48,8 @@ export function seesEveryPayment(session: Session): boolean {
   return session.isOwner || allows(session, 'get_payment_by_id');
 }
 
-async function maySee(session: Session, index: PaymentIndex): Promise<boolean> {
+/** Returns whether the caller may see an outgoing payment. */
+export async function maySee(session: Session, index: PaymentIndex): Promise<boolean> {
   if (seesEveryPayment(session)) return true;
   return (await session.store.spends.callerOf(session.userPk, index)) === session.caller.id;
 }

@@ -10,7 +10,7 @@ import type { Session } from '../session.ts';
 import { tellingSent } from '../telling-sent.ts';
 import { waitUntil } from '../wait.ts';
 import { fateOf, wordOf } from './fate.ts';
-import { requireMaySee } from './paid-by-another.ts';
+import { maySee, requireMaySee } from './paid-by-another.ts';
 import type { SendIdentity, SendPlan, SendTerms, UnfetchedPlan } from './send-plan.ts';
 
 /** What every pay request brings along, on any rail. */
@@ -45,7 +45,9 @@ export async function send(context: SendContext, plan: SendPlan | UnfetchedPlan)
     const sent = await context.session.locks.run(plan.id, () => sendOnce(context, plan));
     // Another program was faster. Its payment is met in the next round.
     if (sent === null) continue;
-    context.onSent(sent.payment);
+    if (!sent.isOutside || (await maySee(context.session, sent.payment.index))) {
+      context.onSent(sent.payment);
+    }
     return sent;
   }
 }
@@ -56,11 +58,10 @@ async function sendOnce(
   plan: SendPlan | UnfetchedPlan,
 ): Promise<Sent | null> {
   const { session } = context;
-  const { previous, begins, afterAttempt } = await tellingSent('no', () => before(session, plan));
-  if (previous && !begins) {
-    const outside = await isOutside(session, previous);
-    return { payment: previous, begun: false, isOutside: outside };
-  }
+  const { previous, begins, afterAttempt, isOutside } = await tellingSent('no', () =>
+    before(session, plan),
+  );
+  if (previous && !begins) return { payment: previous, begun: false, isOutside };
   const ready = 'fetch' in plan ? await fetched(context, plan) : plan;
   const payment = await session.feed.whileSending(plan.id, session.node, () =>
     begin(context, ready, { previous, afterAttempt }),
@@ -72,21 +73,22 @@ async function sendOnce(
 async function before(
   session: Session,
   plan: SendPlan | UnfetchedPlan,
-): Promise<Before & { readonly begins: boolean }> {
+): Promise<Before & { readonly begins: boolean } & Pick<Sent, 'isOutside'>> {
   await session.resolver.ready();
   const newest = plan.rail === 'onchain' ? null : session.node.newestAttempt(plan.id);
   // An earlier payment is returned without it, also while the node is away.
   newest?.catch(() => undefined);
   const latest = await session.history.latest(plan.id);
-  if (latest) await requireMayMeet(session, latest);
+  const isOutside = latest !== null && (await isMadeOutside(session, latest));
+  if (latest) await requireMayMeet(session, latest, isOutside);
   if (!latest || latest.status === 'failed') plan.requirePayable?.();
   else requireSameAmount(plan, latest);
   const begins = latest === null || mayFollow(plan, latest);
-  return { previous: latest, begins, afterAttempt: begins ? await newest : null };
+  return { previous: latest, begins, afterAttempt: begins ? await newest : null, isOutside };
 }
 
 /** Whether another program of the node makes the payment: a pending one of this program has a spend. */
-async function isOutside({ node, store, userPk }: Session, payment: Payment): Promise<boolean> {
+async function isMadeOutside({ node, store, userPk }: Session, payment: Payment): Promise<boolean> {
   if (node.history || isFinal(payment)) return false;
   return (await store.spends.get(userPk, payment.index)) === null;
 }
@@ -120,8 +122,11 @@ export async function sendAndWait(
     for (;;) {
       const { payment, isOutside } = await send(context, plan);
       const end = await endOf(session, payment, context.signal);
+      if (!isOutside) return end;
       // What another program failed to do does not answer a request that was never sent.
-      if (!isOutside || end.status !== 'failed') return end;
+      if (end.status === 'failed') continue;
+      await requireMaySee(session, end);
+      return end;
     }
   } finally {
     release();
@@ -332,11 +337,15 @@ function requireSameAmount(
 
 /**
  * Throws error 106 when the earlier payment with the same id goes into this wallet, or when it did not fail and the
- * caller may not see it (docs/decisions.md 46).
+ * caller may not see it (docs/decisions.md 46). What another program is still making is not its answer yet.
  */
-async function requireMayMeet(session: Session, previous: Payment): Promise<void> {
+async function requireMayMeet(
+  session: Session,
+  previous: Payment,
+  isOutside: boolean,
+): Promise<void> {
   if (previous.direction !== 'outbound') throw ownInvoice();
-  if (previous.status !== 'failed') await requireMaySee(session, previous);
+  if (previous.status !== 'failed' && !isOutside) await requireMaySee(session, previous);
 }
 
 function requireStillGood(session: Session): void {

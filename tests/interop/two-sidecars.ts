@@ -53,7 +53,7 @@ export function twoSidecarsPay(
     await sidecar.put('/v2/node/sync_payments');
     const { payments } = await sidecar.get('/v2/node/list_payments', {
       filter: 'all',
-      limit: 1000,
+      limit: '1000',
     });
     return payments.filter((one: Body) => one.hash === invoiceHash);
   };

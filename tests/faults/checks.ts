@@ -1,8 +1,10 @@
 import { expect } from 'bun:test';
-import type { PaymentJson } from '../../src/model/payment.ts';
 import type { DevSidecar } from '../support/dev-sidecar.ts';
-import { until } from '../support/until.ts';
+import { sendOk } from '../support/requests.ts';
 import type { UnreliableReceiver } from './receiver.ts';
+import { sandboxPayments } from './rows.ts';
+import { tailByStream, tailByWaits } from './tails.ts';
+import { eventually, expectOneTruth, type Tellers } from './truth.ts';
 
 /** What both wallets hold, satoshis. */
 export async function totalSats(sidecar: DevSidecar, credentials: string): Promise<number> {
@@ -17,98 +19,69 @@ export async function totalSats(sidecar: DevSidecar, credentials: string): Promi
   );
 }
 
-/**
- * Checks both wallets after the load has ended. Every final invoice payment (the second wallet pays) was delivered
- * under exactly one id, and no pending one was. No outbound payment is pending, and the caches are correct. The
- * receiver must accept everything by then.
- */
-export async function expectNothingLost(
-  sidecar: DevSidecar,
-  credentials: string,
-  receiver: UnreliableReceiver,
-): Promise<void> {
-  for (const wallet of [null, credentials]) {
-    const payments = await allPayments(sidecar, wallet);
-    const byInvoice = payments.filter(({ rail }) => rail === 'invoice');
-    const finalized = byInvoice.filter(({ status }) => status !== 'pending');
-    const ids = ({ index }: PaymentJson) => receiver.ids(wallet !== null, index);
-    await eventually(async () => {
-      // An attempt that was on its way when the receiver began to behave may be the last one of its delivery.
-      await deliverEverything(sidecar, wallet);
-      return finalized.every((payment) => ids(payment).size > 0);
-    });
-    const missing = finalized.filter((payment) => ids(payment).size === 0);
-    expect(missing.map(({ index }) => index)).toEqual([]);
-    for (const payment of finalized) expect(ids(payment).size).toBe(1);
-    const pending = byInvoice.filter(({ status }) => status === 'pending');
-    expect(pending.filter(({ direction }) => direction === 'outbound')).toEqual([]);
-    for (const payment of pending) expect(ids(payment).size).toBe(0);
-    await expectCacheEqualsNode(sidecar, wallet, payments);
-  }
-  expect(receiver.invalid()).toEqual([]);
-  expect(receiver.accepted().size).toBeGreaterThan(0);
+/** Both wallets of a sandbox, each with a tail by the event stream and one by waits. */
+export function twoWallets(options: {
+  readonly dataDir: string;
+  /** Where the sidecar is, also after it was killed and started again. */
+  readonly baseUrl: string;
+  readonly second: string;
+}): Tellers[] {
+  const { dataDir, baseUrl } = options;
+  return [undefined, options.second].map((credentials) => {
+    const place = { baseUrl: () => baseUrl, credentials };
+    return {
+      baseUrl,
+      credentials,
+      dataDir,
+      tails: [tailByStream(place), tailByWaits(place)],
+      atNode: (payments, userPk) => {
+        expect(sandboxPayments(dataDir, userPk)).toEqual([...payments]);
+      },
+      isWatched: ({ rail }) => rail === 'invoice',
+    };
+  });
 }
 
-/** Every payment of a wallet (null is the default one), in the order of its last update, which only goes forward. */
-async function allPayments(sidecar: DevSidecar, wallet: string | null): Promise<PaymentJson[]> {
-  const payments = new Map<string, PaymentJson>();
-  let start: string | null = '';
-  let lastMs = 0;
-  while (start !== null) {
-    const page = (await sidecar.call('GET', '/v2/node/updated_payments', {
-      query: { limit: '100', ...(start === '' ? {} : { start_index: start }) },
-      ...(wallet === null ? {} : { credentials: wallet }),
-    })) as { payments: PaymentJson[]; updated_index: string | null };
-    for (const payment of page.payments) {
-      expect(payment.updated_at).toBeGreaterThan(lastMs);
-      lastMs = payment.updated_at;
-      payments.set(payment.index, payment);
-    }
-    start = page.updated_index;
+/** Ends the tails of wallets. */
+export async function stopTails(wallets: readonly Tellers[]): Promise<void> {
+  await Promise.all(wallets.flatMap(({ tails }) => tails.map((tail) => tail.stop())));
+}
+
+/**
+ * Checks both wallets (the second one pays) after the load has ended: all agree, every final payment of an invoice was
+ * accepted under exactly one id, and no other was. The receiver must accept everything by then.
+ */
+export async function expectNothingLost(
+  wallets: readonly Tellers[],
+  receiver: UnreliableReceiver,
+): Promise<void> {
+  for (const wallet of wallets) {
+    const payments = await expectOneTruth(wallet);
+    const outbound = wallet.credentials !== undefined;
+    const accepted = () => receiver.accepted(outbound);
+    const due = payments
+      .filter((payment) => payment.status !== 'pending' && wallet.isWatched(payment))
+      .map(({ index }) => index);
+    await eventually(async () => {
+      // An attempt that was on its way when the receiver began to behave may be the last one of its delivery.
+      await deliverEverything(wallet);
+      const ids = accepted();
+      return due.every((index) => ids.has(index));
+    });
+    expect([...accepted().keys()].toSorted()).toEqual(due);
+    expect([...accepted()].filter(([, ids]) => ids.size !== 1)).toEqual([]);
+    expect(due.length).toBeGreaterThan(0);
   }
-  return [...payments.values()];
+  expect(receiver.invalid()).toEqual([]);
 }
 
 /** Deliveries that the receiver failed three times are kept, and sent again on request. */
-async function deliverEverything(sidecar: DevSidecar, wallet: string | null): Promise<void> {
-  const who = wallet === null ? {} : { credentials: wallet };
-  const { deliveries } = (await sidecar.call('GET', '/v2/webhooks/deliveries', {
+async function deliverEverything({ baseUrl, credentials }: Tellers): Promise<void> {
+  const { deliveries } = (await sendOk(baseUrl, 'GET', '/v2/webhooks/deliveries', {
     query: { state: 'failed', limit: '500' },
-    ...who,
+    credentials,
   })) as { deliveries: { id: string }[] };
   for (const { id } of deliveries) {
-    await sidecar.call('POST', '/v2/webhooks/redeliver', { body: { id }, ...who });
+    await sendOk(baseUrl, 'POST', '/v2/webhooks/redeliver', { body: { id }, credentials });
   }
-}
-
-/** Checks that the cache holds exactly these payments after a sync. */
-async function expectCacheEqualsNode(
-  sidecar: DevSidecar,
-  wallet: string | null,
-  payments: readonly PaymentJson[],
-): Promise<void> {
-  const who = wallet === null ? {} : { credentials: wallet };
-  await sidecar.call('PUT', '/v2/node/sync_payments', who);
-  const cached: PaymentJson[] = [];
-  let after: string | null = '';
-  while (after !== null) {
-    const page = (await sidecar.call('GET', '/v2/node/list_payments', {
-      query: { filter: 'all', order: 'asc', limit: '1000', ...(after === '' ? {} : { after }) },
-      ...who,
-    })) as { payments: PaymentJson[]; next_index: string | null };
-    cached.push(...page.payments);
-    after = page.next_index;
-  }
-  expect(cached).toEqual(payments.toSorted((a, b) => (a.index < b.index ? -1 : 1)));
-}
-
-/**
- * Waits until `holds` returns true, at most for the given time. It does not throw: the check that follows tells what is
- * missing.
- */
-export async function eventually(
-  holds: () => boolean | Promise<boolean>,
-  mostMs = 30_000,
-): Promise<void> {
-  await until(holds, 'it held', mostMs).catch(() => undefined);
 }

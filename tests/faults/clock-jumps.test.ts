@@ -7,10 +7,11 @@ import { freePort } from '../support/ports.ts';
 import { randomFrom } from '../support/random.ts';
 import { CallFailed } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { eventually, expectNothingLost, totalSats } from './checks.ts';
+import { expectNothingLost, stopTails, totalSats, twoWallets } from './checks.ts';
 import { jumpingClock } from './jumping-clock.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
+import { eventually } from './truth.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -37,6 +38,11 @@ test.skipIf(clock === null)(
     const total = await totalSats(sidecar, second);
     const budgeted = await createBudgetedClient(sidecar, second);
     const events = await openEvents(sidecar);
+    const wallets = twoWallets({
+      dataDir: join(folder, 'data'),
+      baseUrl: sidecar.baseUrl,
+      second,
+    });
 
     let jumping = true;
     const working = [second, second, second, budgeted].map(async (credentials, at) => {
@@ -64,8 +70,9 @@ test.skipIf(clock === null)(
     expect(received.length).toBeGreaterThan(0);
     receiver.behave();
     expect(await totalSats(sidecar, second)).toBe(total);
-    await expectNothingLost(sidecar, second, receiver);
-    expect([...receiver.accepted()].filter(([, times]) => times !== 1)).toEqual([]);
+    await expectNothingLost(wallets, receiver);
+    await stopTails(wallets);
+    expect([...receiver.times()].filter(([, times]) => times !== 1)).toEqual([]);
     const { budget } = (await sidecar.call('GET', '/v2/node/client_info', {
       credentials: budgeted,
     })) as { budget: { spent: string } };

@@ -1,5 +1,3 @@
-import { WalletSidecar } from '../../src/client/index.ts';
-import { ERRORS } from '../../src/model/errors.ts';
 import type { FakeLnd } from '../hostile/fake-lnd.ts';
 import { type Answer, type Body, send } from '../support/requests.ts';
 import { type Bill, Bills } from './bills.ts';
@@ -201,50 +199,4 @@ export interface Unkeyed {
   readonly told: string;
   readonly code: number | null;
   readonly index: string | null;
-}
-
-/** A reader of the event stream that opens it again at any sidecar, after the last event that it saw. */
-export class StreamReader {
-  readonly seen = new Map<string, string>();
-  /** Sentences about events that came twice or out of order. */
-  readonly problems: string[] = [];
-  #lastId: string;
-  readonly #stop = new AbortController();
-  readonly #any: () => Member;
-  #running: Promise<void> | null = null;
-
-  constructor(startId: string, any: () => Member) {
-    this.#lastId = startId;
-    this.#any = any;
-  }
-
-  start(): void {
-    this.#running = this.#read();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #read(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        const client = new WalletSidecar({ url: this.#any().baseUrl });
-        for await (const { payment, updatedIndex } of client.events({
-          startIndex: this.#lastId,
-          signal,
-        })) {
-          if (updatedIndex <= this.#lastId) this.problems.push(`${updatedIndex} came again`);
-          this.#lastId = updatedIndex;
-          this.seen.set(payment.index, payment.status);
-        }
-      } catch (error) {
-        const { code } = error as { code?: unknown };
-        if (code === ERRORS.rejected.code) throw error;
-        await Bun.sleep(50);
-      }
-    }
-  }
 }

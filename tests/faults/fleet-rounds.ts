@@ -1,11 +1,11 @@
-import { paymentId, updatedIndex } from '../../src/model/payment-index.ts';
 import { startFakeLnd } from '../hostile/fake-lnd.ts';
 import { startNoticeReceiver } from '../interop/notices.ts';
 import { postgresPrograms, startPostgres } from '../support/postgres.ts';
 import { randomFrom } from '../support/random.ts';
 import { waitUntil } from '../support/until.ts';
-import { FleetLoad, type Stranded, StreamReader } from './fleet-load.ts';
+import { FleetLoad, type Stranded } from './fleet-load.ts';
 import { type Member, startFleet } from './fleet-world.ts';
+import { tailByStream } from './tails.ts';
 
 /**
  * Three sidecars on one database under load, with one fault in each round. After each round no payment was sent twice,
@@ -51,8 +51,7 @@ const load = new FleetLoad(fleet, {
   random: randomFrom(seed + 1),
   credentials: made.client_credentials,
 });
-const reader = new StreamReader(updatedIndex(0, paymentId('ln', '0'.repeat(64))), () => load.any());
-reader.start();
+const reader = tailByStream({ baseUrl: () => load.any().baseUrl });
 
 /** Starts again what has ended, as a service manager does. */
 const supervisor = setInterval(() => {
@@ -143,7 +142,7 @@ async function check(outcome: Awaited<ReturnType<FleetLoad['round']>>): Promise<
   for (const index of outcome.finished) {
     await notices.delivered(index, 'completed');
     await waitUntil(`the stream has told of ${index}`, async () => {
-      return reader.seen.get(index) === 'completed';
+      return reader.told.get(index)?.status === 'completed';
     });
   }
   if (reader.problems.length > 0) throw new Error(reader.problems.join(' '));

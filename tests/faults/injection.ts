@@ -2,12 +2,12 @@ import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { randomFrom } from '../support/random.ts';
 import { CallFailed } from '../support/requests.ts';
-import { eventually } from './checks.ts';
 import { type Fault, type FaultyDisk, faultyDisk } from './faulty-disk.ts';
 import { jumpingClock } from './jumping-clock.ts';
 import type { Operation, Run } from './operations.ts';
 import { EVERY, SEED } from './seed.ts';
 import { Trial, WrongBudget } from './trial.ts';
+import { eventually } from './truth.ts';
 
 /** How many faults of each operation a short run tries. */
 const SAMPLE = 3;
@@ -142,6 +142,7 @@ export class Injection {
     }
     try {
       await check(answer);
+      await this.trial.expectOneTruth();
     } catch (error) {
       const { wrongBudgets, wrongEffects } = this.figures;
       const problems = error instanceof WrongBudget ? wrongBudgets : wrongEffects;

@@ -7,9 +7,10 @@ import { freePort } from '../support/ports.ts';
 import { randomFrom } from '../support/random.ts';
 import { CallFailed } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { expectNothingLost, totalSats } from './checks.ts';
+import { expectNothingLost, stopTails, totalSats, twoWallets } from './checks.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
+import { expectOneTruth, walked } from './truth.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -40,6 +41,11 @@ test(
       body: {},
     })) as { client_credentials: string };
     const total = await totalSats(sidecar, second);
+    const wallets = twoWallets({
+      dataDir: join(folder, 'data'),
+      baseUrl: sidecar.baseUrl,
+      second,
+    });
     const payers = await Promise.all(WORKERS.map((name) => openPayer(sidecar, second, name)));
 
     const keys = new Map<string, Key>();
@@ -57,18 +63,22 @@ test(
       sidecar = await start();
       await repeat(sidecar, someOf([...keys.values()], random), outcomes);
       for (const payer of payers) await expectSpent(sidecar, payer, keys.values());
+      for (const wallet of wallets) await expectOneTruth(wallet);
     }
 
     await repeat(sidecar, [...keys.values()], outcomes);
     const paid = [...outcomes.values()].map(({ index }) => index);
     expect(new Set(paid).size).toBe(paid.length);
-    const all = await outboundOf(sidecar, second);
-    expect(all.toSorted()).toEqual(paid.toSorted());
+    const sent = (await walked({ baseUrl: sidecar.baseUrl, credentials: second })).filter(
+      ({ direction }) => direction === 'outbound',
+    );
+    expect(sent.map(({ index }) => index)).toEqual(paid.toSorted());
     console.log(`Random kills: ${ROUNDS}; keys: ${2 * keys.size}, all with one effect.`);
 
     receiver.behave();
     expect(await totalSats(sidecar, second)).toBe(total);
-    await expectNothingLost(sidecar, second, receiver);
+    await expectNothingLost(wallets, receiver);
+    await stopTails(wallets);
     await sidecar.stop();
     await receiver.stop();
   },
@@ -163,19 +173,4 @@ async function expectSpent(
   };
   const payments = [...keys].filter(({ payer }) => payer.name === name).length;
   expect(Number(budget.spent)).toBe(SATS * payments);
-}
-
-/** What the wallet's node says it has sent. */
-async function outboundOf(sidecar: DevSidecar, credentials: string): Promise<string[]> {
-  const sent = new Set<string>();
-  let start: string | null = '';
-  while (start !== null) {
-    const page = (await sidecar.call('GET', '/v2/node/updated_payments', {
-      query: { limit: '100', ...(start === '' ? {} : { start_index: start }) },
-      credentials,
-    })) as { payments: PaymentJson[]; updated_index: string | null };
-    for (const { index, direction } of page.payments) if (direction === 'outbound') sent.add(index);
-    start = page.updated_index;
-  }
-  return [...sent];
 }

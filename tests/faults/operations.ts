@@ -5,8 +5,8 @@ import type { BudgetJson } from '../../src/model/budget.ts';
 import type { ChannelJson } from '../../src/model/channel.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { CallFailed } from '../support/requests.ts';
-import { eventually } from './checks.ts';
 import { costOf, type Spender, type Trial } from './trial.ts';
+import { eventually } from './truth.ts';
 
 const REFUSED = 106;
 

@@ -16,8 +16,10 @@ export interface UnreliableReceiver {
   ids(outbound: boolean, index: string): ReadonlySet<string>;
   /** The webhook-ids that told that a received payment is held. */
   heldIds(index: string): ReadonlySet<string>;
+  /** The webhook-ids of all accepted ends of payments in a direction, by index. */
+  accepted(outbound: boolean): ReadonlyMap<string, ReadonlySet<string>>;
   /** How often each webhook-id was accepted. */
-  accepted(): ReadonlyMap<string, number>;
+  times(): ReadonlyMap<string, number>;
   /** What was wrong with received webhooks, in words. */
   invalid(): readonly string[];
   stop(): Promise<void>;
@@ -27,7 +29,7 @@ export interface UnreliableReceiver {
 export function unreliableReceiver(random: () => number): UnreliableReceiver {
   let good = false;
   const seen = new Map<string, Set<string>>();
-  const accepted = new Map<string, number>();
+  const times = new Map<string, number>();
   const invalid: string[] = [];
   const server = Bun.serve({
     port: 0,
@@ -44,7 +46,7 @@ export function unreliableReceiver(random: () => number): UnreliableReceiver {
       if (mood < 0.25) return new Response(null, { status: 503 });
       const key = `${held ? 'held ' : ''}${notice.direction === 'outbound'} ${notice.index}`;
       seen.set(key, (seen.get(key) ?? new Set()).add(id));
-      accepted.set(id, (accepted.get(id) ?? 0) + 1);
+      times.set(id, (times.get(id) ?? 0) + 1);
       return new Response(null, { status: 200 });
     },
   });
@@ -56,7 +58,12 @@ export function unreliableReceiver(random: () => number): UnreliableReceiver {
     },
     ids: (outbound, index) => seen.get(`${outbound} ${index}`) ?? new Set<string>(),
     heldIds: (index) => seen.get(`held false ${index}`) ?? new Set<string>(),
-    accepted: () => accepted,
+    accepted: (outbound) => {
+      const start = `${outbound} `;
+      const ends = [...seen].filter(([key]) => key.startsWith(start));
+      return new Map(ends.map(([key, ids]) => [key.slice(start.length), ids]));
+    },
+    times: () => times,
     invalid: () => invalid,
     stop: () => server.stop(true),
   };

@@ -1,15 +1,15 @@
-import { Database } from 'bun:sqlite';
 import { expect } from 'bun:test';
-import { join } from 'node:path';
 import { amountInput } from '../../src/model/amount.ts';
 import type { BudgetJson } from '../../src/model/budget.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { freePort } from '../support/ports.ts';
-import { eventually } from './checks.ts';
 import type { FaultyDisk } from './faulty-disk.ts';
 import type { JumpingClock } from './jumping-clock.ts';
 import { type UnreliableReceiver, unreliableReceiver } from './receiver.ts';
+import { type FileRow, rowsOf, sandboxPayments } from './rows.ts';
+import { type Tail, tailByStream, tailByWaits } from './tails.ts';
+import { eventually, expectOneTruth } from './truth.ts';
 
 /** A time longer than the lease of a delivery that a killed process left. */
 const LEASES_OVER_MS = 60_000;
@@ -40,6 +40,7 @@ export class Trial {
   readonly #port = freePort();
   #sidecar: DevSidecar | null = null;
   #other = '';
+  #tails: readonly Tail[] = [];
 
   constructor(options: {
     readonly dataDir: string;
@@ -64,6 +65,8 @@ export class Trial {
 
   async open(): Promise<this> {
     await this.#start();
+    const place = { baseUrl: () => this.sidecar.baseUrl };
+    this.#tails = [tailByStream(place), tailByWaits(place)];
     this.#other = (await this.post<Credentials>('/sandbox/wallets', {})).client_credentials;
     for (const rail of ['lightning', 'onchain']) {
       await this.post('/sandbox/fund', { amount: '50000000', rail });
@@ -80,6 +83,7 @@ export class Trial {
 
   /** Ends all processes, also when the test failed. */
   async close(): Promise<void> {
+    await Promise.all(this.#tails.map((tail) => tail.stop()));
     await this.#sidecar?.kill();
     await this.receiver.stop();
   }
@@ -179,19 +183,31 @@ export class Trial {
     return (this.#read('SELECT max(seq) AS n FROM delivery', [])[0]?.n as number | null) ?? 0;
   }
 
+  /** Checks that all who tell of the trial wallet's payments agree. */
+  expectOneTruth(): Promise<readonly PaymentJson[]> {
+    return expectOneTruth({
+      baseUrl: this.sidecar.baseUrl,
+      dataDir: this.#dataDir,
+      tails: this.#tails,
+      atNode: (payments, userPk) => {
+        expect(sandboxPayments(this.#dataDir, userPk)).toEqual([...payments]);
+      },
+      isWatched: ({ index }) => this.made.has(index),
+    });
+  }
+
   /** Waits until everything has ended, and checks what must hold for all requests together. */
   async finish(): Promise<void> {
     await this.post('/sandbox/blocks', { count: 6 });
     this.#clock.set(LEASES_OVER_MS);
     await eventually(() => this.pendingDeliveries() === 0);
-    const payments = await this.#payments();
+    const payments = await this.expectOneTruth();
+    await Promise.all(this.#tails.map((tail) => tail.stop()));
     const unasked = payments.filter(
       ({ index, direction, rail }) =>
         !this.made.has(index) && (direction === 'outbound' || rail === 'invoice'),
     );
     expect(unasked.map(shortly)).toEqual([]);
-    const open = payments.filter(({ status }) => status === 'pending');
-    expect(open.filter(({ direction }) => direction === 'outbound').map(shortly)).toEqual([]);
     const over = payments.filter(
       ({ index, status }) => this.made.has(index) && status !== 'pending',
     );
@@ -206,15 +222,11 @@ export class Trial {
     const { status } = await this.get<{ status: string }>('/v2/health');
     expect(status).not.toMatch(/marker|restored|replaced/);
     expect(await this.sidecar.stop()).toBe(0);
-    this.#expectNothingLeft(new Set(over.map(({ index }) => index)));
+    this.#expectNothingLeft();
   }
 
   /** Checks that the database holds no leftovers of final payments. */
-  #expectNothingLeft(over: ReadonlySet<string>): void {
-    const watched = this.#read("SELECT key AS idx FROM watch WHERE kind = 'payment'", []);
-    const spends = this.#read('SELECT idx FROM spend', []);
-    expect(watched.filter(({ idx }) => over.has(`${idx}`))).toEqual([]);
-    expect(spends).toEqual([]);
+  #expectNothingLeft(): void {
     expect(this.#read('SELECT idx, amount_msat FROM spending WHERE NOT settled', [])).toEqual([]);
     const sums = this.#read(
       'SELECT client_pk AS pk, CAST(sum(amount_msat) AS TEXT) AS msat FROM spending GROUP BY pk',
@@ -229,38 +241,14 @@ export class Trial {
     expect(this.#read("SELECT idx FROM delivery WHERE state != 'delivered'", [])).toEqual([]);
   }
 
-  #read(sql: string, bindings: (string | number)[]): Record<string, unknown>[] {
-    const db = new Database(join(this.#dataDir, 'sidecar.sqlite'), { readonly: true });
-    try {
-      return db.query(sql).all(...bindings) as Record<string, unknown>[];
-    } finally {
-      db.close();
-    }
-  }
-
-  /** All payments of the trial wallet, as its node shows them. */
-  async #payments(): Promise<PaymentJson[]> {
-    const payments = new Map<string, PaymentJson>();
-    let start: string | null = '';
-    while (start !== null) {
-      const query: Record<string, string> = { limit: '100' };
-      if (start !== '') query.start_index = start;
-      const page: Page = await this.get('/v2/node/updated_payments', query);
-      for (const payment of page.payments) payments.set(payment.index, payment);
-      start = page.updated_index;
-    }
-    return [...payments.values()];
+  #read(sql: string, bindings: readonly (string | number)[]): FileRow[] {
+    return rowsOf(this.#dataDir, 'sidecar', sql, bindings);
   }
 }
 
 interface Credentials {
   readonly client_pk: string;
   readonly client_credentials: string;
-}
-
-interface Page {
-  readonly payments: PaymentJson[];
-  readonly updated_index: string | null;
 }
 
 export function msat(sats: string): bigint {

@@ -1,0 +1,163 @@
+import { expect } from 'bun:test';
+import type { PaymentJson } from '../../src/model/payment.ts';
+import { sendOk } from '../support/requests.ts';
+import { until } from '../support/until.ts';
+import { rowsOf } from './rows.ts';
+import type { Tail } from './tails.ts';
+
+/** A wallet of a running sidecar, as one of its callers reaches it. */
+export interface WalletPlace {
+  readonly baseUrl: string;
+  readonly credentials?: string | undefined;
+}
+
+/** All that tells of a wallet's payments. */
+export interface Tellers extends WalletPlace {
+  /** The folder of the sidecar's SQLite files. */
+  readonly dataDir: string;
+  /** Readers of the wallet's updates since its first payment. */
+  readonly tails: readonly Tail[];
+  /** Throws unless the node itself has these payments. */
+  readonly atNode: (payments: readonly PaymentJson[], userPk: string) => void;
+  /** Whether the end of the payment must be delivered, once. */
+  readonly isWatched: (payment: PaymentJson) => boolean;
+  /** Whether the outgoing payment may be pending, because something outside has not ended it; none may unless given. */
+  readonly mayBePending?: (payment: PaymentJson) => boolean;
+}
+
+/** How long tails and the last observations of the node may take to arrive. */
+const SETTLED_WITHIN_MS = 30_000;
+
+/**
+ * Checks that all who tell of a wallet's payments agree, when nothing is under way: the node, `updated_payments` from
+ * the start, `list_payments` after a sync, what each tail was told last, and what the store has not finished
+ * (docs/decisions.md 33, 35, 44, 144). Returns the payments by index.
+ */
+export async function expectOneTruth(wallet: Tellers): Promise<readonly PaymentJson[]> {
+  const { mayBePending = () => false } = wallet;
+  const isStuck = ({ direction, status }: PaymentJson) =>
+    direction === 'outbound' && status === 'pending';
+  const open = (payments: readonly PaymentJson[]) =>
+    payments.filter((one) => isStuck(one) && !mayBePending(one));
+  await eventually(async () => open(await walked(wallet)).length === 0);
+  const payments = await walked(wallet);
+  expect(open(payments)).toEqual([]);
+  for (const tail of wallet.tails) await expectTold(tail, payments);
+  await expectListed(wallet, payments);
+  const { user_pk: userPk } = (await get(wallet, '/v2/node/node_info')) as { user_pk: string };
+  wallet.atNode(payments, userPk);
+  expectNoRowLeft(wallet, userPk, payments);
+  return payments;
+}
+
+/** Checks that what a tail was told last are exactly these payments. */
+export async function expectTold(
+  { told, problems }: Tail,
+  payments: readonly PaymentJson[],
+): Promise<void> {
+  await eventually(() =>
+    payments.every(({ index, updated_at: at }) => told.get(index)?.updated_at === at),
+  );
+  expect(byIndex([...told.values()])).toEqual([...payments]);
+  expect(problems).toEqual([]);
+}
+
+/** Every payment by index, from a walk over its last updates, whose times must only go forward. */
+export async function walked(wallet: WalletPlace): Promise<PaymentJson[]> {
+  const payments = new Map<string, PaymentJson>();
+  let start: string | null = '';
+  let lastMs = 0;
+  while (start !== null) {
+    const query = { limit: '100', ...(start === '' ? {} : { start_index: start }) };
+    const page = (await get(wallet, '/v2/node/updated_payments', query)) as Walk;
+    for (const payment of page.payments) {
+      expect(payment.updated_at).toBeGreaterThan(lastMs);
+      lastMs = payment.updated_at;
+      payments.set(payment.index, payment);
+    }
+    start = page.updated_index;
+  }
+  return byIndex([...payments.values()]);
+}
+
+interface Walk {
+  readonly payments: PaymentJson[];
+  readonly updated_index: string | null;
+}
+
+/** Checks that after a sync the lists are these payments, those that are pending and those that are over. */
+export async function expectListed(
+  wallet: WalletPlace,
+  payments: readonly PaymentJson[],
+): Promise<void> {
+  const { baseUrl, credentials } = wallet;
+  await sendOk(baseUrl, 'PUT', '/v2/node/sync_payments', { credentials });
+  expect(await listed(wallet, 'all')).toEqual([...payments]);
+  const isPending = ({ status }: PaymentJson) => status === 'pending';
+  expect(await listed(wallet, 'pending')).toEqual(payments.filter(isPending));
+}
+
+async function listed(wallet: WalletPlace, filter: 'all' | 'pending'): Promise<PaymentJson[]> {
+  const found: PaymentJson[] = [];
+  let after: string | null = '';
+  while (after !== null) {
+    const query = { filter, order: 'asc', limit: '1000', ...(after === '' ? {} : { after }) };
+    const page = (await get(wallet, '/v2/node/list_payments', query)) as List;
+    found.push(...page.payments);
+    after = page.next_index;
+  }
+  return found;
+}
+
+interface List {
+  readonly payments: PaymentJson[];
+  readonly next_index: string | null;
+}
+
+/** Checks that a payment has a spend and a watch exactly while it is pending, and one delivery when it is over. */
+function expectNoRowLeft(
+  { dataDir, isWatched }: Tellers,
+  userPk: string,
+  payments: readonly PaymentJson[],
+): void {
+  const column = (sql: string) =>
+    rowsOf(dataDir, 'sidecar', sql, [userPk])
+      .map(({ idx }) => `${idx}`)
+      .toSorted();
+  const indexes = (isWanted: (payment: PaymentJson) => boolean) =>
+    payments.filter(isWanted).map(({ index }) => index);
+  const isPending = ({ status }: PaymentJson) => status === 'pending';
+  const outgoing = indexes((one) => isPending(one) && one.direction === 'outbound');
+  expect(column('SELECT idx FROM spend WHERE wallet = ?')).toEqual(outgoing);
+  // The wallet's owner has no budget.
+  const reserved = column('SELECT idx FROM spending WHERE wallet = ? AND NOT settled');
+  expect(reserved.filter((index) => !outgoing.includes(index))).toEqual([]);
+  const watches = "SELECT key AS idx FROM watch WHERE wallet = ? AND kind = 'payment'";
+  expect(column(watches)).toEqual(indexes((one) => isPending(one) && isWatched(one)));
+  const deliveries =
+    "SELECT idx FROM delivery WHERE wallet = ? AND endpoint = 'configured' AND event = 'payment.finalized'";
+  expect(column(deliveries)).toEqual(indexes((one) => !isPending(one) && isWatched(one)));
+}
+
+function get(
+  { baseUrl, credentials }: WalletPlace,
+  path: string,
+  query: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  return sendOk(baseUrl, 'GET', path, { query, credentials });
+}
+
+function byIndex(payments: readonly PaymentJson[]): PaymentJson[] {
+  return payments.toSorted((a, b) => (a.index < b.index ? -1 : 1));
+}
+
+/**
+ * Waits until `holds` returns true, at most for the given time. It does not throw: the check that follows tells what is
+ * missing.
+ */
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  mostMs = SETTLED_WITHIN_MS,
+): Promise<void> {
+  await until(holds, 'it held', mostMs).catch(() => undefined);
+}

@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import type { DevSidecar } from '../support/dev-sidecar.ts';
 import { sendOk } from '../support/requests.ts';
 import type { UnreliableReceiver } from './receiver.ts';
-import { sandboxPayments } from './rows.ts';
+import { sandboxPayments, sqlitePaymentRows } from './rows.ts';
 import { tailByStream, tailByWaits } from './tails.ts';
 import { eventually, expectOneTruth, type Tellers } from './truth.ts';
 
@@ -19,7 +19,7 @@ export async function totalSats(sidecar: DevSidecar, credentials: string): Promi
   );
 }
 
-/** Both wallets of a sandbox, each with a tail by the event stream and one by waits. */
+/** Both wallets of a sandbox with its files in that folder, each with a tail by the event stream and one by waits. */
 export function twoWallets(options: {
   readonly dataDir: string;
   /** Where the sidecar is, also after it was killed and started again. */
@@ -32,7 +32,7 @@ export function twoWallets(options: {
     return {
       baseUrl,
       credentials,
-      dataDir,
+      rows: sqlitePaymentRows(dataDir),
       tails: [tailByStream(place), tailByWaits(place)],
       atNode: (payments, userPk) => {
         expect(sandboxPayments(dataDir, userPk)).toEqual([...payments]);

@@ -1,11 +1,13 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startDevSidecar } from '../support/dev-sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import type { CallFailed } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { stopTails, twoWallets } from './checks.ts';
+import { expectOneTruth } from './truth.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -28,6 +30,11 @@ test.skipIf(!mounted)(
     const invoice = () =>
       sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '1' } });
     await invoice();
+    const wallets = twoWallets({
+      dataDir: join(disk, 'data'),
+      baseUrl: sidecar.baseUrl,
+      second: await secondWallet(sidecar),
+    });
     const filler = join(disk, 'filler');
     fill(filler);
     const failures: CallFailed[] = [];
@@ -46,7 +53,8 @@ test.skipIf(!mounted)(
     await sidecar.kill();
     sidecar = await startDevSidecar({ dataDir: join(disk, 'data'), port });
     await invoice();
-    await sidecar.call('PUT', '/v2/node/sync_payments');
+    for (const wallet of wallets) await expectOneTruth(wallet);
+    await stopTails(wallets);
     expect(await sidecar.stop()).toBe(0);
   },
   60_000,
@@ -73,6 +81,13 @@ test('the program does not start with a corrupted database, says so in a sentenc
   await expect(started).rejects.toThrow(/corrupted.*restore it from a backup/s);
   expect(await Bun.file(path).text()).toStartWith('garbage');
 });
+
+async function secondWallet(sidecar: DevSidecar): Promise<string> {
+  const made = (await sidecar.call('POST', '/sandbox/wallets', { body: {} })) as {
+    client_credentials: string;
+  };
+  return made.client_credentials;
+}
 
 function fill(path: string): void {
   for (let size = 8 * 1024 * 1024; size >= 1024; size /= 2) {

@@ -8,6 +8,7 @@ import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { Bills } from './bills.ts';
 import { lndOverFake } from './lnd-over-fake.ts';
 import { expectSameAtLnd, isUnsent } from './lnd-truth.ts';
+import { sqlitePaymentRows } from './rows.ts';
 import { ROUNDS, SEED } from './seed.ts';
 import { type Tail, tailByStream, tailByWaits } from './tails.ts';
 import { expectOneTruth, type Tellers, walked } from './truth.ts';
@@ -53,7 +54,7 @@ beforeAll(async () => {
   tails = [tailByStream(place), tailByWaits(place)];
   wallet = {
     baseUrl: sidecar.baseUrl,
-    dataDir: sidecar.dataDir,
+    rows: sqlitePaymentRows(sidecar.dataDir),
     tails,
     atNode: (payments) => expectSameAtLnd(fake, payments),
     isWatched: ({ direction, rail }) => direction === 'outbound' || rail === 'invoice',

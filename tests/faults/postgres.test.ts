@@ -8,6 +8,10 @@ import { postgresPrograms, startPostgres, type TestPostgres } from '../support/p
 import type { Answer, Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
 import { type Bill, Bills } from './bills.ts';
+import { expectSameAtLnd } from './lnd-truth.ts';
+import { postgresPaymentRows } from './rows.ts';
+import { tailByStream, tailByWaits } from './tails.ts';
+import { expectOneTruth, type Tellers } from './truth.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -25,6 +29,7 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
   let database: readonly string[];
   let client: { credentials: string; pk: string };
   let bills: Bills;
+  let wallet: Tellers;
 
   beforeAll(async () => {
     server = await startPostgres(programs ?? '');
@@ -39,8 +44,17 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
       budget: { amount: '100000', period: 'total' },
     });
     client = { credentials: made.client_credentials, pk: made.client_pk };
+    const place = { baseUrl: () => sidecar.baseUrl };
+    wallet = {
+      baseUrl: sidecar.baseUrl,
+      rows: postgresPaymentRows(server, url),
+      tails: [tailByStream(place), tailByWaits(place)],
+      atNode: (payments) => expectSameAtLnd(fake, payments),
+      isWatched: ({ direction }) => direction === 'outbound',
+    };
   });
   afterAll(async () => {
+    await Promise.all((wallet?.tails ?? []).map((tail) => tail.stop()));
     await sidecar?.close();
     await notices?.stop();
     await fake?.stop();
@@ -69,6 +83,7 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
     }
     const { clients } = await sidecar.get('/v2/node/list_clients');
     expect(clients[client.pk].budget.spent).toBe(`${bills.billedSat}`);
+    await expectOneTruth(wallet);
   };
   const health = async (): Promise<string> => (await sidecar.get('/v2/health')).status;
   const ready = () => until(async () => !/database/.test(await health()), 'health is silent');

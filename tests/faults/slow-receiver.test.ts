@@ -4,7 +4,9 @@ import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { stopTails, twoWallets } from './checks.ts';
 import { jumpingClock } from './jumping-clock.ts';
+import { expectOneTruth } from './truth.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -69,6 +71,12 @@ test('a receiver that hangs for one payment gets the others meanwhile, and that 
     await until(async () => (await delivered(sidecar, credentials)) === OTHERS, 'all are noted');
   }
 
+  const wallets = twoWallets({
+    dataDir: join(folder, 'data'),
+    baseUrl: sidecar.baseUrl,
+    second: payer,
+  });
+  for (const wallet of wallets) await expectOneTruth(wallet);
   await sidecar.kill();
   good = true;
   sidecar = await start();
@@ -80,6 +88,8 @@ test('a receiver that hangs for one payment gets the others meanwhile, and that 
   const ids = [...accepted.values()];
   expect(ids.filter((all) => all.length !== 1 || !all[0]?.startsWith('msg_'))).toEqual([]);
   expect(new Set(ids.flat()).size).toBe(ids.length);
+  for (const wallet of wallets) await expectOneTruth(wallet);
+  await stopTails(wallets);
   expect(await sidecar.stop()).toBe(0);
   never.resolve(new Response());
   await receiver.stop(true);

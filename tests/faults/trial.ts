@@ -7,7 +7,7 @@ import { freePort } from '../support/ports.ts';
 import type { FaultyDisk } from './faulty-disk.ts';
 import type { JumpingClock } from './jumping-clock.ts';
 import { type UnreliableReceiver, unreliableReceiver } from './receiver.ts';
-import { type FileRow, rowsOf, sandboxPayments } from './rows.ts';
+import { type FileRow, rowsOf, sandboxPayments, sqlitePaymentRows } from './rows.ts';
 import { type Tail, tailByStream, tailByWaits } from './tails.ts';
 import { eventually, expectOneTruth } from './truth.ts';
 
@@ -187,7 +187,7 @@ export class Trial {
   expectOneTruth(): Promise<readonly PaymentJson[]> {
     return expectOneTruth({
       baseUrl: this.sidecar.baseUrl,
-      dataDir: this.#dataDir,
+      rows: sqlitePaymentRows(this.#dataDir),
       tails: this.#tails,
       atNode: (payments, userPk) => {
         expect(sandboxPayments(this.#dataDir, userPk)).toEqual([...payments]);

@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { sendOk } from '../support/requests.ts';
 import { until } from '../support/until.ts';
-import { rowsOf } from './rows.ts';
+import type { ReadPaymentRows } from './rows.ts';
 import type { Tail } from './tails.ts';
 
 /** A wallet of a running sidecar, as one of its callers reaches it. */
@@ -13,8 +13,8 @@ export interface WalletPlace {
 
 /** All that tells of a wallet's payments. */
 export interface Tellers extends WalletPlace {
-  /** The folder of the sidecar's SQLite files. */
-  readonly dataDir: string;
+  /** What the store has of the wallet's payments. */
+  readonly rows: ReadPaymentRows;
   /** Readers of the wallet's updates since its first payment. */
   readonly tails: readonly Tail[];
   /** Throws unless the node itself has these payments. */
@@ -56,7 +56,7 @@ async function expectAllAgree(wallet: Tellers, payments: readonly PaymentJson[])
   await expectListed(wallet, payments);
   const { user_pk: userPk } = (await get(wallet, '/v2/node/node_info')) as { user_pk: string };
   wallet.atNode(payments, userPk);
-  expectNoRowLeft(wallet, userPk, payments);
+  await expectNoRowLeft(wallet, userPk, payments);
 }
 
 /** Checks that what a tail was told last are exactly these payments. */
@@ -123,27 +123,20 @@ interface List {
 }
 
 /** Checks that a payment has a spend and a watch exactly while it is pending, and one delivery when it is over. */
-function expectNoRowLeft(
-  { dataDir, isWatched }: Tellers,
+async function expectNoRowLeft(
+  { rows, isWatched }: Tellers,
   userPk: string,
   payments: readonly PaymentJson[],
-): void {
-  const column = (sql: string) =>
-    rowsOf(dataDir, 'sidecar', sql, [userPk])
-      .map(({ idx }) => `${idx}`)
-      .toSorted();
+): Promise<void> {
   const indexes = (isWanted: (payment: PaymentJson) => boolean) =>
     payments.filter(isWanted).map(({ index }) => index);
+  const { spends, reserved, watched, deliveries } = await rows(userPk);
   const outgoing = indexes(isOutgoing);
-  expect(column('SELECT idx FROM spend WHERE wallet = ?')).toEqual(outgoing);
+  expect(spends).toEqual(outgoing);
   // The wallet's owner has no budget.
-  const reserved = column('SELECT idx FROM spending WHERE wallet = ? AND NOT settled');
   expect(reserved.filter((index) => !outgoing.includes(index))).toEqual([]);
-  const watches = "SELECT key AS idx FROM watch WHERE wallet = ? AND kind = 'payment'";
-  expect(column(watches)).toEqual(indexes((one) => isPending(one) && isWatched(one)));
-  const deliveries =
-    "SELECT idx FROM delivery WHERE wallet = ? AND endpoint = 'configured' AND event = 'payment.finalized'";
-  expect(column(deliveries)).toEqual(indexes((one) => !isPending(one) && isWatched(one)));
+  expect(watched).toEqual(indexes((one) => isPending(one) && isWatched(one)));
+  expect(deliveries).toEqual(indexes((one) => !isPending(one) && isWatched(one)));
 }
 
 function get(

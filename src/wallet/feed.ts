@@ -8,7 +8,11 @@ import { FeedAttempts } from './feed-attempts.ts';
 import type { FeedOptions, Follower } from './feed-options.ts';
 import type { FeedStanding } from './feed-standing.ts';
 import { HeldBack } from './held-back.ts';
-import { type PaymentListener, PaymentListeners } from './payment-listeners.ts';
+import {
+  type OnePaymentListener,
+  type PaymentListener,
+  PaymentListeners,
+} from './payment-listeners.ts';
 import { ReadProgress } from './read-progress.ts';
 import { RecentUpdates } from './recent-updates.ts';
 
@@ -89,8 +93,13 @@ export class Feed {
   }
 
   /** {@link listen} for the changes of one payment. */
-  listenTo(index: PaymentIndex, listener: PaymentListener): () => void {
+  listenTo(index: PaymentIndex, listener: OnePaymentListener): () => void {
     return both(this.#listeners.addFor(index, listener), this.hold());
+  }
+
+  /** Tells who waits for a payment that it is gone, since it was given up (docs/decisions.md 144). */
+  tellGone(index: PaymentIndex): void {
+    this.#listeners.emitFor(index, null);
   }
 
   /**

@@ -41,7 +41,8 @@ export async function waitUntil(
   // The promise may be rejected while the row is read and nothing awaits it yet.
   const { promise, resolve, reject } = quietResolvers<Payment>();
   const stopListening = session.feed.listenTo(index, (payment) => {
-    if (isReached(payment)) resolve(payment);
+    if (payment === null) reject(paymentNotFound());
+    else if (isReached(payment)) resolve(payment);
   });
   const unsubscribe = onAbort([signal, session.ended], reject);
   const over = new AbortController();

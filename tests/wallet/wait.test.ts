@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import type { PaymentIndex } from '../../src/model/payment-index.ts';
+import type { SendReport } from '../../src/nodes/node.ts';
+import { send } from '../../src/wallet/pay/send.ts';
 import { waitForFinal } from '../../src/wallet/wait.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { unreachable } from './fake-node.ts';
+import { contextOf, planOf } from './pay/plan.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -59,4 +64,26 @@ test('a payment that is final is returned although the wait has no time', async 
   world.fake.shown.set(index, { payment: sampleDone(1), attempt: null });
   const over = AbortSignal.abort(new Error('time is over'));
   expect(await waitForFinal(owner, index, over)).toMatchObject({ index, status: 'completed' });
+});
+
+test('a wait for a payment that the node then refuses ends: it is not found', async () => {
+  const { owner } = await world.start();
+  await owner.feed.prepare(owner.node);
+  const asked = Promise.withResolvers<string>();
+  const answer = Promise.withResolvers<SendReport>();
+  const sending = send(
+    contextOf(owner),
+    planOf((identity) => {
+      asked.resolve(identity.index);
+      return answer.promise;
+    }),
+  );
+  const told = (await asked.promise) as PaymentIndex;
+  const waits = [waitForFinal(owner, told, NEVER), waitForFinal(owner, told, NEVER)];
+  expect(await Promise.race([...waits, owner.history.stored(told)])).toMatchObject({
+    status: 'pending',
+  });
+  answer.resolve({ state: 'refused', error: unreachable() });
+  await expect(sending).rejects.toMatchObject({ data: { sent: 'no' } });
+  for (const wait of waits) await expect(wait).rejects.toMatchObject({ kind: 'notFound' });
 });

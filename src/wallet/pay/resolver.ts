@@ -295,6 +295,8 @@ export class Resolver {
     for (const index of this.#toGiveUp) {
       await store.spends.abandon(walletId, index, periodStart);
       this.#toGiveUp.delete(index);
+      // A spend that the node has shown stays.
+      if ((await store.spends.get(walletId, index)) === null) feed.tellGone(index);
     }
     await feed.refreshWatched();
   }

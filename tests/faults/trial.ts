@@ -100,6 +100,7 @@ export class Trial {
         ...env,
         LD_PRELOAD: `${disk}:${this.#clock.env.LD_PRELOAD}`,
         ...this.receiver.env,
+        SERVICE_WEBHOOK_EVENTS: 'payment.finalized,payment.held',
       },
     });
   }

@@ -38,8 +38,7 @@ afterEach(async () => {
 
 /** Starts a process whose node pays as given, or as LND does. */
 async function start(payInvoice?: WalletNode['payInvoice']): Promise<Session> {
-  const descriptor = { ...lnd.node.descriptor, repeatsSafely: true };
-  const node = { ...lnd.node, descriptor, ...(payInvoice && { payInvoice }) };
+  const node = { ...lnd.node, ...(payInvoice && { payInvoice }) };
   Object.assign(world.fake, { node });
   return (await world.start()).owner;
 }

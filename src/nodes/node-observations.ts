@@ -13,11 +13,6 @@ export interface Observation {
    * the wallet's own index.
    */
   readonly attempt: number | null;
-  /**
-   * True when the node was asked about the payment that the wallet is sending, and the attempt is that payment's or one
-   * of which nobody can tell whether it is, though its number is smaller than the one from before the send.
-   */
-  readonly isOfAsked?: boolean;
   /** The parts of an AMP receipt, each with its own hash and preimage (hex); null for every other payment. */
   readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
   /** Whether a block has the payment's own transaction, so that no other replaces it now. */

@@ -293,10 +293,14 @@ export class Feed {
     try {
       return await work();
     } finally {
-      // The answer is newer than what was under way before it.
-      const observations = release().filter(({ payment }) => isFinal(payment));
+      const observations = release();
       if (observations.length > 0) await this.#apply({ observations, cursor: null }, node);
     }
+  }
+
+  /** Must be called in {@link whileSending} where the answer was lost. The caller then asks the node what it has. */
+  answerLost(id: PaymentId): void {
+    this.#heldBack.answerLost(id);
   }
 
   /** Stores observations of a node, then calls the listeners and wakes the dispatcher. */

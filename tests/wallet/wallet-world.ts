@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { openLog } from '../../src/lib/log.ts';
 import { sleep } from '../../src/lib/sleep.ts';
-import type { NodeConnector } from '../../src/nodes/node.ts';
+import type { NodeConnector, WalletNode } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import type { Session } from '../../src/wallet/session.ts';
@@ -15,9 +15,15 @@ import { type FakeNode, fakeNode } from './fake-node.ts';
 const ROOT_SEED = new Uint8Array(32).fill(7);
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 
-/** The wallet {@link WALLET} on a fake node and a store in memory. Time passes only when the test says so. */
-export async function walletWorld(options: { readonly history?: boolean } = {}) {
+/**
+ * The wallet {@link WALLET} on a fake node, or on the one that is given, and a store in memory. Time passes only when
+ * the test says so.
+ */
+export async function walletWorld(
+  options: { readonly history?: boolean; readonly node?: WalletNode } = {},
+) {
   const fake: FakeNode = fakeNode(options);
+  const { node = fake.node } = options;
   const store = openSqliteStore(':memory:');
   const marker = memoryMarker();
   /** Runs whenever the node is connected to; a test may replace it. */
@@ -28,7 +34,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
   const world = { fake, store, marker, onConnect, tokenEnded, elapsedMs: 0, pause: sleep, ...ends };
   const connected = async () => {
     await world.onConnect();
-    return { userPk: WALLET, node: fake.node, grant: null };
+    return { userPk: WALLET, node, grant: null };
   };
   const connector: NodeConnector = {
     connectConfigured: connected,
@@ -57,7 +63,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
       guard: await openStoreGuard(store.identity, marker, log),
       rules: observationRules({ log, strict: true, deliver: () => null }),
       log,
-      clock: fake.node.clock,
+      clock: node.clock,
       elapsedMs: () => world.elapsedMs,
       random: () => 0,
       historySinceMs: null,

@@ -14,7 +14,6 @@ import { lndNode } from './node.ts';
 import { LND_PROTOCOL, ROOT_SEED_PROTOCOL } from './protocol.ts';
 import type { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
-import { Sending } from './sending.ts';
 import { lndTokens, RootKeyIds } from './tokens.ts';
 import type { LndWallet } from './wallet.ts';
 
@@ -45,7 +44,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
       coinLocks: new CoinLocks(options.mark, wallet.elapsedMs),
       oddRows: new OddRows('LND', ROW_IDENTITIES),
       publicChannel: new Recent(wallet.elapsedMs),
-      sending: new Sending(),
+      sending: new Set(),
     }),
     nodeOf: (wallet, rest, place) =>
       lndNode({

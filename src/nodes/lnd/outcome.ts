@@ -46,7 +46,7 @@ async function lightningOutcome(
   const outcomeBy = (present: LndPayment): SendOutcome | null => {
     const seen = outboundObservation(present, wallet.clock.now());
     if (mayBeAsked(present, question)) {
-      return { state: 'known', ...asBegun(seen, payment), isOfAsked: true };
+      return { state: 'known', ...asBegun(seen, payment) };
     }
     return seen.payment.status === 'completed' ? { state: 'taken', ...seen } : null;
   };

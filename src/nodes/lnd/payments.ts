@@ -65,25 +65,9 @@ export async function paySpontaneous(
 /**
  * Starts a payment and returns once LND has recorded it. Its outcome is published to the feed as it arrives; when the
  * connection breaks, it is looked up by hash, since LND continues to pay. Every payment has a fee limit, because LND's
- * own default is 0. What LND tells of the hash before it answers is withheld from the feed.
+ * own default is 0.
  */
 async function startPayment(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
-  command: PayInvoiceCommand | PaySpontaneousCommand,
-  paymentHash: string,
-  request: Readonly<Record<string, unknown>>,
-): Promise<SendReport> {
-  wallet.sending.ask(paymentHash);
-  try {
-    return await askToPay(rest, owner, wallet, command, paymentHash, request);
-  } finally {
-    if (wallet.sending.answered(paymentHash)) void publishPresent(owner, wallet, paymentHash);
-  }
-}
-
-async function askToPay(
   rest: LndRest,
   owner: LndRest,
   wallet: LndWallet,
@@ -100,7 +84,7 @@ async function askToPay(
   const identified = (payment: LndPayment): Observation => {
     const seen = outboundObservation(payment, wallet.clock.now());
     const { index, createdAtMs } = command;
-    return { ...seen, isOfAsked: true, payment: { ...seen.payment, index, createdAtMs } };
+    return { ...seen, payment: { ...seen.payment, index, createdAtMs } };
   };
   const updates = rest.stream(
     'POST',
@@ -114,12 +98,14 @@ async function askToPay(
     wallet.closed,
     { certainty: refusesToPay, headWithinMs: FIRST_WITHIN_MS, isPrepared: true },
   );
+  wallet.sending.add(paymentHash);
   try {
     const first = await updates.next();
     if (first.done) throw lostConnection();
     void followSend(updates, wallet, paymentHash, identified);
     return { state: 'known', ...identified(first.value) };
   } catch (error) {
+    wallet.sending.delete(paymentHash);
     if (!(error instanceof ApiError)) throw error;
     if (!isAlreadyThere(error)) return reportOf(error);
     const present = await trackedPayment(owner, paymentHash).catch(() => null);
@@ -132,20 +118,6 @@ async function askToPay(
   }
 }
 
-/** Tells the feed of the attempt that LND has now. The next look does where this one fails. */
-async function publishPresent(
-  owner: LndRest,
-  wallet: LndWallet,
-  paymentHash: string,
-): Promise<void> {
-  try {
-    const present = await trackedPayment(owner, paymentHash);
-    if (present) wallet.local.publish([outboundObservation(present, wallet.clock.now())]);
-  } catch {
-    wallet.local.requestLook();
-  }
-}
-
 async function followSend(
   updates: AsyncGenerator<LndPayment, void>,
   wallet: LndWallet,
@@ -153,7 +125,6 @@ async function followSend(
   identified: (payment: LndPayment) => Observation,
 ): Promise<void> {
   let ended = false;
-  wallet.sending.follow(paymentHash);
   try {
     for await (const update of updates) {
       const seen = identified(update);
@@ -163,7 +134,7 @@ async function followSend(
   } catch {
     // The stream broke; the payment is looked up by its hash instead.
   } finally {
-    wallet.sending.unfollow(paymentHash);
+    wallet.sending.delete(paymentHash);
     if (!ended) wallet.local.requestLook();
   }
 }

@@ -55,9 +55,8 @@ export async function* followWallet(
   };
   const noted = ({ observations, reached }: Found): Found['observations'] => {
     cursor = advanced(cursor, reached);
-    const told = observations.filter((seen) => !wallet.sending.withholds(seen));
-    unfinished.note(told.map(({ payment }) => payment));
-    return told;
+    unfinished.note(observations.map(({ payment }) => payment));
+    return observations;
   };
   const againWithinMs = (): number | null => {
     if (listLag.waiting) return LISTED_WITHIN_MS;

@@ -4,7 +4,6 @@ import type { RemoteWallet } from '../remote/wallet.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import type { CoinLocks } from './coin-locks.ts';
 import type { LabelGrace } from './label-grace.ts';
-import type { Sending } from './sending.ts';
 
 /** One LND wallet, shared by all handles to it. */
 export interface LndWallet extends RemoteWallet {
@@ -15,5 +14,6 @@ export interface LndWallet extends RemoteWallet {
   readonly oddRows: OddRows;
   /** Whether it has a public channel that is active. */
   readonly publicChannel: Recent<boolean>;
-  readonly sending: Sending;
+  /** Payment hashes of sends whose outcome this process reads from the answer of the send call. */
+  readonly sending: Set<string>;
 }

@@ -26,8 +26,6 @@ export interface ObservedPayment {
   readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
   /** Whether a block has the payment's own transaction, so that no other replaces it now. */
   readonly inBlock?: boolean;
-  /** See `Observation.isOfAsked`. */
-  readonly isOfAsked?: boolean;
   /**
    * True when the sidecar made the observation itself. The node has then shown nothing, so the spend does not become
    * `known`.

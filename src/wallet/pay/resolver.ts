@@ -265,7 +265,7 @@ export class Resolver {
       if ('payment' in said) {
         const word = wordOf(said, spend.payment);
         await this.#conclude(node, spend, said, fateOf(spend.state, 'repeat', word));
-      }
+      } else this.#options.feed.answerLost(idOf(spend.payment));
       return said;
     });
     if (report === null || 'payment' in report || rail === 'onchain') return;

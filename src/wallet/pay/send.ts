@@ -1,6 +1,6 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, internalUnlessApi, ownInvoice } from '../../model/errors.ts';
-import { blankPayment, isFinal, type Payment } from '../../model/payment.ts';
+import { blankPayment, idOf, isFinal, type Payment } from '../../model/payment.ts';
 import { type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import type { NewSpend, SpendState } from '../../store/ports.ts';
@@ -302,6 +302,7 @@ async function startedPayment(
       'The node may have been asked to send, and the outcome is not known; it is asked again.',
       { walletId: userPk, index, error },
     );
+    feed.answerLost(idOf(pending));
     resolver.resolve(index);
     return pending;
   }
@@ -312,6 +313,7 @@ async function startedPayment(
     return fate === 'give_way' ? null : stored;
   } catch (error) {
     // The node has shown the payment, but it could not be stored, so the node is asked again.
+    feed.answerLost(idOf(pending));
     resolver.resolve(index);
     throw internalUnlessApi(error).with({ sent: 'unknown', index });
   }

@@ -10,7 +10,6 @@ import { CoinLocks } from '../../../src/nodes/lnd/coin-locks.ts';
 import { LabelGrace } from '../../../src/nodes/lnd/label-grace.ts';
 import { publishSend, signSend } from '../../../src/nodes/lnd/onchain.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { Sending } from '../../../src/nodes/lnd/sending.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { LocalChanges } from '../../../src/nodes/remote/local-changes.ts';
 import { OddRows } from '../../../src/nodes/remote/odd-rows.ts';
@@ -40,7 +39,7 @@ const wallet = {
   oddRows: new OddRows('LND', []),
   publicChannel: new Recent<boolean>(() => 0),
   sendable: new Sendable(() => 0),
-  sending: new Sending(),
+  sending: new Set<string>(),
   closed: new AbortController().signal,
 };
 

@@ -1,16 +1,21 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { ServerResponse } from 'node:http';
-import { blankPayment, type Payment } from '../../../src/model/payment.ts';
-import type { Observation, SendReport, WalletNode } from '../../../src/nodes/node.ts';
-import type { Store } from '../../../src/store/ports.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
+import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
+import type { Payment } from '../../../src/model/payment.ts';
 import { periodStart } from '../../../src/wallet/budget.ts';
-import { type Following, follow, lightningId, payCommand } from '../../contracts/node/steps.ts';
+import { createClient } from '../../../src/wallet/clients.ts';
+import { randomNames } from '../../../src/wallet/effect-names.ts';
+import { planInvoicePayment } from '../../../src/wallet/pay/invoice.ts';
+import { sendAndWait } from '../../../src/wallet/pay/send.ts';
+import type { Session } from '../../../src/wallet/session.ts';
 import { paymentJson } from '../../hostile/fake-lnd/payments.ts';
 import { LndError } from '../../hostile/fake-lnd/rpc.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
-import { fits, newSpend, rules } from '../../support/store-steps.ts';
+import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
+import { clientRequest } from '../../wallet/client-world.ts';
+import { contextOf } from '../../wallet/pay/plan.ts';
+import { type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';
 import { connectedOnFake } from './connected-on-fake.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -36,49 +41,84 @@ function orders(ours: readonly Step[], theirs: readonly Step[]): Step[][] {
 const MOMENT_MS = 60;
 const AMOUNT_MSAT = 5000n;
 
+/** A point at which our payment is held: the test waits until it is there, and lets it go on. */
+function gate() {
+  const reached = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  return {
+    reached: reached.promise,
+    open: opened.resolve,
+    async pass() {
+      reached.resolve();
+      await opened.promise;
+    },
+  };
+}
+
 let fake: FakeLnd;
-let wallet: Awaited<ReturnType<typeof connectedOnFake>>;
-let node: WalletNode;
-let store: Store;
-let feed: Following;
-/** What the test holds back between our request and its answer. */
-let gates: { read: PromiseWithResolvers<void>; answer: PromiseWithResolvers<void> };
-let arrived: PromiseWithResolvers<void>;
-let isRead: PromiseWithResolvers<void>;
+let connected: Awaited<ReturnType<typeof connectedOnFake>>;
+let world: WalletWorld;
+let payer: Session;
+let clientPk: string;
+let release: () => void;
+let gates: Record<'asked' | 'arrived' | 'read', ReturnType<typeof gate>>;
+/** Whether LND's answer to our request never arrives. */
+let isAnswerLost: boolean;
+let invoice: string;
+let hash: string;
 
 beforeEach(async () => {
-  gates = { read: Promise.withResolvers(), answer: Promise.withResolvers() };
-  arrived = Promise.withResolvers();
-  isRead = Promise.withResolvers();
+  gates = { asked: gate(), arrived: gate(), read: gate() };
+  isAnswerLost = false;
   fake = await startFakeLnd({
     onchainSat: 0n,
     hooks: {
       async intercept({ path, body }, response) {
         if (path !== '/v2/router/send') return false;
-        arrived.resolve();
-        await gates.read.promise;
+        await gates.arrived.pass();
         const said = sendOf(body);
-        isRead.resolve();
-        await gates.answer.promise;
-        await saying(response, said);
+        await gates.read.pass();
+        if (isAnswerLost) response.destroy();
+        else await saying(response, said);
         return true;
       },
     },
   });
-  wallet = await connectedOnFake(fake);
-  node = wallet.node;
-  store = openSqliteStore(':memory:');
-  feed = follow(node);
-  await until(feed.isCaughtUp, 'the feed has caught up');
+  connected = await connectedOnFake(fake);
+  const { node } = connected;
+  world = await walletWorld({
+    node: {
+      ...node,
+      async newestAttempt(id) {
+        const newest = await node.newestAttempt(id);
+        await gates.asked.pass();
+        return newest;
+      },
+    },
+  });
+  const { wallets, owner } = await world.start();
+  const { client, credentials } = await createClient(
+    owner,
+    clientRequest(['send', 'read_payments'], {
+      budget: { amountMsat: 100_000n, period: 'total', maxPaymentMsat: null },
+    }),
+    randomNames,
+  );
+  ({ clientPk } = client);
+  payer = await wallets.open(credentials);
+  release = payer.feed.hold();
+  await payer.feed.caughtUp();
   // The feed reads LND's lists once more a second later, and then rests: from now on the stream alone tells.
   const reads = () => fake.received.filter(({ path }) => path.startsWith('/v1/transactions?'));
   await until(() => reads().length > 1, 'the feed has read the lists once more');
+  ({ invoice, hash } = fake.payments.foreignInvoice({ amountMsat: AMOUNT_MSAT }));
+  fake.payments.decide(hash, { end: 'hold' });
 });
 afterEach(async () => {
-  await feed.end().catch(() => undefined);
-  await wallet.close();
+  release();
+  await world.close();
+  await connected.close();
   await fake.stop();
-  await store.close();
 });
 
 /** What LND says to a send: the payment that it made, or its refusal. */
@@ -107,186 +147,164 @@ async function saying(response: ServerResponse, said: { hash: string } | LndErro
   response.end();
 }
 
-/** Our payment of the invoice, as the wallet makes it, step by step. */
-class OurPayment {
-  readonly #invoice: string;
-  readonly #hash: string;
-  #afterAttempt: number | null = null;
-  #begun: Payment | null = null;
-  #report: Promise<SendReport> | null = null;
-  #applied = 0;
-  #toldBefore = 0;
+/** Begins to pay the invoice, as a request to the sidecar does. */
+function pay(): Promise<Payment> {
+  const request = {
+    invoice: decodeBolt11(invoice),
+    amountMsat: null,
+    maxFeeMsat: 1000n,
+    personalNote: null,
+    message: null,
+  };
+  const plan = planInvoicePayment(request, payer, { ppm: 0, leastMsat: 0n });
+  const paid = sendAndWait(contextOf(payer), plan);
+  paid.catch(() => undefined);
+  return paid;
+}
 
-  constructor(invoice: string, hash: string) {
-    [this.#invoice, this.#hash] = [invoice, hash];
-  }
-
-  async asks(): Promise<void> {
-    this.#afterAttempt = await node.newestAttempt(lightningId(this.#hash));
-  }
-
-  async begins(): Promise<void> {
-    await this.stores();
-    // In another millisecond than the other payment, so that no index is the same by chance.
-    const command = payCommand(node, this.#invoice, { createdAtMs: Date.now() + 5000 });
-    this.#begun = {
-      ...blankPayment({
-        index: command.index,
-        rail: 'invoice',
-        direction: 'outbound',
-        status: 'pending',
-        statusMsg: 'pending',
-        createdAtMs: command.createdAtMs,
-        updatedAtMs: command.createdAtMs,
-      }),
-      hash: this.#hash,
-      amountMsat: AMOUNT_MSAT,
-      invoice: this.#invoice,
-    };
-    const spend = newSpend(this.#begun, { journaled: true, afterAttempt: this.#afterAttempt });
-    await store.spends.begin(wallet.walletId, spend, fits);
-    this.#report = node.payInvoice(command);
-    this.#toldBefore = feed.observations.length;
-    await arrived.promise;
-  }
-
-  /** The report, with what the wallet does at it: on `taken` it gives its spend up. */
-  async answered(): Promise<SendReport> {
-    const report = await this.#report;
-    if (report === null || this.#begun === null) throw new Error('it has not begun');
-    if (report.state === 'taken') {
-      await store.spends.abandon(wallet.walletId, this.#begun.index, periodStart);
-    }
-    if (report.state === 'taken' || report.state === 'known') await this.#store([report]);
-    return report;
-  }
-
-  get index(): string {
-    return this.#begun?.index ?? '';
-  }
-
-  /** What the feed has told of the hash since our request was made. */
-  toldSinceAsked(): readonly Observation[] {
-    const since = feed.observations.slice(this.#toldBefore);
-    return since.filter(({ payment }) => payment.hash === this.#hash);
-  }
-
-  /** Stores what the feed has told since. */
-  async stores(): Promise<void> {
-    const told = feed.observations.slice(this.#applied);
-    this.#applied += told.length;
-    await this.#store(told);
-  }
-
-  #store(observations: readonly Observation[]): Promise<unknown> {
-    const batch = { observations, cursor: null, journaled: true, nowMs: Date.now() };
-    return store.observations.apply(wallet.walletId, batch, rules);
-  }
-
-  async rows(): Promise<Payment[]> {
-    await this.stores();
-    return store.journal.updatedAfter(wallet.walletId, null, 100);
+/** Another program pays the invoice. Returns whether LND made its payment. */
+function theyPay(): boolean {
+  try {
+    fake.payments.send({ paymentRequest: invoice, amountMsat: 0n, feeLimitMsat: 1000n });
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(LndError);
+    return false;
   }
 }
 
-const told = (hash: string) =>
-  feed.observations.filter(({ payment }) => payment.hash === hash).map(({ attempt }) => attempt);
+/** Our payment up to where its request has reached LND, which has not read it yet. */
+async function arrived(): Promise<{ readonly paid: Promise<Payment> }> {
+  const paid = pay();
+  gates.asked.open();
+  await gates.arrived.reached;
+  return { paid };
+}
+
+const rows = () => world.store.journal.updatedAfter(WALLET, null, 100);
+const unfinished = () => world.store.spends.unfinished(WALLET);
+const spentMsat = async () =>
+  (await world.store.budgets.get(WALLET, clientPk, Date.now(), periodStart)).spentMsat;
+
+/** Nobody can tell yet whose attempt it is. */
+async function nothingIsToldOfIt(): Promise<void> {
+  await Bun.sleep(MOMENT_MS);
+  expect(await rows()).toMatchObject([{ status: 'pending' }]);
+  expect(await unfinished()).toMatchObject([{ state: 'asked', attempt: null }]);
+}
 
 describe('another program pays the same invoice', () => {
   for (const order of orders(OURS, THEIRS)) {
     test(`is told apart, and is one row: ${order.map(worded).join(', ')}`, async () => {
-      const { invoice, hash } = fake.payments.foreignInvoice({ amountMsat: AMOUNT_MSAT });
-      fake.payments.decide(hash, { end: 'hold' });
-      const ours = new OurPayment(invoice, hash);
-      let isTheirs = false;
-      let report: SendReport | null = null;
       const isBefore = (one: Step, other: Step) => order.indexOf(one) < order.indexOf(other);
       const streamed = Promise.withResolvers<void>();
       fake.payments.streamed = streamed.promise;
-      const isOpen =
-        isBefore('begins', 'is told by the feed') && isBefore('is told by the feed', 'is answered');
+      let isTheirs = false;
+      let paid: Promise<Payment> | null = null;
+      // A request that meets another program's payment waits for it, and asks LND for none.
+      const isAsked =
+        isBefore('asks for the newest attempt', 'pays') &&
+        isBefore('begins', 'is told by the feed');
       const steps: Record<Step, () => Promise<unknown>> = {
-        'asks for the newest attempt': () => ours.asks(),
-        begins: () => ours.begins(),
-        'is read by LND': () => {
-          gates.read.resolve();
-          return isRead.promise;
+        'asks for the newest attempt': async () => {
+          paid = pay();
+          await gates.asked.reached;
+        },
+        begins: async () => {
+          gates.asked.open();
+          if (isAsked) await gates.arrived.reached;
+        },
+        'is read by LND': async () => {
+          gates.arrived.open();
+          if (isAsked) await gates.read.reached;
         },
         'is answered': async () => {
-          gates.answer.resolve();
-          report = await ours.answered();
+          gates.read.open();
+          const isOver = async () => (await unfinished()).every(({ state }) => state === 'known');
+          await until(isOver, 'the answer is stored');
         },
         pays: async () => {
-          const most = { amountMsat: 0n, feeLimitMsat: 1000n };
-          try {
-            fake.payments.send({ paymentRequest: invoice, ...most });
-            isTheirs = true;
-          } catch (error) {
-            expect(error).toBeInstanceOf(LndError);
-          }
+          isTheirs = theyPay();
         },
         'is told by the feed': async () => {
           streamed.resolve();
-          if (isOpen) {
-            await Bun.sleep(MOMENT_MS);
-            await ours.stores();
-            // Nobody can tell yet whose attempt it is.
-            expect(ours.toldSinceAsked()).toEqual([]);
-          } else if (isTheirs) {
-            await until(() => told(hash).length > 0, 'the feed told of it');
-            await ours.stores();
-          }
+          if (isAsked && isBefore('is told by the feed', 'is answered')) await nothingIsToldOfIt();
+          else await until(async () => (await rows()).length > 0, 'the feed told of it');
         },
       };
       for (const step of order) await steps[step]();
 
       expect(fake.payments.attempts.get(hash)).toBe(1);
       expect(isTheirs).toBe(isBefore('pays', 'is read by LND'));
-      const attempt = await node.newestAttempt(lightningId(hash));
-      expect(report).toMatchObject({ state: isTheirs ? 'taken' : 'known', attempt });
       fake.payments.resolve(hash, { end: 'succeed' });
-      await feed.shows(hash, 'completed');
-      const rows = await ours.rows();
-      expect(rows).toMatchObject([{ hash, status: 'completed' }]);
-      expect(rows[0]?.index === ours.index).toBe(!isTheirs);
+      const { index } = (await paid) as unknown as Payment;
+      expect(await rows()).toMatchObject([{ index, hash, status: 'completed' }]);
+      expect(await unfinished()).toEqual([]);
+      expect(await spentMsat()).toBe(isTheirs ? 0n : AMOUNT_MSAT);
+      const sends = fake.received.filter(({ path }) => path === '/v2/router/send');
+      expect(sends).toHaveLength(isAsked ? 1 : 0);
     });
   }
 
   test('and fails just before our request arrives: our own attempt is not ended by it', async () => {
-    const { invoice, hash } = fake.payments.foreignInvoice({ amountMsat: AMOUNT_MSAT });
-    fake.payments.decide(hash, { end: 'hold' });
-    const ours = new OurPayment(invoice, hash);
-    await ours.asks();
-    await ours.begins();
-    fake.payments.send({ paymentRequest: invoice, amountMsat: 0n, feeLimitMsat: 1000n });
+    const { paid } = await arrived();
+    theyPay();
     fake.payments.resolve(hash, { end: 'fail' });
-    await Bun.sleep(MOMENT_MS);
-    expect(await ours.rows()).toMatchObject([{ status: 'pending' }]);
-    gates.read.resolve();
-    gates.answer.resolve();
-    expect(await ours.answered()).toMatchObject({ state: 'known', payment: { status: 'pending' } });
+    await nothingIsToldOfIt();
+    gates.arrived.open();
+    gates.read.open();
+    await until(async () => (await unfinished())[0]?.state === 'known', 'the answer is stored');
     fake.payments.resolve(hash, { end: 'succeed' });
-    await feed.shows(hash, 'completed');
-    expect(await ours.rows()).toMatchObject([{ index: ours.index, status: 'completed' }]);
+    const { index, status } = await paid;
+    expect(status).toBe('completed');
+    const [other, ...ours] = (await rows()).toSorted(byStatus);
+    expect(ours).toMatchObject([{ index, status: 'completed' }]);
+    expect(other).toMatchObject({ hash, status: 'failed' });
+    expect(await spentMsat()).toBe(AMOUNT_MSAT);
   });
 
-  test('while LND refuses ours for another reason: the feed tells of it after that', async () => {
-    const { invoice, hash } = fake.payments.foreignInvoice({ amountMsat: AMOUNT_MSAT });
-    const ours = new OurPayment(invoice, hash);
-    await ours.asks();
-    await ours.begins();
-    fake.payments.decide(hash, { end: 'fail' });
-    fake.payments.send({ paymentRequest: invoice, amountMsat: 0n, feeLimitMsat: 1000n });
-    await Bun.sleep(MOMENT_MS);
-    expect(ours.toldSinceAsked()).toEqual([]);
-    fake.advanceClock(2 * 3600);
-    gates.read.resolve();
-    gates.answer.resolve();
-    expect((await ours.answered()).state).toBe('refused');
-    const told = await Promise.race([feed.shows(hash, 'failed'), Bun.sleep(3000)]);
-    expect(told).toMatchObject({ attempt: await node.newestAttempt(lightningId(hash)) });
+  test('and fails just before our request arrives, whose answer is lost: ours is not ended by it', async () => {
+    isAnswerLost = true;
+    const { paid } = await arrived();
+    theyPay();
+    fake.payments.resolve(hash, { end: 'fail' });
+    await nothingIsToldOfIt();
+    gates.arrived.open();
+    gates.read.open();
+    await until(async () => (await unfinished())[0]?.state !== 'asked', 'LND was asked again');
+    expect(await rows()).toMatchObject([{ status: 'pending' }]);
+    fake.payments.resolve(hash, { end: 'succeed' });
+    const { index, status } = await paid;
+    expect(status).toBe('completed');
+    expect(await rows()).toMatchObject([{ index, status: 'completed' }]);
   });
+
+  test.each([
+    ['is over', 'failed'],
+    ['is not over', 'pending'],
+  ] as const)(
+    'and %s while LND refuses ours for another reason: it is told after that',
+    async (_, status) => {
+      const { paid } = await arrived();
+      theyPay();
+      if (status === 'failed') fake.payments.resolve(hash, { end: 'fail' });
+      await nothingIsToldOfIt();
+      fake.advanceClock(2 * 3600);
+      gates.arrived.open();
+      gates.read.open();
+      await expect(paid).rejects.toMatchObject({ kind: 'refused', data: { sent: 'no' } });
+      await until(async () => (await rows()).length > 0, 'it is told');
+      expect(await rows()).toMatchObject([{ hash, status }]);
+      expect(await unfinished()).toEqual([]);
+      expect(await spentMsat()).toBe(0n);
+    },
+  );
 });
+
+/** Orders payments so that what failed comes first. */
+function byStatus(a: Payment, b: Payment): number {
+  return Number(b.status === 'failed') - Number(a.status === 'failed');
+}
 
 function worded(step: Step): string {
   return `${THEIRS.some((one) => one === step) ? 'it' : 'ours'} ${step}`;

@@ -14,9 +14,9 @@ interface HealthOptions {
   readonly store: Pick<Store, 'problem'>;
   /** Indexes of payments that the node shows as completed without proof (docs/decisions.md 43). */
   readonly unproven: ReadonlySet<string>;
-  /** Indexes of payments of which the node reported what contradicts the wallet's own facts (docs/decisions.md 164). */
+  /** Indexes of payments of which the node reported what contradicts the wallet's own facts (docs/decisions.md 159). */
   readonly contradicted: ReadonlySet<string>;
-  /** Sentences about what nodes answered that was not what they were asked for (docs/decisions.md 165). */
+  /** Sentences about what nodes answered that was not what they were asked for (docs/decisions.md 160). */
   readonly unfit: ReadonlySet<string>;
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;

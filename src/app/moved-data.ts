@@ -22,7 +22,7 @@ export function noteMoved(dataDir: string, databaseName: string): () => void {
 
 /**
  * Throws {@link ConfigError} for a data directory whose store was moved to a database, and says to which. Started
- * without it, the sidecar would begin as an empty one, or go on beside the other (docs/decisions.md 152).
+ * without it, the sidecar would begin as an empty one, or go on beside the other (docs/decisions.md 147).
  */
 export function requireNotMoved(dataDir: string): void {
   const note = noteFile(dataDir);

@@ -199,7 +199,7 @@ function asHttpsUrl(text: string): Parsed<string> {
   return parsed;
 }
 
-/** The event that --webhook-url always receives, since no payment may end unheard (docs/decisions.md 173). */
+/** The event that --webhook-url always receives, since no payment may end unheard (docs/decisions.md 164). */
 const ALWAYS_SENT: WebhookEvent = 'payment.finalized';
 
 function asWebhookEvents(text: string): Parsed<readonly WebhookEvent[]> {

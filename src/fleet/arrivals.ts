@@ -39,7 +39,7 @@ export function answerMisdirected(): Response {
   return answerUnserved('This sidecar does not lead: try again in a moment.', NOT_LEADING);
 }
 
-/** Returns the answer to a request whose header is not good, or not any more (docs/decisions.md 172). */
+/** Returns the answer to a request whose header is not good, or not any more (docs/decisions.md 163). */
 export function answerNotGood(kind: 'used' | 'stale'): Response {
   return kind === 'used'
     ? answerUnserved('This request was passed on before: make it again.', USED)

@@ -44,7 +44,7 @@ interface SealClocks {
 
 /**
  * Returns the seal of the sidecars that share this key for secrets: HMAC-SHA256 with a key that is derived from it.
- * Each header carries a time and a count of its own, and is good once (docs/decisions.md 172).
+ * Each header carries a time and a count of its own, and is good once (docs/decisions.md 163).
  */
 export function passedOnSeal(
   secretsKey: Uint8Array,

@@ -48,7 +48,7 @@ const LONGEST_TIMER_SECS = 2_000_000;
 
 /**
  * Seconds to wait at most; undefined for a wait without end, which is also one that is longer than a timer can count
- * (docs/decisions.md 174).
+ * (docs/decisions.md 165).
  */
 export const timeoutSecsQuery = once(() =>
   z

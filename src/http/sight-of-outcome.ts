@@ -20,7 +20,7 @@ const keptPayment = once(() =>
 
 /**
  * Throws error 106 with `data.status` when the outcome is a payment that the caller may not see, and error 108 when the
- * caller may not pay in that way (docs/decisions.md 153). Answers that are no payment, such as an invoice, hold nothing
+ * caller may not pay in that way (docs/decisions.md 148). Answers that are no payment, such as an invoice, hold nothing
  * that a caller with the same request may not see.
  */
 export async function requireSightOf(

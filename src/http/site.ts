@@ -79,7 +79,7 @@ export function openSite(options: SiteOptions, answers: SiteAnswers): Hono<AppEn
         }
       }
       if (atDomain) openToPages(response);
-      // What is not said to be kept may hold money or credentials (docs/decisions.md 175).
+      // What is not said to be kept may hold money or credentials (docs/decisions.md 166).
       if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
       answered(context, response, startedMs);
       return response;

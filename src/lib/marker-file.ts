@@ -15,7 +15,7 @@ export interface Mark {
 
 /**
  * A file outside the database that holds the newest advance of the database's counter. A database that has not come
- * that far, or has another word in that place, was restored from a backup (docs/decisions.md 69, 150).
+ * that far, or has another word in that place, was restored from a backup (docs/decisions.md 69, 145).
  */
 export interface Marker {
   /** Path of the file; null for a marker in memory. */

@@ -9,7 +9,7 @@ export const MAX_AMOUNT_MSAT = 21_000_000n * 100_000_000n * MSAT_PER_SAT;
 
 /**
  * Marks the text of an amount in the OpenAPI document. A `format` such as `decimal` would make generated clients read
- * amounts as floating point numbers (docs/decisions.md 176).
+ * amounts as floating point numbers (docs/decisions.md 167).
  */
 const UNIT = { 'x-unit': 'sat' };
 

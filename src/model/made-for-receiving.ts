@@ -6,7 +6,7 @@ import { NETWORKS, type Network } from '../codecs/network.ts';
 import type { AddressType } from './receive.ts';
 
 /**
- * What a node made for receiving, compared with what it was asked for (docs/decisions.md 165). Each function returns
+ * What a node made for receiving, compared with what it was asked for (docs/decisions.md 160). Each function returns
  * what does not fit, as the end of a sentence that begins with "The node made"; null when all fits. The words hold
  * nothing that the node said.
  */

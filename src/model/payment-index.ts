@@ -53,7 +53,7 @@ export function waivedFeeId(fundingTxid: string, fundingVout: number): PaymentId
 /**
  * Returns the id of the `info` payment that records what the wallet paid miners for a transaction that pays nobody
  * else: `or_` and the SHA-256 of the ten ASCII bytes of `mining fee` and the first outpoint that it spends, in the form
- * that {@link receiveId} uses (docs/decisions.md 163).
+ * that {@link receiveId} uses (docs/decisions.md 158).
  */
 export function miningFeeId(spentTxid: string, spentVout: number): PaymentId {
   return hashedId(concatBytes(utf8ToBytes('mining fee'), outpointBytes(spentTxid, spentVout)));

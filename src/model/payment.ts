@@ -39,7 +39,7 @@ export type Direction = (typeof DIRECTIONS)[number];
 export type Status = (typeof STATUSES)[number];
 export type Priority = (typeof PRIORITIES)[number];
 
-/** A priority in a request or an answer. It has a name of its own in the OpenAPI document (docs/decisions.md 176). */
+/** A priority in a request or an answer. It has a name of its own in the OpenAPI document (docs/decisions.md 167). */
 export const priorityField = once(() =>
   z.enum(PRIORITIES).meta({
     id: 'Priority',

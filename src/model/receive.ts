@@ -8,7 +8,7 @@ import { hexOutput, timestamp } from './text.ts';
 export const ADDRESS_TYPES = ['segwit', 'taproot'] as const;
 export type AddressType = (typeof ADDRESS_TYPES)[number];
 
-/** The type of an address in a request. It has a name of its own in the OpenAPI document (docs/decisions.md 176). */
+/** The type of an address in a request. It has a name of its own in the OpenAPI document (docs/decisions.md 167). */
 export const addressTypeField = once(() =>
   z.enum(ADDRESS_TYPES).meta({
     id: 'AddressType',

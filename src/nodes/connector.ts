@@ -34,7 +34,7 @@ export interface NodeConnector {
   /**
    * Opens a wallet with a token that {@link NodeTokens.issue} made for a client. `token` is called for each request,
    * because a changed grant replaces the token. `ended` is called with the id of a token that the node certainly does
-   * not accept any more (docs/decisions.md 161). Throws `unreachable` when no configured place speaks for the wallet.
+   * not accept any more (docs/decisions.md 156). Throws `unreachable` when no configured place speaks for the wallet.
    */
   connectClient(
     userPk: string,

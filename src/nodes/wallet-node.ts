@@ -44,7 +44,7 @@ export interface WalletNode {
   readonly clock: Clock;
   /**
    * Whether the node makes at most one payment of a hash in every state, shown by tests on each supported release, so
-   * that the same request may be sent again with {@link PayInvoiceCommand.isRepeat} (docs/decisions.md 156).
+   * that the same request may be sent again with {@link PayInvoiceCommand.isRepeat} (docs/decisions.md 151).
    */
   readonly repeatsSafely?: boolean;
   info(): Promise<NodeInfo>;

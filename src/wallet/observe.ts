@@ -134,7 +134,7 @@ export function matchObservation(
 
 /**
  * Whether the row has the number of version 0.2, LND's `payment_index`, and the observation the one of now, a time in
- * microseconds (docs/decisions.md 155). A node has one payment of a hash, so both are then about the newest.
+ * microseconds (docs/decisions.md 150). A node has one payment of a hash, so both are then about the newest.
  */
 function isNumberedOtherwise(stored: number, observed: number): boolean {
   return stored < LEAST_TIME_US && observed >= LEAST_TIME_US;
@@ -194,7 +194,7 @@ function isProven(
 }
 
 /**
- * Whether the node names another hash than the wallet knows the payment by (docs/decisions.md 164): that of its row, or
+ * Whether the node names another hash than the wallet knows the payment by (docs/decisions.md 159): that of its row, or
  * the one in its index, where Lightning payments of one hash have it.
  */
 function isOfAnotherHash(previous: Payment | null, { index, hash, rail }: Payment): boolean {
@@ -215,7 +215,7 @@ function hasImpossibleCost(previous: Payment | null, payment: Payment): boolean 
 }
 
 /**
- * Amount and fees that a report may put into the row, in millisatoshis (docs/decisions.md 164): neither is negative,
+ * Amount and fees that a report may put into the row, in millisatoshis (docs/decisions.md 159): neither is negative,
  * and what was sent is not below the amount of the invoice or command, which the row has from the start.
  */
 function boundedAmounts(

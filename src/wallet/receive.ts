@@ -59,7 +59,7 @@ export async function makeInvoice(
 
 /**
  * Returns the invoice that `make` asks the node for. Throws `unreadable` (error 5) unless it is what was asked for, and
- * the wallet's own (docs/decisions.md 165).
+ * the wallet's own (docs/decisions.md 160).
  */
 export async function requireInvoice(
   wallet: ServedWallet,

@@ -4,7 +4,7 @@ import { ApiError } from '../model/errors.ts';
 /** More clients than a sidecar has at a time. */
 const MOST_CLIENTS = 10_000;
 
-/** Limits how often a client has deliveries sent again, since each costs its receivers work (docs/decisions.md 171). */
+/** Limits how often a client has deliveries sent again, since each costs its receivers work (docs/decisions.md 162). */
 export interface RedeliveryLimit {
   /** Counts one request of a client, by what it names. Throws `overCapacity` (error 8) where it has none left now. */
   take(clientPk: string, by: 'id' | 'since'): void;

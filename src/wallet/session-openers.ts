@@ -169,7 +169,7 @@ export class SessionOpeners {
   }
 
   /**
-   * Revokes a client whose token the node's operator has ended (docs/decisions.md 161). Where that cannot be stored,
+   * Revokes a client whose token the node's operator has ended (docs/decisions.md 156). Where that cannot be stored,
    * the client's next call tries again.
    */
   async #endedAtNode({ walletId, clientPk }: ClientRecord, tokenId: string): Promise<void> {

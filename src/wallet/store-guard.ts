@@ -31,7 +31,7 @@ export interface StoreGuard {
 /**
  * Compares the store with its marker, and counts this start in both. Logs what is wrong, and keeps it in the store, so
  * that every process that leads after this one knows it. From then on it compares them again whenever another database
- * may have taken the store's place (docs/decisions.md 150).
+ * may have taken the store's place (docs/decisions.md 145).
  */
 export async function openStoreGuard(
   identity: StoreIdentity,

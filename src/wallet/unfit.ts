@@ -12,7 +12,7 @@ interface Teller {
 /**
  * Requires that what the node answered is what it was asked for; `misfit` says what is not, after "The node", and is
  * null when all is. Otherwise health and log say so, and `unreadable` (error 5) is thrown. Must be called before
- * anything is stored or handed out (docs/decisions.md 165).
+ * anything is stored or handed out (docs/decisions.md 160).
  */
 export function requireFit(teller: Teller, misfit: string | null): void {
   if (misfit !== null) rejectUnfit(teller, misfit);

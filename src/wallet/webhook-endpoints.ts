@@ -22,7 +22,7 @@ interface NewEndpoint {
 
 /**
  * Makes an endpoint of the wallet (docs/decisions.md 126). Throws `rejected` (error 7) where a client gives it no end,
- * since it would go on when that client is revoked (docs/decisions.md 171), and `refused` (error 106) where the wallet
+ * since it would go on when that client is revoked (docs/decisions.md 162), and `refused` (error 106) where the wallet
  * has the most that it may have.
  */
 export async function addEndpoint(

@@ -19,7 +19,7 @@ import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** The wallet's own facts come before what a node says (docs/decisions.md 164, 165). */
+/** The wallet's own facts come before what a node says (docs/decisions.md 159, 160). */
 
 const PREIMAGE = '5e'.repeat(32);
 const OTHER = { payment_hash: hashOf(PREIMAGE), payment_preimage: PREIMAGE };

@@ -40,7 +40,7 @@ function pathsOf(found: readonly Place[]): string[] {
   return found.map(({ path }) => path);
 }
 
-/** The rules of docs/decisions.md 176. */
+/** The rules of docs/decisions.md 167. */
 describe('the OpenAPI document, read by a generator of clients,', () => {
   test('says of every whole number that it has 64 bits', () => {
     const whole = places.filter((place) => hasType(place, 'integer'));

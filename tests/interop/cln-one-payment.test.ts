@@ -20,7 +20,7 @@ setDefaultTimeout(2 * SLOW_TEST_MS);
 
 /**
  * That Core Lightning makes one payment of a hash, whatever happens in between, and that the connector says whose it
- * is. Sending the same request again rests on the first (docs/decisions.md 160).
+ * is. Sending the same request again rests on the first (docs/decisions.md 155).
  */
 
 /** How often two programs race; INTEROP_RACES=500 is the long run. */

@@ -31,7 +31,7 @@ const KILLED_AFTER_MS = [0, 20, 150];
 const ROUNDS = 12;
 
 /**
- * What docs/decisions.md 156 rests on: in every state LND makes at most one payment of a hash, so that a request may be
+ * What docs/decisions.md 151 rests on: in every state LND makes at most one payment of a hash, so that a request may be
  * sent again.
  */
 describeNetwork(

@@ -12,7 +12,7 @@ import {
   offerMisfit,
 } from '../../src/model/made-for-receiving.ts';
 
-/** What a node makes for receiving must be what it was asked for (docs/decisions.md 165). */
+/** What a node makes for receiving must be what it was asked for (docs/decisions.md 160). */
 
 const KEY = new Uint8Array(32).fill(7);
 const OTHER_KEY = new Uint8Array(32).fill(8);

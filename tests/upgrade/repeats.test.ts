@@ -10,7 +10,7 @@ import { type KeyedRequest, RELEASES, readNotes, releases, restoreData } from '.
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** The version whose keys belonged to wallets: whose a key is, is not known (docs/decisions.md 153). */
+/** The version whose keys belonged to wallets: whose a key is, is not known (docs/decisions.md 148). */
 const OF_WALLETS = '0.1.0';
 const isOfWallet = ({ version }: KeyedRequest) => version === OF_WALLETS;
 const isPayment = ({ path }: KeyedRequest) => path.startsWith('pay') || path === 'withdraw_lnurl';

@@ -32,7 +32,7 @@ export function limitHead(request: Request): void {
 
 /**
  * Throws error 7 for a request that announces trailer lines. The runtime takes them for a next request and ends the
- * connection with 400, so its caller would not learn what became of it (docs/decisions.md 175).
+ * connection with 400, so its caller would not learn what became of it (docs/decisions.md 166).
  */
 export function rejectTrailer({ headers }: Request): void {
   if (!headers.has('trailer')) return;

@@ -39,7 +39,7 @@ interface IdempotentRequest {
   readonly requireGrant: (body: string) => void;
   /**
    * Throws error 106 when the outcome is a payment that the caller may not see. Asked where it is not known whose the
-   * key is (docs/decisions.md 153).
+   * key is (docs/decisions.md 148).
    */
   readonly requireSight: (outcome: KeyOutcome) => Promise<void>;
   /** Compares the sends that an earlier process left unfinished with the node. */

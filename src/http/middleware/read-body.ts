@@ -21,7 +21,7 @@ interface BodyBounds {
 
 /** The bounds of bodies whose senders are known (docs/decisions.md 16). */
 const USUAL: BodyBounds = { limit: limitTo(256), withinMs: null };
-/** The bounds of bodies that anybody may send (docs/decisions.md 170). */
+/** The bounds of bodies that anybody may send (docs/decisions.md 161). */
 const OF_STRANGERS: BodyBounds = { limit: limitTo(16), withinMs: 5000 };
 /** The largest body in bytes of which a malformed one is searched for the place where it goes wrong. */
 const MOST_SEARCHED_BYTES = 4096;

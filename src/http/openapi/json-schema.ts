@@ -60,7 +60,7 @@ function tidy({ accepts, addition, ...found }: Json, use: SchemaUse): Json {
   return withoutNesting(withRulesAside(withSize(schema)));
 }
 
-/** Says that whole numbers have 64 bits: without it, generated clients read times into 32 (docs/decisions.md 176). */
+/** Says that whole numbers have 64 bits: without it, generated clients read times into 32 (docs/decisions.md 167). */
 function withSize(schema: Json): Json {
   return [schema.type].flat().includes('integer') ? { ...schema, format: 'int64' } : schema;
 }
@@ -68,7 +68,7 @@ function withSize(schema: Json): Json {
 /**
  * Puts the rules between the members of an object (`src/http/body-rules.ts`) behind a condition that no object
  * meets. It says the same as `allOf` alone, but generators that mix the types of a schema with those of its `allOf` or
- * `not` pass it over (docs/decisions.md 176).
+ * `not` pass it over (docs/decisions.md 167).
  */
 function withRulesAside({ allOf, ...schema }: Json): Json {
   if (!Array.isArray(allOf)) return schema;

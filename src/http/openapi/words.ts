@@ -22,7 +22,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
 /**
  * Returns the tag of a group of endpoints. No tag has the name of a section of the document, such as `webhooks`, and
  * requests of the sidecar have a tag that no endpoint has: where names are the same, generated clients write one file
- * over another (docs/decisions.md 176).
+ * over another (docs/decisions.md 167).
  */
 export function tagOf(group: RouteGroup): string {
   return group === 'webhooks' ? 'deliveries' : group;

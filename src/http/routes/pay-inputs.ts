@@ -27,10 +27,10 @@ export const messageInput = once(() =>
     .meta({ description: 'Message to the receiver, if the method can carry one.' }),
 );
 
-/** The private note of a payment, which may stand in the query as well (docs/decisions.md 174). */
+/** The private note of a payment, which may stand in the query as well (docs/decisions.md 165). */
 export const noteQuery = () => ({ personal_note: sameAsInBody(noteInput()) });
 
-/** Message and private note of a payment, which may stand in the query as well (docs/decisions.md 174). */
+/** Message and private note of a payment, which may stand in the query as well (docs/decisions.md 165). */
 export const notesQuery = () => ({ message: sameAsInBody(noteInput()), ...noteQuery() });
 
 interface Notes {

@@ -30,7 +30,7 @@ const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
 /** The page size of updated_payments (docs/api.md, Limits). */
 const UPDATED_LIMIT = { default: 50, least: 1, most: 100 };
 
-/** The order of list_payments. It has a name of its own in the OpenAPI document (docs/decisions.md 176). */
+/** The order of list_payments. It has a name of its own in the OpenAPI document (docs/decisions.md 167). */
 const listOrder = once(() =>
   z
     .enum(['desc', 'asc'])

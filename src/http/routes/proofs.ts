@@ -17,7 +17,7 @@ const DISCLOSURES = {
 } as const;
 type Disclosure = keyof typeof DISCLOSURES;
 
-/** A longer proof does not fit the body of a public route (docs/decisions.md 170). */
+/** A longer proof does not fit the body of a public route (docs/decisions.md 161). */
 const MOST_PROOF_CHARACTERS = 16_000;
 
 const disclosuresInput = once(() =>

@@ -24,7 +24,7 @@ import { exampleEndpoint, exampleSentWebhook } from '../examples.ts';
 import { route } from '../route.ts';
 import type { WebhookSender } from '../webhook-sender.ts';
 
-/** Routes for webhook endpoints (docs/decisions.md 126 and 171). */
+/** Routes for webhook endpoints (docs/decisions.md 126 and 162). */
 export const webhookEndpointRoutes = [
   route({
     method: 'get',

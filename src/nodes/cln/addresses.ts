@@ -42,7 +42,7 @@ export function nextUnusedAddress(
         'Core Lightning gave no address of the type that was asked for: check its version.',
       );
     }
-    // What is no address of the wallet is not kept; the wallet does not hand it out (docs/decisions.md 165).
+    // What is no address of the wallet is not kept; the wallet does not hand it out (docs/decisions.md 160).
     if (misfit(address) !== null) return address;
     await rows.put(userPk, ADDRESS_ROWS, type, { address });
     return address;

@@ -41,7 +41,7 @@ export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodePart
   return {
     descriptor: { kind: 'cln', network: wallet.network, nodePk: wallet.nodePk },
     clock: wallet.clock,
-    // tests/interop/cln-one-payment.test.ts (docs/decisions.md 160)
+    // tests/interop/cln-one-payment.test.ts (docs/decisions.md 155)
     repeatsSafely: true,
     info: () => nodeInfo(rpc, wallet),
     createInvoice: (command) => createInvoice(rpc, owner, wallet, command),

@@ -231,7 +231,7 @@ function externalSend(
 
 /**
  * What the wallet paid miners for a transaction that pays nobody else, such as the child of a fee bump
- * (docs/decisions.md 163). Null where a coin of it is not the wallet's, so that its fee is not known.
+ * (docs/decisions.md 158). Null where a coin of it is not the wallet's, so that its fee is not known.
  */
 function miningFee(transaction: ClnTransaction, createdAtMs: number, chain: Chain): Payment | null {
   const [spent] = transaction.inputs;

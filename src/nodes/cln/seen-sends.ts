@@ -40,7 +40,7 @@ const WEIGHT: Readonly<Record<Payment['status'], number>> = { failed: 0, pending
 
 /**
  * Two attempts that are one payment, since its request was sent twice, or since both began in one second and the node
- * tells no more of when (docs/decisions.md 160). It is completed or pending as soon as one of them is, and failed only
+ * tells no more of when (docs/decisions.md 155). It is completed or pending as soon as one of them is, and failed only
  * when both are.
  */
 export function together(earlier: Observation | undefined, later: Observation): Observation {

@@ -6,7 +6,7 @@ const LEAST_TIME_US = 1_000_000_000_000;
 
 /**
  * Returns the number of the attempt for which LND keeps this payment: the time of its creation, in microseconds since
- * the epoch (docs/decisions.md 155). LND sets it anew for each attempt, and keeps it when it moves to another database.
+ * the epoch (docs/decisions.md 150). LND sets it anew for each attempt, and keeps it when it moves to another database.
  * Its `payment_index` it may use again.
  */
 export function attemptOf({ creation_time_ns }: Pick<LndPayment, 'creation_time_ns'>): number {

@@ -15,7 +15,7 @@ interface OnchainBalance {
 }
 
 /**
- * Reads the balance with the coins that are locked and not spent, which LND leaves out (docs/decisions.md 157). LND's
+ * Reads the balance with the coins that are locked and not spent, which LND leaves out (docs/decisions.md 152). LND's
  * own sum of locked coins is not used, since it also has coins that a published send has spent. `rest` reads the
  * balance, `owner` the locks.
  */

@@ -13,7 +13,7 @@ const MARK_BYTES = 8;
 /**
  * The ids of the locks on a wallet's coins, and whether some may be lost: held for a send that is not there any more.
  * An id follows from the payment's id and carries a mark of this installation, so that a lost lock is found at LND
- * (docs/decisions.md 157).
+ * (docs/decisions.md 152).
  */
 export class CoinLocks {
   readonly #elapsedMs: () => number;

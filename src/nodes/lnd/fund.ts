@@ -33,7 +33,7 @@ interface Funded {
 }
 
 /**
- * Chooses coins for a send and locks them, under an id that follows from the payment's (docs/decisions.md 157). Where
+ * Chooses coins for a send and locks them, under an id that follows from the payment's (docs/decisions.md 152). Where
  * it throws, no coin stays locked; what a lost answer may have locked is released now, or as soon as it is seen.
  */
 export async function fund(
@@ -123,7 +123,7 @@ function mayHaveLocked(error: unknown): error is ApiError {
   return error instanceof ApiError && error.outcomeUnknown;
 }
 
-/** Other programs' locks have LND's id too, so nothing is released by guess (docs/decisions.md 157). */
+/** Other programs' locks have LND's id too, so nothing is released by guess (docs/decisions.md 152). */
 async function lostUnderLndId(owner: LndRest, error: ApiError): Promise<ApiError> {
   const locked = (await lockedCoins(owner).catch(() => [])).filter(({ id }) => id === LND_LOCK_ID);
   if (locked.length === 0) return error;

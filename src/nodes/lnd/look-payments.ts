@@ -12,7 +12,7 @@ type Place = Pick<FollowCursor, 'paymentIndex' | 'listed'>;
  * Reads the outgoing payments after the cursor. An LND with native SQL uses a `payment_index` again: for a retry of the
  * newest payment, after payments were deleted, and for all when they are moved to it. So the list is read from the very
  * payment on at which the cursor stands, and from the beginning where another one stands there now, or none at all
- * (docs/decisions.md 155).
+ * (docs/decisions.md 150).
  */
 export async function* newPayments(look: Look): AsyncGenerator<Found> {
   const { rest, cursor } = look;
@@ -62,7 +62,8 @@ async function* everyPayment(look: Look): AsyncGenerator<Found> {
     ({ reached, isLast: isWhole } = page);
     yield found(look, page, page.rows);
   }
-  if (isWhole && newest !== null && newest.paymentIndex > reached) yield { observations: [], reached: newest };
+  if (isWhole && newest !== null && newest.paymentIndex > reached)
+    yield { observations: [], reached: newest };
 }
 
 function found(look: Look, page: Page, rows: readonly unknown[]): Found {

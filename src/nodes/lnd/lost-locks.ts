@@ -5,7 +5,7 @@ import type { Look } from './look.ts';
 
 /**
  * Releases the locks of this installation that no unfinished send has, where there may be any: those of a process that
- * was killed, and of requests that arrived after they were given up (docs/decisions.md 157). Returns the unfinished
+ * was killed, and of requests that arrived after they were given up (docs/decisions.md 152). Returns the unfinished
  * payments on chain. A lost lock under LND's own id is logged, and ends by itself.
  */
 export async function withoutLostLocks(look: Look): Promise<readonly Payment[]> {

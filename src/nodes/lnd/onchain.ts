@@ -83,7 +83,7 @@ export async function signSend(
 /**
  * Publishes a signed transaction with the payment's id as its label; see `NodeOnchain.publish`. LND's list is read just
  * before: another sidecar may have sent for the same client_payment_id meanwhile, and the two share no idempotence
- * (docs/decisions.md 158).
+ * (docs/decisions.md 153).
  */
 export async function publishSend(
   rest: LndRest,

@@ -171,7 +171,7 @@ export async function* everyPayment(
 
 /**
  * Returns the number of the attempt that LND has for a payment id; 0 where it has none. LND keeps one payment of a
- * hash, the newest attempt, so whatever it has later is later (docs/decisions.md 155).
+ * hash, the newest attempt, so whatever it has later is later (docs/decisions.md 150).
  */
 export async function newestAttempt(rest: LndRest, id: PaymentId): Promise<number> {
   const present = await trackedPayment(rest, id.slice('ln_'.length));

@@ -5,7 +5,7 @@ import type { LndTransaction } from './wire.ts';
 
 /**
  * LND's labels are not unique: two sidecars that do not share a store can send for one client_payment_id at once. Only
- * transactions that share a coin are one payment, since only one of them can confirm (docs/decisions.md 158).
+ * transactions that share a coin are one payment, since only one of them can confirm (docs/decisions.md 153).
  */
 
 /** An on-chain send and the outpoints that its transaction spends. */

@@ -56,7 +56,7 @@ export async function listedTransactions(
 
 /**
  * Returns the on-chain payment of an id among the recent transactions, or null. Where several sends share its label
- * (docs/decisions.md 158), that is the oldest of them; with `onlyCertain` null, since the store may know another by it.
+ * (docs/decisions.md 153), that is the oldest of them; with `onlyCertain` null, since the store may know another by it.
  */
 export async function onchainPayment(
   rest: LndRest,

@@ -10,7 +10,7 @@ export interface KeyScope {
 
 /**
  * Present where it is not known whose the key is: version 0.1 did not keep that, so every caller of the wallet meets it
- * (docs/decisions.md 153). The request of such a key is over or has made its payment.
+ * (docs/decisions.md 148). The request of such a key is over or has made its payment.
  */
 interface MaybeOfAnyCaller {
   readonly ofAnyCaller?: true;

@@ -1,4 +1,4 @@
-/** One advance of a store's counter (docs/decisions.md 150). */
+/** One advance of a store's counter (docs/decisions.md 145). */
 export interface Advance {
   /** The counter after it. */
   readonly count: number;

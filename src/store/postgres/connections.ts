@@ -19,7 +19,7 @@ const CLOSE_SECS = 1;
 /**
  * Opens at most `max` connections, as they are needed. `onOpened` is called for each, since another server may be
  * behind it than behind those before. A connection is asked for nothing that a pooler would refuse: statements name
- * their schema, and transactions begin with their settings (docs/decisions.md 151).
+ * their schema, and transactions begin with their settings (docs/decisions.md 146).
  */
 export function openConnections(
   url: string,

@@ -70,7 +70,8 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
     begin: (scope, fingerprint, nowMs, earlierFingerprint) =>
       db.write(scope.walletId, async (tx) => {
         const { walletId, caller, key } = scope;
-        const add = () => tx`INSERT INTO wallet_sidecar.idempotency (wallet, caller, key, fingerprint, created_at)
+        const add =
+          () => tx`INSERT INTO wallet_sidecar.idempotency (wallet, caller, key, fingerprint, created_at)
           SELECT ${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}::bigint WHERE NOT EXISTS (
             SELECT 1 FROM wallet_sidecar.idempotency
             WHERE wallet = ${walletId} AND caller = 'owner' AND key = ${key} AND any_caller)

@@ -74,7 +74,8 @@ async function writer(tx: SQL, walletId: string): Promise<JournalWriter> {
 async function remove(tx: SQL, walletId: string, index: string): Promise<void> {
   // Later rows must come after the removed one, also when the clock is set back meanwhile.
   const beforeMs = await lastMs(tx, walletId);
-  const { count } = await tx`DELETE FROM wallet_sidecar.journal WHERE wallet = ${walletId} AND idx = ${index}`;
+  const { count } =
+    await tx`DELETE FROM wallet_sidecar.journal WHERE wallet = ${walletId} AND idx = ${index}`;
   if (count === 0) return;
   await together([
     tx`INSERT INTO wallet_sidecar.journal_tip (wallet, updated_at) VALUES (${walletId}, ${beforeMs})

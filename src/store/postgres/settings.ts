@@ -3,7 +3,7 @@ import { StoreUnusable } from '../unusable.ts';
 
 /**
  * What every transaction begins with. A pooler such as PgBouncer takes such settings neither when a connection is
- * opened nor for longer than a transaction, so they hold for one transaction each (docs/decisions.md 151).
+ * opened nor for longer than a transaction, so they hold for one transaction each (docs/decisions.md 146).
  */
 const SETTINGS: readonly (readonly [string, string])[] = [
   // Steps of the schema name no schema. Everything else does, since reads need no transaction.

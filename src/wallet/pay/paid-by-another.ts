@@ -30,7 +30,7 @@ export async function requireMaySee(session: Session, payment: Payment): Promise
 
 /**
  * Throws {@link PaidByAnother} for the payment of a key of which it is not known whose it is, unless the caller may see
- * that payment (docs/decisions.md 153).
+ * that payment (docs/decisions.md 148).
  */
 export async function requireMaySeeOfKey(
   session: Session,

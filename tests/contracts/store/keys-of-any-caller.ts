@@ -5,7 +5,7 @@ import { samplePayment } from '../../support/sample-payment.ts';
 import { CLIENT, fits, newSpend, WALLET } from '../../support/store-steps.ts';
 import type { OpenedStore } from '../store.ts';
 
-/** Keys of which it is not known whose they are (docs/decisions.md 153): {@link IdempotencyStore}. */
+/** Keys of which it is not known whose they are (docs/decisions.md 148): {@link IdempotencyStore}. */
 export function keysOfAnyCallerContract(open: () => Promise<OpenedStore>): void {
   describe('keys of any caller', () => {
     const opened: Store[] = [];

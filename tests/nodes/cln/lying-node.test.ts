@@ -24,7 +24,7 @@ import { type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';
 import { FakeCln, NODE_SECS } from './fake-cln.ts';
 import { fakeWallet, rpcOf } from './fake-wallet.ts';
 
-/** The wallet's own facts come before what Core Lightning says (docs/decisions.md 164, 165). */
+/** The wallet's own facts come before what Core Lightning says (docs/decisions.md 159, 160). */
 
 /** The key with which the fake node signs. */
 const KEY = new Uint8Array(32).fill(7);

@@ -13,7 +13,7 @@ import { MARK, onchainOf, sendCommand, walletOnFake } from './wallet-on-fake.ts'
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** docs/decisions.md 157 */
+/** docs/decisions.md 152 */
 
 const COIN_SAT = 1_000_000n;
 const FUND = { method: 'POST', path: /^\/v2\/wallet\/psbt\/fund/ } as const;

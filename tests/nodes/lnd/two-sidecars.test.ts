@@ -9,7 +9,7 @@ import { onchainOf, sendCommand, walletOnFake } from './wallet-on-fake.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** Two sidecars on one LND share no idempotence (docs/decisions.md 158). */
+/** Two sidecars on one LND share no idempotence (docs/decisions.md 153). */
 
 let fake: FakeLnd;
 const feeds: Following[] = [];

@@ -187,7 +187,7 @@ interface IssuedOffer {
 }
 
 function findOffer(world: World, { offerId, records }: Offer): IssuedOffer | null {
-  // Versions up to 0.2.0 took the merkle root of the fields as the id (docs/decisions.md 162).
+  // Versions up to 0.2.0 took the merkle root of the fields as the id (docs/decisions.md 157).
   const formerId = hex.encode(merkleRoot(records) ?? new Uint8Array());
   const row = world.db
     .query<

@@ -61,7 +61,7 @@ export function bumpFee(
   });
 }
 
-/** Records what the child costs, since it is part of no other payment (docs/decisions.md 163). */
+/** Records what the child costs, since it is part of no other payment (docs/decisions.md 158). */
 function recordFee(
   world: World,
   userPk: string,

@@ -1,5 +1,5 @@
 /**
- * Keys that every caller of a wallet meets (docs/decisions.md 153). They come here only with a copy of a database of
+ * Keys that every caller of a wallet meets (docs/decisions.md 148). They come here only with a copy of a database of
  * SQLite, which has marked them.
  */
 export const keysOfAnyCaller = `

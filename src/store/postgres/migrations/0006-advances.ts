@@ -1,6 +1,6 @@
 /**
  * Adds the words of the store's advances, by which a branch of its history is told from its trunk, and what became of a
- * restored copy (docs/decisions.md 150). Advances that were made before have no word.
+ * restored copy (docs/decisions.md 145). Advances that were made before have no word.
  */
 export const advances = `
 CREATE TABLE advance (count BIGINT PRIMARY KEY, word TEXT COLLATE "C" NOT NULL);

@@ -52,7 +52,7 @@ export const MODEL_TARGETS: readonly CodecTarget[] = [
     (text) => {
       const index = paymentIndexInput().safeParse(text);
       return index.success
-        ? [text, paymentIndex(Number(text.slice(0, 19)), idOfIndex(index.data))]
+        ? [text.toLowerCase(), paymentIndex(Number(text.slice(0, 19)), idOfIndex(index.data))]
         : null;
     },
   ),

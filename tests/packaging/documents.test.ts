@@ -9,6 +9,7 @@ import { OPTIONS, type OptionSpec } from '../../src/config/options.ts';
 import type { Document } from '../../src/http/docs/document.ts';
 import { docsPage } from '../../src/http/docs/page.ts';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { tagOf } from '../../src/http/openapi/words.ts';
 import { consoleRoutes } from '../../src/http/routes/console.ts';
 import { docsRoutes } from '../../src/http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
@@ -166,7 +167,7 @@ describe('the reference', () => {
 
   test('says of every group of endpoints what it is for', () => {
     const { tags } = document;
-    const groups = [...new Set(routes.map(({ group }) => group))];
+    const groups = [...new Set(routes.map(({ group }) => tagOf(group)))];
     expect(tags).toEqual(
       groups.map((name) => ({ name, description: expect.stringMatching(/^[A-Z].*\.$/) })),
     );

@@ -10,6 +10,7 @@ import {
 } from 'bun:test';
 import { SQL } from 'bun';
 import { isApiError } from '../../src/model/errors.ts';
+import type { Payment } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { runJoined } from '../../src/store/postgres/joined-writes.ts';
@@ -61,10 +62,16 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
     proxy.stop();
   });
 
-  const begin = (number: number, change: { amountMsat?: bigint; journaled?: boolean } = {}) => {
-    const { amountMsat = 100n, journaled = true } = change;
+  interface Begun {
+    readonly amountMsat?: bigint;
+    readonly journaled?: boolean;
+    readonly previous?: Payment;
+  }
+  const begin = (number: number, change: Begun = {}) => {
+    const { amountMsat = 100n, journaled = true, previous = null } = change;
     const reservation = { clientPk: CLIENT, amountMsat, nowMs: 5 };
-    const spend = newSpend(samplePayment(number), { caller: CLIENT, reservation, journaled });
+    const others = { caller: CLIENT, reservation, journaled, previous };
+    const spend = newSpend(samplePayment(number), others);
     return store.spends.begin(WALLET, spend, fits);
   };
   const beginAll = (count: number) => Array.from({ length: count }, (_, at) => begin(at + 1));
@@ -114,7 +121,7 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
         begin(1),
         begin(2, { amountMsat: 9_901n }),
         begin(3, { amountMsat: 9_800n }),
-        begin(1),
+        begin(1, { previous: samplePayment(1) }),
         begin(3, { amountMsat: 50n, journaled: false }),
         begin(4),
         begin(5, { amountMsat: 1n }),

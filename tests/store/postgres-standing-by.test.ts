@@ -31,6 +31,8 @@ const NOTICE = { url: 'http://10.0.0.2:5393', isTrusted: true };
 const TO_VERSION_3 = `
   ALTER TABLE wallet_sidecar.meta DROP COLUMN confirmed_at, DROP COLUMN unconfirmed;
   DROP TABLE wallet_sidecar.advance;
+  ALTER TABLE wallet_sidecar.idempotency DROP COLUMN any_caller;
+  DROP TABLE wallet_sidecar.given_way;
   UPDATE wallet_sidecar.schema_version SET version = 3;`;
 
 interface StandOptions {

@@ -128,6 +128,7 @@ test('a migrated store keeps every webhook-id and every outcome, and changes no 
     state: 'done',
     httpStatus: 200,
     body: JSON.stringify(encodePayment({ ...waived, index })),
+    ofAnyCaller: true,
   });
   expect(await outcome('invoice')).toMatchObject({ body: JSON.stringify(encodePayment(other)) });
   expect(await outcome('named')).toMatchObject({ index: presentId(NAMED_ONLY) });

@@ -23,7 +23,6 @@ export async function walletWorld(
   options: { readonly history?: boolean; readonly node?: WalletNode } = {},
 ) {
   const fake: FakeNode = fakeNode(options);
-  const { node = fake.node } = options;
   const store = openSqliteStore(':memory:');
   const marker = memoryMarker();
   /** Runs whenever the node is connected to; a test may replace it. */
@@ -34,7 +33,7 @@ export async function walletWorld(
   const world = { fake, store, marker, onConnect, tokenEnded, elapsedMs: 0, pause: sleep, ...ends };
   const connected = async () => {
     await world.onConnect();
-    return { userPk: WALLET, node, grant: null };
+    return { userPk: WALLET, node: options.node ?? fake.node, grant: null };
   };
   const connector: NodeConnector = {
     connectConfigured: connected,
@@ -63,7 +62,7 @@ export async function walletWorld(
       guard: await openStoreGuard(store.identity, marker, log),
       rules: observationRules({ log, strict: true, deliver: () => null }),
       log,
-      clock: node.clock,
+      clock: (options.node ?? fake.node).clock,
       elapsedMs: () => world.elapsedMs,
       random: () => 0,
       historySinceMs: null,

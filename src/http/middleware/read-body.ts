@@ -47,12 +47,11 @@ export function bodyReader(route: Pick<Route, 'body' | 'access'>): ReadBody {
   const bounds = boundsOf(route);
   return async (context, takePlace) => {
     const bytes = await bytesOf(context, takePlace, bounds);
-    if (bytes.byteLength > 0) {
-      requireJson(context);
-      const value = await jsonIn(bytes);
-      // The validator checks what was parsed here: by itself it would round long numbers without a sign.
-      context.req.json = async () => value as never;
-    }
+    const isEmpty = bytes.byteLength === 0;
+    if (!isEmpty) requireJson(context);
+    const value = isEmpty ? {} : await jsonIn(bytes);
+    // The validator checks what was parsed here: by itself it would round long numbers without a sign.
+    context.req.json = async () => value as never;
     await validate()(context, async () => undefined);
     // The type of a context tells what was validated only within Hono's own chains.
     return context.req.valid('json' as never);

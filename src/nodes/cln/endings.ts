@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { ownIndexOf } from './labels.ts';
+import type { SendLabels } from './labels.ts';
 import { hasOnlyFailed, type SendAttempt } from './translate.ts';
 
 /**
@@ -35,15 +35,17 @@ interface Watched {
 export class Endings {
   readonly #elapsedMs: () => number;
   readonly #clock: Clock;
+  readonly #labels: SendLabels;
   /** How many calls of `xpay` this process has open for a hash. */
   readonly #running = new Map<string, number>();
   readonly #reasons = new Map<string, string>();
   readonly #watched = new Map<string, Map<number, Watched>>();
 
   /** `elapsedMs` is a monotonic clock. */
-  constructor(elapsedMs: () => number, clock: Clock) {
+  constructor(elapsedMs: () => number, clock: Clock, labels: SendLabels) {
     this.#elapsedMs = elapsedMs;
     this.#clock = clock;
+    this.#labels = labels;
   }
 
   /** Notes that this process calls `xpay` for the hash. Until its {@link end}, no attempt fails by time. */
@@ -81,7 +83,7 @@ export class Endings {
       return null;
     }
     const reason = this.#reasons.get(nameOf(hash, groupId));
-    const isForeign = ownIndexOf(parts[0]) === null;
+    const isForeign = this.#labels.indexOf(parts[0]) === null;
     if (reason !== undefined || (isForeign && this.#isOld(attempt))) {
       this.#forget(hash, groupId);
       return reason ?? NOT_DELIVERED;

@@ -8,6 +8,7 @@ import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { clnConnect } from './connect.ts';
 import { Endings } from './endings.ts';
 import { IssuerTurns } from './issuer-turns.ts';
+import { SendLabels } from './labels.ts';
 import { clnNode } from './node.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 import { RecentAttempts } from './recent-attempts.ts';
@@ -30,6 +31,7 @@ const ROW_IDENTITIES = ['created_index', 'payment_hash', 'groupid', 'partid'];
 export function openCln(options: RemoteOptions): NodeConnector {
   const { random, channelPeer, state } = options;
   const ids = new RuneIds(options.mark);
+  const labels = new SendLabels(options.mark);
   const { connector } = openConnector(options, {
     protocol: CLN_PROTOCOL,
     isOfClient: (rune) => ids.idOf(rune) !== null,
@@ -37,7 +39,8 @@ export function openCln(options: RemoteOptions): NodeConnector {
       ...wallet,
       oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
       rows: state,
-      endings: new Endings(elapsedMs, wallet.clock),
+      labels,
+      endings: new Endings(elapsedMs, wallet.clock, labels),
       info: new Recent<ClnInfo>(wallet.elapsedMs),
       recent: new RecentAttempts(wallet.elapsedMs),
       issuers: new IssuerTurns(),

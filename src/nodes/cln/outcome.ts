@@ -1,5 +1,4 @@
 import type { SendOutcome, SendQuestion } from '../node-sends.ts';
-import { labelOf } from './labels.ts';
 import { onchainOutcome } from './onchain-outcome.ts';
 import { isSendListComplete } from './pages.ts';
 import type { ClnRpc } from './rpc.ts';
@@ -25,7 +24,7 @@ export async function sendOutcome(
   const { payment } = question;
   const { hash } = payment;
   if (hash === null) return UNKNOWN;
-  const label = labelOf(payment.index);
+  const label = wallet.labels.of(payment.index);
   // This is read before the list, so an attempt that is not in the list cannot be added to it later.
   const isOver = await isLongExpired(owner, question);
   const attempts = await attemptsToPay(owner, hash);

@@ -5,7 +5,6 @@ import type { Observation } from '../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../node-sends.ts';
 import { refusesToPay } from './certainty.ts';
 import { isListed } from './invoices.ts';
-import { labelOf } from './labels.ts';
 import { isSendListComplete } from './pages.ts';
 import type { ClnRpc } from './rpc.ts';
 import {
@@ -87,7 +86,7 @@ async function startPayment(
   { amount, isFetched }: { readonly amount: { amount_msat?: string }; readonly isFetched: boolean },
 ): Promise<SendReport> {
   const { text, paymentHash } = command.invoice;
-  const label = labelOf(command.index);
+  const label = wallet.labels.of(command.index);
   const send: RunningSend = { wallet, owner, command, paymentHash, label, isFetched };
   try {
     const [attempts] = await Promise.all([

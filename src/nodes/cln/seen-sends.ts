@@ -7,7 +7,7 @@ import { hasOnlyFailed, outboundObservation, type SendAttempt } from './translat
 import type { ClnWallet } from './wallet.ts';
 
 /** What attempts are seen with. */
-type Seeing = Pick<ClnWallet, 'clock' | 'endings'>;
+type Seeing = Pick<ClnWallet, 'clock' | 'endings' | 'labels'>;
 
 /**
  * The payments that these attempts are, as the feed tells them, in the order in which they began. `attempts` are all
@@ -28,11 +28,11 @@ export function sendsSeen(attempts: readonly SendAttempt[], seeing: Seeing): Obs
 export function attemptSeen(
   attempt: SendAttempt,
   { isHashPaid }: { readonly isHashPaid: boolean },
-  { clock, endings }: Seeing,
+  { clock, endings, labels }: Seeing,
 ): Observation {
   const told = endings.failureOf(attempt);
   const failure = told ?? (isHashPaid && hasOnlyFailed(attempt) ? PAID_OTHERWISE : null);
-  return outboundObservation(attempt, { nowMs: clock.now(), failure });
+  return outboundObservation(attempt, { nowMs: clock.now(), failure, labels });
 }
 
 /** What says more of a payment, where its attempts differ. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAs } from '../remote/answer.ts';
+import { isOwnLabel } from './labels.ts';
 import type { ClnRpc } from './rpc.ts';
 import { attemptsOf, hasOnlyFailed, type SendAttempt } from './translate.ts';
 import { sendpayShape, sendpaysShape } from './wire.ts';
@@ -26,7 +27,7 @@ export interface Shares {
 
 /** Sorts attempts by whether they carry the label of a payment. */
 export function sharesBy(attempts: readonly SendAttempt[], label: string): Shares {
-  const isOwn = ({ parts }: SendAttempt) => parts.some((part) => part.label === label);
+  const isOwn = ({ parts }: SendAttempt) => parts.some((part) => isOwnLabel(part.label, label));
   return { own: attempts.filter(isOwn), others: attempts.filter((one) => !isOwn(one)) };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../model/payment-index.ts';
 import type { Observation } from '../node-observations.ts';
 import { encodedExpiryMs } from '../remote/encoded-expiry.ts';
-import { ownIndexOf } from './labels.ts';
+import { ownIndexOf, type SendLabels } from './labels.ts';
 import type { ClnInvoice, ClnSendpay } from './wire.ts';
 
 /** Translates rows of Core Lightning into payments; pure. Times that are later than `nowMs` are replaced by it. */
@@ -181,14 +181,18 @@ interface Known {
   readonly nowMs: number;
   /** Why the payment failed, once it is certain that the node tries no further; null before. */
   readonly failure: string | null;
+  readonly labels: SendLabels;
 }
 
 /** The observation of an outgoing payment: one attempt with all its parts. */
-export function outboundObservation(attempt: SendAttempt, { nowMs, failure }: Known): Observation {
+export function outboundObservation(
+  attempt: SendAttempt,
+  { nowMs, failure, labels }: Known,
+): Observation {
   const { hash, parts } = attempt;
   const [first] = parts;
   const { index, createdAtMs } = identity(
-    ownIndexOf(first),
+    labels.indexOf(first),
     Math.min(first.created_at * 1000, nowMs),
     paymentId(first.bolt12 === undefined ? 'ln' : 'fs', hash),
   );

@@ -4,6 +4,7 @@ import type { RemoteWallet } from '../remote/wallet.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import type { Endings } from './endings.ts';
 import type { IssuerTurns } from './issuer-turns.ts';
+import type { SendLabels } from './labels.ts';
 import type { RecentAttempts } from './recent-attempts.ts';
 import type { ClnInfo } from './wire.ts';
 
@@ -12,6 +13,8 @@ export interface ClnWallet extends RemoteWallet {
   readonly oddRows: OddRows;
   /** What the node cannot keep, such as which address is the receiving one. */
   readonly rows: ConnectorRows;
+  /** The labels of outgoing payments. */
+  readonly labels: SendLabels;
   /** Which payments have failed for good. */
   readonly endings: Endings;
   /** What the node says of itself. */

@@ -86,11 +86,16 @@ export function fateOf(state: SpendState, question: Question, word: Word): Fate 
   return state === 'begun' ? 'give_up' : FATES[state][question][word];
 }
 
-/** What a report or an outcome says of a payment. An attempt that pays another amount is another program's. */
-export function wordOf(said: SendReport | SendOutcome, { amountMsat }: SentAmount): Word {
+/**
+ * What a report or an outcome says. Of the answer to a first request a node knows whose attempt it is. Later an attempt
+ * that has no label of the wallet and pays another amount than `asked` is another program's.
+ */
+export function wordOf(said: SendReport | SendOutcome, asked: SentAmount | null = null): Word {
   switch (said.state) {
     case 'known':
-      return isOfAmount(said.payment, amountMsat) ? 'own' : otherWord(said.payment);
+      return asked === null || said.attempt === null || isOfAmount(said.payment, asked)
+        ? 'own'
+        : otherWord(said.payment);
     case 'unknown':
       return 'silent';
     case 'taken':
@@ -102,7 +107,7 @@ export function wordOf(said: SendReport | SendOutcome, { amountMsat }: SentAmoun
 
 type SentAmount = Pick<Payment, 'amountMsat'>;
 
-function isOfAmount(seen: SentAmount, amountMsat: bigint | null): boolean {
+function isOfAmount(seen: SentAmount, { amountMsat }: SentAmount): boolean {
   return seen.amountMsat === null || amountMsat === null || seen.amountMsat === amountMsat;
 }
 

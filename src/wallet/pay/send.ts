@@ -191,7 +191,9 @@ async function begin(
   // The newest payment with an id is the one with the latest creation time, so a retry must be later than the failed
   // payment before it, also when the clock was set back. Otherwise the next request would find the failed one and pay
   // again.
-  const createdAtMs = Math.max(nowMs, (previous?.createdAtMs ?? 0) + 1);
+  const earliestMs = Math.max(nowMs, (previous?.createdAtMs ?? 0) + 1);
+  // Core Lightning tells whole seconds, by which payments of other programs are named: none may have this index.
+  const createdAtMs = node.history || earliestMs % 1000 > 0 ? earliestMs : earliestMs + 1;
   const index = paymentIndex(createdAtMs, plan.id);
   const identity = { index, createdAtMs };
   const pending = {
@@ -290,7 +292,7 @@ async function startedPayment(
   const { index } = pending;
   const { node, feed, resolver, log, userPk } = session;
   const state = report.state === 'refused' ? await stateOf(session, index) : 'asked';
-  const fate = fateOf(state, signed ? 'publish' : 'request', wordOf(report, pending));
+  const fate = fateOf(state, signed ? 'publish' : 'request', wordOf(report));
   if (fate === 'give_up' && 'error' in report) {
     await tellingSent('no', () => resolver.giveUp(index));
     if (signed) await releaseCoins(session, signed);

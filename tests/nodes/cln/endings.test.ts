@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'bun:test';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { Endings } from '../../../src/nodes/cln/endings.ts';
-import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { attemptsOf } from '../../../src/nodes/cln/translate.ts';
 import { sendpayShape } from '../../../src/nodes/cln/wire.ts';
+import { LABELS } from './fake-wallet.ts';
 
 const HASH = 'a'.repeat(64);
 const NOW_MS = 1_800_000_000_000;
-const LABEL = labelOf(paymentIndex(NOW_MS, paymentId('ln', HASH)));
+const LABEL = LABELS.of(paymentIndex(NOW_MS, paymentId('ln', HASH)));
 const DAY_SECS = 86_400;
 
 /** Endings by a clock that the test sets. */
 function watching() {
   const clock = { elapsedMs: 1000 };
-  const endings = new Endings(() => clock.elapsedMs, { now: () => NOW_MS });
+  const endings = new Endings(() => clock.elapsedMs, { now: () => NOW_MS }, LABELS);
   const ask = (parts: object[]) => {
     const shown = attempts(parts);
     endings.shown(HASH, shown);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { Endings } from '../../../src/nodes/cln/endings.ts';
 import { IssuerTurns } from '../../../src/nodes/cln/issuer-turns.ts';
+import { SendLabels } from '../../../src/nodes/cln/labels.ts';
 import { RecentAttempts } from '../../../src/nodes/cln/recent-attempts.ts';
 import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
@@ -18,6 +19,9 @@ import { type FakeCln, NODE_SECS } from './fake-cln.ts';
 export interface FakeWallet extends ClnWallet {
   readonly times: { nowMs: number; elapsedMs: number };
 }
+
+/** The labels of the fake node's wallet. */
+export const LABELS = new SendLabels('aa'.repeat(16));
 
 /** A wallet whose wall clock stands a minute after the node's. */
 export function fakeWallet(): FakeWallet {
@@ -36,7 +40,8 @@ export function fakeWallet(): FakeWallet {
     closed: new AbortController().signal,
     oddRows: new OddRows('Core Lightning', ['payment_hash']),
     rows: memoryState(),
-    endings: new Endings(() => times.elapsedMs, clock),
+    labels: LABELS,
+    endings: new Endings(() => times.elapsedMs, clock, LABELS),
     info: new Recent<ClnInfo>(() => times.elapsedMs),
     recent: new RecentAttempts(() => times.elapsedMs),
     sendable: new Sendable(() => times.elapsedMs),

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { type IdPrefix, paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { latestPayment, payment } from '../../../src/nodes/cln/look-up.ts';
 import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
-import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
+import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 
 let cln: FakeCln;
 let wallet: FakeWallet;
@@ -25,8 +24,8 @@ const latest = (prefix: IdPrefix, hash = HASH) =>
 /** A failed payment, and its retry. */
 function twoAttempts() {
   const parts = { payment_hash: HASH, bolt11: 'lnbcrt1' };
-  cln.addPart({ ...parts, groupid: 9, label: labelOf(FIRST), status: 'failed' });
-  cln.addPart({ ...parts, groupid: 3, label: labelOf(SECOND) });
+  cln.addPart({ ...parts, groupid: 9, label: LABELS.of(FIRST), status: 'failed' });
+  cln.addPart({ ...parts, groupid: 3, label: LABELS.of(SECOND) });
   wallet.endings.gaveUp(HASH, 9, 'no route');
 }
 
@@ -76,8 +75,8 @@ test('what the rune may not read is not found', async () => {
 });
 
 test('a payment of which a part cannot be read is not told: it may be the one that was paid', async () => {
-  cln.addPart({ payment_hash: HASH, label: labelOf(FIRST), status: 'failed' });
-  cln.addPart({ payment_hash: HASH, label: labelOf(FIRST), status: 'melted' });
+  cln.addPart({ payment_hash: HASH, label: LABELS.of(FIRST), status: 'failed' });
+  cln.addPart({ payment_hash: HASH, label: LABELS.of(FIRST), status: 'melted' });
   const error = await at(FIRST).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ kind: 'unreadable' });
 });

@@ -6,7 +6,6 @@ import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../../src/code
 import { decodeOffer, encodeOffer, type OfferFields } from '../../../src/codecs/bolt12/index.ts';
 import { NETWORKS } from '../../../src/codecs/network.ts';
 import { paymentId } from '../../../src/model/payment-index.ts';
-import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { clnNode } from '../../../src/nodes/cln/node.ts';
 import type { NodeTokens } from '../../../src/nodes/node.ts';
 import { periodStart } from '../../../src/wallet/budget.ts';
@@ -22,7 +21,7 @@ import { clientRequest } from '../../wallet/client-world.ts';
 import { contextOf } from '../../wallet/pay/plan.ts';
 import { type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';
 import { FakeCln, NODE_SECS } from './fake-cln.ts';
-import { fakeWallet, rpcOf } from './fake-wallet.ts';
+import { fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 
 /** The wallet's own facts come before what Core Lightning says (docs/decisions.md 159, 160). */
 
@@ -109,13 +108,18 @@ describe('an outgoing payment', () => {
     { amount_msat: 1000, amount_sent_msat: 1 },
     { amount_msat: 1, amount_sent_msat: 1 },
   ])('costs at least its invoice when xpay tells of %o', async (lie) => {
-    cln.on('xpay', ok({ payment_preimage: PREIMAGE, ...lie }));
+    cln.on('xpay', ok({ payment_preimage: PREIMAGE, successful_parts: 1, ...lie }));
     expect(await pay()).toMatchObject({ status: 'completed', amountMsat: 1000n, feesMsat: 0n });
     expect(await spentMsat()).toBe(1000n);
   });
 
   test('is not completed by the preimage of another one in the answer of xpay', async () => {
-    const lie = { payment_preimage: OTHER_PREIMAGE, amount_msat: 1000, amount_sent_msat: 1000 };
+    const lie = {
+      payment_preimage: OTHER_PREIMAGE,
+      amount_msat: 1000,
+      amount_sent_msat: 1000,
+      successful_parts: 1,
+    };
     cln.on('xpay', ok(lie));
     expect(await pay().catch(() => null)).toBeNull();
     expect(await row()).toMatchObject({ status: 'pending', preimage: null });
@@ -123,7 +127,12 @@ describe('an outgoing payment', () => {
   });
 
   test('is not changed by a row of the list with its label, another hash and its preimage', async () => {
-    const lie = { payment_preimage: OTHER_PREIMAGE, amount_msat: 1000, amount_sent_msat: 1000 };
+    const lie = {
+      payment_preimage: OTHER_PREIMAGE,
+      amount_msat: 1000,
+      amount_sent_msat: 1000,
+      successful_parts: 1,
+    };
     cln.on('xpay', ok(lie));
     await pay().catch(() => null);
     const own = await row();
@@ -133,7 +142,7 @@ describe('an outgoing payment', () => {
       payment_hash: otherHash,
       payment_preimage: OTHER_PREIMAGE,
       status: 'complete',
-      label: labelOf(own.index),
+      label: LABELS.of(own.index),
       completed_at: NODE_SECS,
     });
     const release = owner.feed.hold();

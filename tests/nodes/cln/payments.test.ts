@@ -2,12 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { encodeBolt11 } from '../../../src/codecs/bolt11/encode.ts';
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { payInvoice } from '../../../src/nodes/cln/payments.ts';
 import { attemptsToPay } from '../../../src/nodes/cln/sends.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
-import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
+import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 
 const HASH = 'ab'.repeat(32);
 const INDEX = paymentIndex(NODE_SECS * 1000, paymentId('ln', HASH));
@@ -33,7 +32,12 @@ afterEach(() => cln.stop());
 async function payWithFailed(amountsMsat: readonly (number | undefined)[], code: number) {
   cln.on('xpay', () => {
     for (const [at, amount_msat] of amountsMsat.entries()) {
-      const part = { payment_hash: HASH, partid: at + 1, status: 'failed', label: labelOf(INDEX) };
+      const part = {
+        payment_hash: HASH,
+        partid: at + 1,
+        status: 'failed',
+        label: LABELS.of(INDEX),
+      };
       cln.addPart({ ...part, amount_msat });
     }
     return refusal(code, 'it failed');

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { payment } from '../../../src/nodes/cln/look-up.ts';
 import { sendOutcome } from '../../../src/nodes/cln/outcome.ts';
 import { payInvoice } from '../../../src/nodes/cln/payments.ts';
@@ -11,7 +10,7 @@ import type { SendReport, UpdatesOptions, WalletNode } from '../../../src/nodes/
 import { type Following, follow } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { bolt11Of, FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
-import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
+import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 import { FakeXpay, PAID_HASH, PREIMAGE } from './fake-xpay.ts';
 
 /**
@@ -277,7 +276,7 @@ describe('whose attempt it was is read from the list', () => {
 
 describe('a request that is sent again', () => {
   beforeEach(() => cln.on('listpeerchannels', channels));
-  const own = { ...TERMS, label: labelOf(INDEX) };
+  const own = { ...TERMS, label: LABELS.of(INDEX) };
 
   /** Two attempts of one label: the first has failed, and the second stands as given. */
   function twoOfOneLabel(second: 'pending' | 'complete', order: 'before' | 'after') {

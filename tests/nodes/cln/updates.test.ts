@@ -2,19 +2,18 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { isApiError } from '../../../src/model/errors.ts';
 import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { followWallet } from '../../../src/nodes/cln/updates.ts';
 import type { Observation, UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
-import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
+import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 const HASH = 'ab'.repeat(32);
 const INDEX = paymentIndex(NODE_SECS * 1000, paymentId('ln', HASH));
-const OWN = { payment_hash: HASH, label: labelOf(INDEX) };
+const OWN = { payment_hash: HASH, label: LABELS.of(INDEX) };
 
 let cln: FakeCln;
 let wallet: FakeWallet;

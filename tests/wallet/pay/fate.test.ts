@@ -65,6 +65,9 @@ test('each report and outcome is one word, and another attempt is paid only once
   expect(known(samplePayment(1, { amountMsat: null }))).toBe('own');
   expect(known(samplePayment(1, { amountMsat: 999n }))).toBe('other_open');
   expect(known(sampleDone(1, { amountMsat: 1001n }))).toBe('other_paid');
+  const otherAmount = { state: 'known', payment: sampleDone(1, { amountMsat: 1n }) } as const;
+  expect(wordOf({ ...otherAmount, attempt: 1 })).toBe('own');
+  expect(word({ ...otherAmount, attempt: null })).toBe('own');
   expect(word(await refusal())).toBe('refused');
   expect(word(await silence())).toBe('silent');
   expect(word({ state: 'unknown' })).toBe('silent');

@@ -18,6 +18,19 @@ const spentMsat = async (clientPk: string) =>
   (await wallet.world.store.budgets.get(WALLET, clientPk, 1, periodStart)).spentMsat;
 
 describe('a send', () => {
+  test('is never given a whole second as its time, by which a node may name payments of other programs', async () => {
+    const { fake } = wallet.world;
+    for (const [nowMs, createdAtMs] of [
+      [5_000_000, 5_000_001],
+      [5_000_999, 5_000_999],
+    ] as const) {
+      fake.nowMs = nowMs;
+      const report = async (own: SendIdentity) => shown(sent.failed(own), nowMs);
+      const { payment } = await send(contextOf(wallet.owner), planOf(report));
+      expect(payment.createdAtMs).toBe(createdAtMs);
+    }
+  });
+
   test('is asked for in the store, with watch, reservation and key, before the node is asked', async () => {
     const { clientPk, session } = await clientOf(['send'], budgetOf(5000n));
     await claim(clientPk);

@@ -183,7 +183,7 @@ export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
  * what each hop takes, but not what the routes carry in all.
  */
 function feesMsat({ fee_msat, value_msat, htlcs }: LndPayment): bigint {
-  if (fee_msat > 0n) return fee_msat;
+  if (fee_msat !== 0n) return fee_msat;
   const carriedMsat = htlcs
     .filter(({ status }) => status === 'SUCCEEDED')
     .reduce((sum, { route }) => sum + (route?.total_amt_msat ?? 0n), 0n);

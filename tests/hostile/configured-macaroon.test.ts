@@ -30,6 +30,7 @@ test('client_info lists what the macaroon allows, without what LND cannot serve'
     'get_human_bitcoin_address',
     'update_personal_note',
     'list_clients',
+    'manage_webhooks',
   ]);
   expect(info.permissions).toEqual(info.effective_permissions);
 });

@@ -1,5 +1,5 @@
 import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, internalUnlessApi, ownInvoice } from '../../model/errors.ts';
+import { ApiError, internalUnlessApi, ownInvoice, refused } from '../../model/errors.ts';
 import { blankPayment, idOf, isFinal, type Payment } from '../../model/payment.ts';
 import { type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
@@ -25,6 +25,9 @@ export interface SendContext {
   readonly onSent: (payment: Payment) => void;
 }
 
+/** How often a request begins anew because another program was faster, before it gives up. */
+const MOST_ROUNDS = 10;
+
 /** What a request to send has led to. */
 interface Sent {
   readonly payment: Payment;
@@ -41,15 +44,22 @@ interface Sent {
  * earlier payment with the same id. Errors carry `data.sent`, but for the payment of another client.
  */
 export async function send(context: SendContext, plan: SendPlan | UnfetchedPlan): Promise<Sent> {
-  for (;;) {
+  for (let round = 1; ; round++) {
     const sent = await context.session.locks.run(plan.id, () => sendOnce(context, plan));
     // Another program was faster. Its payment is met in the next round.
-    if (sent === null) continue;
+    if (sent === null && round < MOST_ROUNDS) continue;
+    if (sent === null) throw keptFromPaying();
     if (!sent.isOutside || (await maySee(context.session, sent.payment.index))) {
       context.onSent(sent.payment);
     }
     return sent;
   }
+}
+
+function keptFromPaying(): ApiError {
+  return refused(
+    'The node has refused to pay this invoice again and again, since another program is paying it: look at the payment, and try again later.',
+  ).with({ sent: 'no' });
 }
 
 /** {@link send} that returns null when another program's payment of the same id came between. */

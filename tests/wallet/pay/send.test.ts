@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf } from '../../../src/model/payment.ts';
+import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
 import { periodStart } from '../../../src/wallet/budget.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
-import { samplePayment } from '../../support/sample-payment.ts';
+import { sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { countOf, WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { unreachable } from '../fake-node.ts';
@@ -29,6 +30,23 @@ describe('a send', () => {
       const { payment } = await send(contextOf(wallet.owner), planOf(report));
       expect(payment.createdAtMs).toBe(createdAtMs);
     }
+  });
+
+  test('that another program keeps from paying, with attempts that all fail, ends with error 106 and nothing sent', async () => {
+    let starts = 0;
+    const plan = planOf(async () => {
+      starts++;
+      const createdAtMs = 9_000_000 + starts;
+      const payment = sampleFailed(1, {
+        createdAtMs,
+        updatedAtMs: createdAtMs,
+        index: paymentIndex(createdAtMs, idOf(samplePayment(1))),
+      });
+      return { state: 'taken', payment, attempt: starts };
+    });
+    const error = await errorOf(contextOf(wallet.owner), plan);
+    expect(error).toMatchObject({ kind: 'refused', data: { sent: 'no' } });
+    expect([starts, await unfinished()]).toEqual([10, []]);
   });
 
   test('is asked for in the store, with watch, reservation and key, before the node is asked', async () => {

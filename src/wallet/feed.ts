@@ -303,6 +303,16 @@ export class Feed {
     this.#heldBack.answerLost(id);
   }
 
+  /**
+   * Shows readers a spend whose request may have been carried out and has no usable answer, and calls the listeners
+   * (docs/decisions.md 168).
+   */
+  async show(index: PaymentIndex): Promise<void> {
+    const { store, walletId } = this.#options;
+    const payment = await store.journal.show(walletId, index);
+    if (payment) this.emit(payment);
+  }
+
   /** Stores observations of a node, then calls the listeners and wakes the dispatcher. */
   async #apply(
     batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },

@@ -19,6 +19,7 @@ import { nameContract, nameRecord } from './store/names.ts';
 import { observationContract } from './store/observations.ts';
 import { outboxContract } from './store/outbox.ts';
 import { spendContract } from './store/spends.ts';
+import { unansweredContract } from './store/unanswered.ts';
 import { watchContract } from './store/watches.ts';
 import { webhookEndpointContract } from './store/webhook-endpoints.ts';
 
@@ -52,6 +53,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     spendContract(openStore);
     attemptContract(openStore);
     givingWayContract(openStore);
+    unansweredContract(openStore);
     watchContract(openStore);
     webhookEndpointContract(openStore);
     nameContract(openStore);

@@ -169,6 +169,7 @@ describe.skipIf(programs === null)('migrate sqlite-to-postgres', () => {
     expect(await contentOf(copy)).toEqual(content);
     const tip = await copy.journal.tip(WALLET);
     await copy.spends.begin(WALLET, newSpend(samplePayment(5)), fits);
+    await copy.journal.show(WALLET, samplePayment(5).index);
     expect(await copy.journal.updatedAfter(WALLET, tip, 10)).toHaveLength(1);
     await observe(copy, [sampleDone(5)], { journaled: true });
     expect(await copy.outbox.counts()).toMatchObject({ pending: 1, delivered: 1 });

@@ -183,6 +183,9 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
     }
     expect(await store.spends.unfinished(WALLET)).toHaveLength(60);
     expect(await spentMsat()).toBe(6000n);
+    for (const { index } of await store.journal.open(WALLET)) {
+      await store.journal.show(WALLET, index);
+    }
     const updates = await store.journal.updatedAfter(WALLET, null, 100);
     expect(new Set(updates.map(({ updatedAtMs }) => updatedAtMs)).size).toBe(60);
     expect(lost).toEqual([]);

@@ -76,9 +76,14 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
   };
   const beginAll = (count: number) => Array.from({ length: count }, (_, at) => begin(at + 1));
   const spentMsat = async () => (await store.budgets.get(WALLET, CLIENT, 5, () => 0)).spentMsat;
-  /** In the order of their updates. */
-  const journaled = async () =>
-    (await store.journal.updatedAfter(WALLET, null, 100)).map(({ createdAtMs }) => createdAtMs);
+  /** In the order in which they were written: those that no reader is shown yet are numbered from -1 on downward. */
+  const journaled = async () => {
+    const rows = await server.run(
+      url,
+      'SELECT substr(idx, 1, 19)::bigint AS ms FROM wallet_sidecar.journal ORDER BY updated_at DESC',
+    );
+    return rows.map(({ ms }) => Number(ms));
+  };
   const transactions = async () => {
     const [row] = await server.run(
       url,

@@ -8,6 +8,8 @@ export interface JournalRow {
   readonly attempt: number | null;
   /** The newest attempt that the node had before it was asked to send. Null where no attempt is expected. */
   readonly afterAttempt: number | null;
+  /** Whether no reader was shown the payment yet, so that it has no place in the order of updates. */
+  readonly isHidden?: boolean;
 }
 
 /**
@@ -15,6 +17,7 @@ export interface JournalRow {
  * (docs/decisions.md 82).
  */
 export interface PaymentJournal {
+  /** The newest update; as {@link updatedAfter}, without payments that no reader is shown yet. */
   tip(walletId: string): Promise<UpdatedIndex | null>;
   updatedAfter(walletId: string, after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
   /** The payment with that index, or the one to which the spend of that index gave way. */
@@ -24,7 +27,12 @@ export interface PaymentJournal {
    * younger than the payment that stands.
    */
   latest(walletId: string, id: PaymentId): Promise<Payment | null>;
-  /** The pending payments, in the order of their index. */
+  /**
+   * Shows readers a payment that they were not shown yet, as the newest update. Null when there is none with that index,
+   * or readers have been shown it.
+   */
+  show(walletId: string, index: PaymentIndex): Promise<Payment | null>;
+  /** The pending payments, in the order of their index, also those that no reader is shown yet. */
   open(walletId: string): Promise<Payment[]>;
   /** Those of {@link open} that are on chain, at a cost that does not grow with the others. */
   openOnchain(walletId: string): Promise<Payment[]>;

@@ -10,8 +10,8 @@ export interface PaymentCache {
   cursor(walletId: string): Promise<UpdatedIndex | null>;
   /**
    * Stores payments and moves the cursor forward, never back; a null cursor leaves it where it is. Payments that were
-   * read from the journal and have been given up since are left out. Returns how many payments are new to
-   * the cache, and how many have changed.
+   * read from the journal and are gone since, because their spend gave way, are left out. Returns how many payments are
+   * new to the cache, and how many have changed.
    */
   apply(
     walletId: string,

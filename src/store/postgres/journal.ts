@@ -15,6 +15,7 @@ import { numberOf, numberOrNull } from './values.ts';
 
 interface Row {
   readonly json: string;
+  readonly updated_at: bigint;
   readonly attempt: bigint | null;
   readonly after_attempt: bigint | null;
 }
@@ -35,13 +36,14 @@ async function lastMs(tx: SQL, walletId: string): Promise<number> {
 
 async function get(sql: SQL, walletId: string, index: string): Promise<JournalRow | null> {
   const [row] = await sql<Row[]>`
-    SELECT json, attempt, after_attempt FROM wallet_sidecar.journal WHERE wallet = ${walletId} AND idx = ${index}`;
+    SELECT json, updated_at, attempt, after_attempt FROM wallet_sidecar.journal
+    WHERE wallet = ${walletId} AND idx = ${index}`;
   return row ? decodeRow(row) : null;
 }
 
 async function latest(sql: SQL, walletId: string, id: string): Promise<JournalRow | null> {
   const [row] = await sql<Row[]>`
-    SELECT json, attempt, after_attempt FROM wallet_sidecar.journal
+    SELECT json, updated_at, attempt, after_attempt FROM wallet_sidecar.journal
     WHERE wallet = ${walletId} AND substr(idx, 21) = ${id} ORDER BY status = 'failed', idx DESC LIMIT 1`;
   return row ? decodeRow(row) : null;
 }
@@ -71,6 +73,20 @@ async function writer(tx: SQL, walletId: string): Promise<JournalWriter> {
   };
 }
 
+/** Writes a row that readers are not shown: its `updated_at` is below 0, which is in no order. */
+async function putHidden(
+  tx: SQL,
+  walletId: string,
+  { payment, attempt, afterAttempt }: JournalRow,
+): Promise<void> {
+  const { index, status } = payment;
+  const json = JSON.stringify(encodePayment(payment));
+  await tx`INSERT INTO wallet_sidecar.journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
+    SELECT ${walletId}::text, ${index}::text, least(min(updated_at), 0) - 1, ${status}::text, ${json}::text,
+      ${attempt}::bigint, ${afterAttempt}::bigint
+    FROM wallet_sidecar.journal WHERE wallet = ${walletId}`;
+}
+
 async function remove(tx: SQL, walletId: string, index: string): Promise<void> {
   // Later rows must come after the removed one, also when the clock is set back meanwhile.
   const beforeMs = await lastMs(tx, walletId);
@@ -89,6 +105,7 @@ export const journalRows = {
   get,
   latest,
   writer,
+  putHidden,
   /**
    * The rows with these payment ids, each with whether its payment has a watch of its own, and whether it has a spend
    * that may not say yet what the node has shown.
@@ -105,7 +122,7 @@ export const journalRows = {
     const rows = await tx<(Row & { readonly watched: boolean; readonly unshown: boolean })[]>`
       SELECT found.* FROM jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) AS wanted (id)
       CROSS JOIN LATERAL (
-        SELECT json, attempt, after_attempt,
+        SELECT json, updated_at, attempt, after_attempt,
           EXISTS (SELECT 1 FROM wallet_sidecar.spend s WHERE s.wallet = j.wallet AND s.idx = j.idx
             AND (s.state <> 'known' OR s.attempt IS NULL)) AS unshown,
           EXISTS (SELECT 1 FROM wallet_sidecar.watch w
@@ -138,7 +155,7 @@ export function postgresJournal(db: Database): PaymentJournal {
       const [newest] = await db.read(
         (sql) => sql<
           Tip[]
-        >`SELECT idx, updated_at FROM wallet_sidecar.journal WHERE wallet = ${walletId}
+        >`SELECT idx, updated_at FROM wallet_sidecar.journal WHERE wallet = ${walletId} AND updated_at >= 0
           ORDER BY updated_at DESC LIMIT 1`,
       );
       return newest ? updatedIndex(numberOf(newest.updated_at), idOfIndex(newest.idx)) : null;
@@ -154,6 +171,14 @@ export function postgresJournal(db: Database): PaymentJournal {
       }),
     latest: async (walletId, id) =>
       (await db.read((sql) => latest(sql, walletId, id)))?.payment ?? null,
+    show: (walletId, index) =>
+      db.write(walletId, async (tx) => {
+        const [row, rows] = await together([get(tx, walletId, index), writer(tx, walletId)]);
+        if (!row?.isHidden) return null;
+        const { payment, stored } = rows.put(row, row.payment.createdAtMs);
+        await stored;
+        return payment;
+      }),
     async open(walletId) {
       const rows = await db.read(
         (sql) => sql<Pick<Row, 'json'>[]>`
@@ -206,5 +231,6 @@ function decodeRow(row: Row): JournalRow {
     payment: decode(row),
     attempt: numberOrNull(row.attempt),
     afterAttempt: numberOrNull(row.after_attempt),
+    isHidden: numberOf(row.updated_at) < 0,
   };
 }

@@ -1,5 +1,6 @@
 import type { SQL } from 'bun';
 import { idOf, isFinal, type Payment } from '../../model/payment.ts';
+import { hiddenPayment } from '../hidden-payment.ts';
 import type {
   GaveWay,
   JournalRow,
@@ -101,7 +102,7 @@ function oneObservation(batch: Batch) {
   return async (seen: ObservedPayment): Promise<Applied> => {
     const match = rules.match(rows.candidates(seen), seen);
     const row = match && !seen.ownWord ? recognize(batch, match, seen.attempt) : match;
-    const next = rules.transition(row?.payment ?? null, seen);
+    const next = rules.transition(row?.payment ?? null, seen) ?? hiddenPayment(row);
     if (!next) {
       const gaveWay = row && (await giveWay(batch, seen, row.payment));
       if (row === null || !isFinal(row.payment)) return { changed: null, gaveWay, deliveries: 0 };
@@ -177,7 +178,7 @@ function record(
   seen: ObservedPayment,
 ): Payment {
   const changed = row
-    ? { ...row, payment: next }
+    ? { ...row, payment: next, isHidden: false }
     : {
         payment: rules.atFreeIndex(next, rows.isTaken),
         attempt: seen.attempt,

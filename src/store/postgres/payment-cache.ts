@@ -2,7 +2,7 @@ import type { SQL } from 'bun';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
-import { mayBeGivenUp } from '../given-up.ts';
+import { mayGiveWay } from '../giving-way.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { Database } from './database.ts';
 import { together } from './together.ts';
@@ -30,18 +30,18 @@ async function write(tx: SQL, walletId: string, payments: readonly Payment[]): P
   return { numNew: added.count, numUpdated: changed.count };
 }
 
-/** Leaves out the payments that have been given up since they were read from the journal. */
+/** Leaves out the payments that have been gone since they were read from the journal. */
 async function stillThere(
   tx: SQL,
   walletId: string,
   payments: readonly Payment[],
 ): Promise<readonly Payment[]> {
-  const doubtful = payments.filter(mayBeGivenUp).map(({ index }) => index);
+  const doubtful = payments.filter(mayGiveWay).map(({ index }) => index);
   if (doubtful.length === 0) return payments;
   const rows = await tx<{ idx: string }[]>`SELECT idx FROM wallet_sidecar.journal
     WHERE wallet = ${walletId} AND idx = ANY(${tx.array(doubtful, 'text')}::text[])`;
   const there = new Set(rows.map(({ idx }) => idx));
-  return payments.filter((payment) => !mayBeGivenUp(payment) || there.has(payment.index));
+  return payments.filter((payment) => !mayGiveWay(payment) || there.has(payment.index));
 }
 
 /** Splits payments so that no part has one twice: a statement writes a row once. Later ones are in later parts. */

@@ -15,7 +15,7 @@ import type { Database } from './database.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows } from './idempotency.ts';
 import type { Joint } from './joined-writes.ts';
-import { type JournalWriter, journalRows } from './journal.ts';
+import { journalRows } from './journal.ts';
 import { spendingRows } from './spending.ts';
 import { together } from './together.ts';
 import { numberOrNull } from './values.ts';
@@ -108,15 +108,15 @@ async function reserve(
   await spendingRows.reserve(tx, walletId, name, reservation, { period, periodStart });
 }
 
-/** Writes what readers see of an asked spend; `journal` is null where the node keeps the history. */
-async function publish(
+/** Writes what belongs to an asked spend. It is journaled unless the node keeps the history. */
+async function bind(
   tx: SQL,
   walletId: string,
   { payment, afterAttempt, caller, idempotencyKey: key }: Omit<Spend, 'walletId' | 'attempt'>,
-  journal: JournalWriter | null,
+  journaled: boolean,
 ): Promise<void> {
   await together([
-    journal?.put({ payment, attempt: null, afterAttempt }, payment.createdAtMs).stored,
+    journaled && journalRows.putHidden(tx, walletId, { payment, attempt: null, afterAttempt }),
     key !== null && idempotencyRows.bind(tx, { walletId, caller, key }, payment.index),
   ]);
 }
@@ -131,10 +131,9 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
         const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
         const { index } = payment;
         const { journaled } = spend;
-        const [latest, taken, journal, standing] = await together([
+        const [latest, taken, standing] = await together([
           journaled ? journalRows.latest(tx, walletId, idOf(payment)) : null,
           journaled ? journalRows.get(tx, walletId, index) : null,
-          journaled && state === 'asked' ? journalRows.writer(tx, walletId) : null,
           reservation && standingOf(tx, walletId, reservation, rules),
         ]);
         if (journaled && isOvertaken(spend.previous, latest?.payment ?? null)) return false;
@@ -156,7 +155,7 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
           spend.fetchedInvoice !== null &&
             fetchedInvoiceRows.add(tx, walletId, index, spend.fetchedInvoice),
           watchRows.add(tx, walletId, { kind: 'payment', index }),
-          state === 'asked' && publish(tx, walletId, spend, journal),
+          state === 'asked' && bind(tx, walletId, spend, journaled),
         ]);
         return true;
       }),
@@ -174,8 +173,7 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
             sealed_plan = coalesce(${sealed(walletId, index, plan)}, sealed_plan)
           WHERE wallet = ${walletId} AND idx = ${index}`;
         if (spend.state !== 'begun') return;
-        const journal = journaled ? await journalRows.writer(tx, walletId) : null;
-        await publish(tx, walletId, spend, journal);
+        await bind(tx, walletId, spend, journaled);
       }),
     abandon: (walletId, index, periodStart) =>
       db.write(walletId, async (tx) => {

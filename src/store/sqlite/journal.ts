@@ -16,9 +16,12 @@ const ID = 'substr(idx, 21)';
 
 interface Row {
   readonly json: string;
+  readonly updated_at: number;
   readonly attempt: number | null;
   readonly after_attempt: number | null;
 }
+
+const COLUMNS = 'json, updated_at, attempt, after_attempt';
 
 /** Rows of the journal, for ports that write them inside their own transactions. */
 export interface JournalRows {
@@ -35,6 +38,8 @@ export interface JournalRows {
    * then.
    */
   put(walletId: string, row: JournalRow, nowMs: number, beforeMs?: number): Payment;
+  /** Writes a row that readers are not shown: its `updated_at` is below 0, which is in no order. */
+  putHidden(walletId: string, row: JournalRow): void;
   /** Stores the attempt of a row, which is not an update of its payment. */
   setAttempt(walletId: string, index: string, attempt: number): void;
   /** Deletes the row, also of the cache. */
@@ -48,18 +53,18 @@ export interface JournalRows {
 /** Prepares the statements of the journal. */
 export function journalRows(db: Database): JournalRows {
   const byIndex = db.prepare<Row, [string, string]>(
-    'SELECT json, attempt, after_attempt FROM journal WHERE wallet = ? AND idx = ?',
+    `SELECT ${COLUMNS} FROM journal WHERE wallet = ? AND idx = ?`,
   );
   const byId = db.prepare<Row & { readonly status: string }, [string, string]>(
-    `SELECT json, attempt, after_attempt, status FROM journal INDEXED BY journal_by_id
+    `SELECT ${COLUMNS}, status FROM journal INDEXED BY journal_by_id
      WHERE wallet = ? AND ${ID} = ? ORDER BY idx DESC`,
   );
   const byAttempt = db.prepare<Row, [string, string, number]>(
-    `SELECT json, attempt, after_attempt FROM journal INDEXED BY journal_by_attempt
+    `SELECT ${COLUMNS} FROM journal INDEXED BY journal_by_attempt
      WHERE wallet = ? AND ${ID} = ? AND attempt = ? LIMIT 1`,
   );
   const last = db.prepare<{ idx: PaymentIndex; updated_at: number }, [string]>(
-    'SELECT idx, updated_at FROM journal WHERE wallet = ? ORDER BY updated_at DESC LIMIT 1',
+    'SELECT idx, updated_at FROM journal WHERE wallet = ? AND updated_at >= 0 ORDER BY updated_at DESC LIMIT 1',
   );
   const removedTip = db.prepare<{ updated_at: number }, [string]>(
     'SELECT updated_at FROM journal_tip WHERE wallet = ?',
@@ -74,6 +79,12 @@ export function journalRows(db: Database): JournalRows {
      VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
        json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt`,
+  );
+  const insertHidden = db.prepare(
+    `INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
+     VALUES (?1, ?2, 
+       min(0, coalesce((SELECT updated_at FROM journal WHERE wallet = ?1 ORDER BY updated_at LIMIT 1), 0)) - 1,
+       ?3, ?4, ?5, ?6)`,
   );
   const setAttempt = db.prepare('UPDATE journal SET attempt = ? WHERE wallet = ? AND idx = ?');
   const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
@@ -119,6 +130,11 @@ export function journalRows(db: Database): JournalRows {
       );
       return updated;
     },
+    putHidden(walletId, { payment, attempt, afterAttempt }) {
+      const { index, status } = payment;
+      const json = JSON.stringify(encodePayment(payment));
+      insertHidden.run(walletId, index, status, json, attempt, afterAttempt);
+    },
     setAttempt: (walletId, index, attempt) => void setAttempt.run(attempt, walletId, index),
     remove: removeRow,
     giveWay(walletId, index, to) {
@@ -156,6 +172,11 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
       return to === null ? null : (rows.get(walletId, to)?.payment ?? null);
     },
     latest: async (walletId, id) => rows.latest(walletId, id)?.payment ?? null,
+    show: (walletId, index) =>
+      queue.write(() => {
+        const row = rows.get(walletId, index);
+        return row?.isHidden ? rows.put(walletId, row, row.payment.createdAtMs) : null;
+      }),
     open: async (walletId) => open.all(walletId).map(decode),
     openOnchain: async (walletId) => openOnchain.all(walletId).map(decode),
     setPersonalNote: (walletId, index, note, nowMs) =>
@@ -173,5 +194,12 @@ function decode(row: Pick<Row, 'json'>): Payment {
 }
 
 function decodeRow(row: Row | null): JournalRow | null {
-  return row && { payment: decode(row), attempt: row.attempt, afterAttempt: row.after_attempt };
+  return (
+    row && {
+      payment: decode(row),
+      attempt: row.attempt,
+      afterAttempt: row.after_attempt,
+      isHidden: row.updated_at < 0,
+    }
+  );
 }

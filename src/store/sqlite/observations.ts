@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { idOf, isFinal, type Payment } from '../../model/payment.ts';
+import { hiddenPayment } from '../hidden-payment.ts';
 import type {
   GaveWay,
   JournalRow,
@@ -161,7 +162,7 @@ export function sqliteObservations(
         for (const seen of observations) {
           const match = rules.match(candidates(walletId, seen, journaled), seen);
           const row = match && !seen.ownWord ? recognize(walletId, match, seen.attempt) : match;
-          const next = rules.transition(row?.payment ?? null, seen);
+          const next = rules.transition(row?.payment ?? null, seen) ?? hiddenPayment(row);
           if (!next) {
             if (row === null) continue;
             const gave = giveWay(walletId, seen, row.payment, rules);

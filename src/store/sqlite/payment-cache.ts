@@ -2,7 +2,7 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
-import { mayBeGivenUp } from '../given-up.ts';
+import { mayGiveWay } from '../giving-way.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -66,7 +66,7 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
     },
     async apply(walletId, payments, cursor, readFrom = 'node') {
       const isThere = (payment: Payment) =>
-        !mayBeGivenUp(payment) || isJournaled.get(walletId, payment.index) !== null;
+        !mayGiveWay(payment) || isJournaled.get(walletId, payment.index) !== null;
       const stored = await queue.write(() => {
         const counts = put(walletId, readFrom === 'node' ? payments : payments.filter(isThere));
         if (cursor !== null) writeCursor.run(walletId, cursor);

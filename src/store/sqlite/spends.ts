@@ -96,14 +96,12 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     if (standing.budgetState !== 'none') counter.advance();
   }
 
-  function publish(
+  function bind(
     walletId: string,
     { payment, afterAttempt, caller, idempotencyKey: key }: Omit<Spend, 'walletId' | 'attempt'>,
     journaled: boolean,
   ): void {
-    if (journaled) {
-      journal.put(walletId, { payment, attempt: null, afterAttempt }, payment.createdAtMs);
-    }
+    if (journaled) journal.putHidden(walletId, { payment, attempt: null, afterAttempt });
     if (key !== null) keys.bind({ walletId, caller, key }, payment.index);
   }
 
@@ -125,7 +123,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         insert.run(walletId, index, state, json, afterAttempt, plan, caller, idempotencyKey);
         if (spend.fetchedInvoice !== null) fetched.add(walletId, index, spend.fetchedInvoice);
         watches.add(walletId, { kind: 'payment', index });
-        if (state === 'asked') publish(walletId, spend, spend.journaled);
+        if (state === 'asked') bind(walletId, spend, spend.journaled);
         return true;
       }),
     asked: (walletId, index, { plan, journaled }) =>
@@ -138,7 +136,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
           );
         }
         ask.run(plan, walletId, index);
-        if (spend.state === 'begun') publish(walletId, spend, journaled);
+        if (spend.state === 'begun') bind(walletId, spend, journaled);
       }),
     abandon: (walletId, index, periodStart) =>
       queue.write(() => {

@@ -47,6 +47,8 @@ export class Resolver {
   #silentSinceMs: number | null = null;
   /** Spends that were certainly not sent, and whose rows could not be deleted yet. */
   readonly #toGiveUp = new Set<PaymentIndex>();
+  /** Spends that readers are to be shown, because their request has no usable answer. */
+  readonly #toShow = new Set<PaymentIndex>();
   /**
    * Spends that the node may be asked about. A spend whose request is just leaving is not among them, because the node
    * cannot know it yet.
@@ -96,8 +98,17 @@ export class Resolver {
     }
   }
 
-  /** Must be called when the outcome of a spend is unknown. The node is then asked until it shows the outcome. */
-  resolve(index: PaymentIndex): void {
+  /**
+   * Must be called when the outcome of a spend is unknown. Readers are then shown it (docs/decisions.md 168), and the
+   * node is asked until it shows the outcome. What cannot be stored now is stored before the node is asked.
+   */
+  async resolve(index: PaymentIndex): Promise<void> {
+    this.#toShow.add(index);
+    await this.#showLeft().catch(() => undefined);
+    this.#askAbout(index);
+  }
+
+  #askAbout(index: PaymentIndex): void {
     this.#toResolve.add(index);
     if (!this.#missingSinceMs.has(index)) {
       this.#missingSinceMs.set(index, this.#options.elapsedMs());
@@ -143,6 +154,9 @@ export class Resolver {
     const { store, walletId } = this.#options;
     const unfinished = await store.spends.unfinished(walletId);
     if (unfinished.length === 0) return;
+    const asked = unfinished.filter(({ state }) => state === 'asked');
+    for (const { payment } of asked) this.#toShow.add(payment.index);
+    await this.#showLeft();
     const node = await this.#node();
     for (const spend of unfinished) {
       if (spend.state === 'begun') await this.giveUp(spend.payment.index);
@@ -150,7 +164,7 @@ export class Resolver {
         await this.#ask(node, spend, 'restart');
       }
     }
-    for (const { state, payment } of unfinished) if (state === 'asked') this.resolve(payment.index);
+    for (const { payment } of asked) this.#askAbout(payment.index);
   }
 
   async #work(): Promise<void> {
@@ -180,6 +194,7 @@ export class Resolver {
   async #askAll(): Promise<boolean> {
     this.#again = false;
     await this.#giveUpLeft();
+    await this.#showLeft();
     const { store, walletId } = this.#options;
     const toResolve = new Set(this.#toResolve);
     const asked = (await store.spends.unfinished(walletId)).filter(
@@ -288,6 +303,13 @@ export class Resolver {
 
   async #apply(node: WalletNode, observation: ObservedPayment): Promise<void> {
     await this.#options.feed.observe(observation, node);
+  }
+
+  async #showLeft(): Promise<void> {
+    for (const index of this.#toShow) {
+      await this.#options.feed.show(index);
+      this.#toShow.delete(index);
+    }
   }
 
   async #giveUpLeft(): Promise<void> {

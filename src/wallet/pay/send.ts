@@ -315,7 +315,7 @@ async function startedPayment(
       { walletId: userPk, index, error },
     );
     feed.answerLost(idOf(pending));
-    resolver.resolve(index);
+    await resolver.resolve(index);
     return pending;
   }
   try {
@@ -326,7 +326,7 @@ async function startedPayment(
   } catch (error) {
     // The node has shown the payment, but it could not be stored, so the node is asked again.
     feed.answerLost(idOf(pending));
-    resolver.resolve(index);
+    await resolver.resolve(index);
     throw internalUnlessApi(error).with({ sent: 'unknown', index });
   }
 }

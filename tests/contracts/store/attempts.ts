@@ -95,6 +95,7 @@ export function attemptContract(open: () => Promise<Store>): void {
     test('updates stand in one strict order, removed rows included', async () => {
       await begin(first, 4);
       await begin(samplePayment(2), 4);
+      for (const { index } of [first, samplePayment(2)]) await store.journal.show(WALLET, index);
       const tip = await store.journal.tip(WALLET);
       await store.spends.abandon(WALLET, samplePayment(2).index, periodStart);
       await seen({ ...failedAtNode, updatedAtMs: 1 }, 5);

@@ -57,6 +57,7 @@ export function spendContract(open: () => Promise<Store>): void {
 
       test(`an observation that shows nothing new makes the send known and keeps all else (${kind})`, async () => {
         await begin({ journaled, afterAttempt: journaled ? 7 : null });
+        await store.journal.show(WALLET, one.index);
         const tip = await store.journal.tip(WALLET);
         const attempt = journaled ? 8 : null;
         expect((await observe(store, [one], { journaled, attempt })).changed).toEqual([]);
@@ -77,6 +78,7 @@ export function spendContract(open: () => Promise<Store>): void {
           ],
         }));
         await begin({ journaled, reservation: { clientPk: CLIENT, amountMsat: 2000n, nowMs: 1 } });
+        await store.journal.show(WALLET, one.index);
         const unproven = sampleDone(1, { preimage: '00'.repeat(32) });
         expect(await observe(store, [unproven], { journaled })).toEqual({
           changed: [],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { ServerResponse } from 'node:http';
 import { type FakeLnd, startFakeLnd } from '../hostile/fake-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from '../hostile/sidecar-on-fake.ts';
 import { type NoticeReceiver, startNoticeReceiver } from '../interop/notices.ts';
@@ -27,14 +28,33 @@ let wallet: Tellers;
 let tails: readonly Tail[];
 /** While set, LND gets no request to pay. Called when one has arrived. */
 let swallowed: (() => void) | null = null;
+/** What LND refuses to pay the first time that it is asked, after so many milliseconds. */
+const refusals = new Map<string, number>();
+/** The invoices that LND has refused so. */
+const refused = new Set<string>();
+
+/** Whether LND has refused the request to pay, after the sidecar has stored that it asks. */
+async function isRefused(body: string, response: ServerResponse): Promise<boolean> {
+  const { payment_request: invoice } = JSON.parse(body) as { payment_request: string };
+  const delayMs = refusals.get(invoice);
+  if (delayMs === undefined) return false;
+  refusals.delete(invoice);
+  refused.add(invoice);
+  await Bun.sleep(delayMs);
+  response.writeHead(500, { 'content-type': 'application/json' });
+  const error = { code: 2, message: 'invoice expired. Valid until now', details: [] };
+  response.end(JSON.stringify({ error }));
+  return true;
+}
 
 beforeAll(async () => {
   notices = startNoticeReceiver();
   fake = await startFakeLnd({
     channelSat: 100_000_000n,
     hooks: {
-      intercept({ rpc }) {
-        if (rpc !== SEND || swallowed === null) return false;
+      intercept({ rpc, body }, response) {
+        if (rpc !== SEND) return false;
+        if (swallowed === null) return isRefused(body, response);
         swallowed();
         return true;
       },
@@ -84,6 +104,7 @@ class Callers {
     const { invoice, hash, key } = this.#bills.one();
     const drawn = this.#random();
     const delayMs = Math.floor(this.#random() * 60);
+    if (drawn > 0.8) refusals.set(invoice, delayMs);
     if (drawn < 0.15) fake.payments.decide(hash, { end: 'hold' });
     else fake.payments.decide(hash, { end: drawn < 0.3 ? 'fail' : 'succeed', delayMs });
     return this.#keyed('/v2/node/pay_invoice', { invoice }, key);
@@ -132,17 +153,23 @@ function load(callers: Callers): Promise<unknown> {
   ]);
 }
 
-/** Repeats the requests. Each has its effect, or was refused. */
-async function repeat(requests: readonly Keyed[]): Promise<void> {
+/** Whether LND may have refused the request: for more coins than it has, or the first time that it was asked to pay. */
+function wasRefused({ path, body }: Keyed): boolean {
+  return path === '/v2/node/pay_onchain' || refused.has(body.invoice ?? '');
+}
+
+/** Repeats the requests. Each has its effect, or was refused. Returns the invoices of those that were refused. */
+async function repeat(requests: readonly Keyed[]): Promise<ReadonlySet<unknown>> {
+  const unpaid = new Set<unknown>();
   for (const request of requests) {
     const { status, body } = await ask(request, 'respond-async');
     if (status === 200 || status === 202) continue;
-    expect({ path: request.path, code: body.code, data: body.data }).toMatchObject({
-      path: '/v2/node/pay_onchain',
-      code: REFUSED,
-      data: { sent: 'no' },
-    });
+    const { code, data } = body;
+    expect({ code, data }).toMatchObject({ code: REFUSED, data: { sent: 'no' } });
+    expect(wasRefused(request)).toBe(true);
+    unpaid.add(request.body.invoice);
   }
+  return unpaid;
 }
 
 function endWhatIsHeld(): void {
@@ -168,13 +195,16 @@ test(
       await sidecar.kill();
       await loaded;
       await sidecar.start();
-      await repeat(callers.made.slice(first));
+      const unpaid = await repeat(callers.made.slice(first));
       endWhatIsHeld();
       fake.wallet.mine(6);
-      await expectOneTruth(wallet);
+      const payments = await expectOneTruth(wallet);
+      expect(payments.filter(({ invoice }) => unpaid.has(invoice))).toEqual([]);
       await until(async () => (await unsent()).length === 0, 'all were sent again');
     }
-    console.log(`Kills in front of LND: ${ROUNDS}; keys: ${callers.made.length}.`);
+    console.log(
+      `Kills in front of LND: ${ROUNDS}; keys: ${callers.made.length}; refused by LND: ${refused.size}.`,
+    );
     for (const { hash, state } of fake.invoices.list()) {
       if (state === 'OPEN') fake.paysInvoice(hash);
     }

@@ -94,7 +94,7 @@ interface Walk {
   readonly updated_index: string | null;
 }
 
-/** Checks that after a sync the lists are these payments, those that are pending and those that are over. */
+/** Checks that after a sync the lists are these payments: all, those of each status, and those that are over. */
 export async function expectListed(
   wallet: WalletPlace,
   payments: readonly PaymentJson[],
@@ -102,10 +102,15 @@ export async function expectListed(
   const { baseUrl, credentials } = wallet;
   await sendOk(baseUrl, 'PUT', '/v2/node/sync_payments', { credentials });
   expect(await listed(wallet, 'all')).toEqual([...payments]);
-  expect(await listed(wallet, 'pending')).toEqual(payments.filter(isPending));
+  for (const filter of ['pending', 'completed', 'failed'] as const) {
+    const expected = payments.filter(({ status }) => status === filter);
+    expect(await listed(wallet, filter)).toEqual(expected);
+  }
+  const over = payments.filter((one) => !isPending(one));
+  expect(await listed(wallet, 'finalized')).toEqual(over);
 }
 
-async function listed(wallet: WalletPlace, filter: 'all' | 'pending'): Promise<PaymentJson[]> {
+async function listed(wallet: WalletPlace, filter: Filter): Promise<PaymentJson[]> {
   const found: PaymentJson[] = [];
   let after: string | null = '';
   while (after !== null) {
@@ -116,6 +121,8 @@ async function listed(wallet: WalletPlace, filter: 'all' | 'pending'): Promise<P
   }
   return found;
 }
+
+type Filter = 'all' | 'pending' | 'completed' | 'failed' | 'finalized';
 
 interface List {
   readonly payments: PaymentJson[];

@@ -6,12 +6,11 @@ import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
 import { send } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
-import type { Session } from '../../../src/wallet/session.ts';
-import { UpdatesTail } from '../../../src/wallet/updates-tail.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { unreachable } from '../fake-node.ts';
+import { follow } from '../told.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 import { refusal, sendWorld, silence } from './send-world.ts';
 
@@ -20,24 +19,6 @@ setDefaultTimeout(SLOW_TEST_MS);
 /** Readers are shown a spend once the node has said something of it, or its answer is lost (docs/decisions.md 168). */
 
 const wallet = sendWorld();
-
-/** Follows the wallet's updates. Returns what it was told so far. */
-function follow(owner: Session): readonly Payment[] {
-  const told: Payment[] = [];
-  const tail = new UpdatesTail(
-    owner,
-    { after: null, signal: new AbortController().signal },
-    {
-      take: (page) => {
-        told.push(...page);
-        tail.ask();
-      },
-      fail: () => undefined,
-    },
-  );
-  tail.ask();
-  return told;
-}
 
 /** Another payment, which wakes every tail. */
 const receive = (number: number) =>

@@ -9,7 +9,7 @@ import type { JumpingClock } from './jumping-clock.ts';
 import { type UnreliableReceiver, unreliableReceiver } from './receiver.ts';
 import { type FileRow, rowsOf, sandboxPayments, sqlitePaymentRows } from './rows.ts';
 import { type Tail, tailByStream, tailByWaits } from './tails.ts';
-import { eventually, expectOneTruth } from './truth.ts';
+import { eventually, expectOneTruth, walked } from './truth.ts';
 
 /** A time longer than the lease of a delivery that a killed process left. */
 const LEASES_OVER_MS = 60_000;
@@ -41,6 +41,9 @@ export class Trial {
   #sidecar: DevSidecar | null = null;
   #other = '';
   #tails: readonly Tail[] = [];
+  #othersTails: readonly Tail[] = [];
+  /** Indexes of the payments by which the sandbox has funded the other wallet. */
+  #given: ReadonlySet<string> = new Set();
 
   constructor(options: {
     readonly dataDir: string;
@@ -68,6 +71,10 @@ export class Trial {
     const place = { baseUrl: () => this.sidecar.baseUrl };
     this.#tails = [tailByStream(place), tailByWaits(place)];
     this.#other = (await this.post<Credentials>('/sandbox/wallets', {})).client_credentials;
+    const others = { ...place, credentials: this.#other };
+    this.#othersTails = [tailByStream(others), tailByWaits(others)];
+    const given = await walked({ ...others, baseUrl: this.sidecar.baseUrl });
+    this.#given = new Set(given.map(({ index }) => index));
     for (const rail of ['lightning', 'onchain']) {
       await this.post('/sandbox/fund', { amount: '50000000', rail });
     }
@@ -83,7 +90,7 @@ export class Trial {
 
   /** Ends all processes, also when the test failed. */
   async close(): Promise<void> {
-    await Promise.all(this.#tails.map((tail) => tail.stop()));
+    await this.#stopTails();
     await this.#sidecar?.kill();
     await this.receiver.stop();
   }
@@ -184,17 +191,32 @@ export class Trial {
     return (this.#read('SELECT max(seq) AS n FROM delivery', [])[0]?.n as number | null) ?? 0;
   }
 
-  /** Checks that all who tell of the trial wallet's payments agree. */
-  expectOneTruth(): Promise<readonly PaymentJson[]> {
-    return expectOneTruth({
+  /** Checks that all who tell of the payments of both wallets agree. Returns those of the trial wallet. */
+  async expectOneTruth(): Promise<readonly PaymentJson[]> {
+    const wallet = {
       baseUrl: this.sidecar.baseUrl,
       rows: sqlitePaymentRows(this.#dataDir),
-      tails: this.#tails,
-      atNode: (payments, userPk) => {
+      atNode: (payments: readonly PaymentJson[], userPk: string) => {
         expect(sandboxPayments(this.#dataDir, userPk)).toEqual([...payments]);
       },
+    };
+    await expectOneTruth({
+      ...wallet,
+      credentials: this.#other,
+      tails: this.#othersTails,
+      // What arrives on chain has no watch of its own: its address has one.
+      isWatched: ({ index, rail, status }) =>
+        !this.#given.has(index) && (rail === 'invoice' || status !== 'pending'),
+    });
+    return expectOneTruth({
+      ...wallet,
+      tails: this.#tails,
       isWatched: ({ index }) => this.made.has(index),
     });
+  }
+
+  async #stopTails(): Promise<void> {
+    await Promise.all([...this.#tails, ...this.#othersTails].map((tail) => tail.stop()));
   }
 
   /** Waits until everything has ended, and checks what must hold for all requests together. */
@@ -203,7 +225,7 @@ export class Trial {
     this.#clock.set(LEASES_OVER_MS);
     await eventually(() => this.pendingDeliveries() === 0);
     const payments = await this.expectOneTruth();
-    await Promise.all(this.#tails.map((tail) => tail.stop()));
+    await this.#stopTails();
     const unasked = payments.filter(
       ({ index, direction, rail }) =>
         !this.made.has(index) && (direction === 'outbound' || rail === 'invoice'),

@@ -28,8 +28,8 @@ export interface PaymentJournal {
    */
   latest(walletId: string, id: PaymentId): Promise<Payment | null>;
   /**
-   * Shows readers a payment that they were not shown yet, as the newest update. Null when there is none with that index,
-   * or readers have been shown it.
+   * Shows readers a payment that they were not shown yet, as the newest update. Null when there is none with that
+   * index, or readers have been shown it (docs/decisions.md 168).
    */
   show(walletId: string, index: PaymentIndex): Promise<Payment | null>;
   /** The pending payments, in the order of their index, also those that no reader is shown yet. */

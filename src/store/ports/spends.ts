@@ -1,7 +1,6 @@
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { BudgetReservation, BudgetRules, PeriodStart } from './budgets.ts';
-import type { PaymentJournal } from './journal.ts';
 
 /**
  * The state of a spend. `begun`: the request has certainly not left. `asked`: it may have left. `known`: the node has
@@ -47,14 +46,15 @@ export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
 export interface SpendStore {
   /**
    * Writes the spend, its fetched invoice, its watch and its budget reservation, in one transaction, and binds it where
-   * it is `asked`: its index is written to the row of its Idempotency-Key, and its journal row is written, which readers
-   * are shown by an observation or by {@link PaymentJournal.show} (docs/decisions.md 168). When the rules throw, nothing is written and the error is passed on. Returns false, and writes
-   * nothing, when the newest payment with its id is not `previous` any more.
+   * it is `asked`: its index is written to the row of its Idempotency-Key, and its journal row is written, which
+   * readers are shown by an observation or by `show` of the journal (docs/decisions.md 168). When the rules throw,
+   * nothing is written and the error is passed on. Returns false, and writes nothing, when the newest payment with its
+   * id is not `previous` any more.
    */
   begin(walletId: string, spend: NewSpend, rules: BudgetRules): Promise<boolean>;
   /**
-   * Moves a spend from `begun` to `asked`, stores what is sent (see {@link Spend.plan}), and binds it. Throws when there
-   * is no such spend.
+   * Moves a spend from `begun` to `asked`, stores what is sent (see {@link Spend.plan}), and binds it. Throws when
+   * there is no such spend.
    */
   asked(
     walletId: string,

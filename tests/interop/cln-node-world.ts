@@ -34,14 +34,16 @@ export async function behindFaultProxy(
   return { proxy, credentials: encodeNodeCredentials({ ...entry, ...place }) };
 }
 
-/** The connector of these wallets, whose channel peer is bob. */
+/** The connector of these wallets, whose channel peer is bob. `elapsedMs` is a monotonic clock in place of the machine's. */
 export function openConnector(
   { bob }: ClnNetwork,
   entries: readonly NodeCredentials[],
   state = memoryState(),
+  elapsedMs?: () => number,
 ): NodeConnector {
   return openCln({
     state,
+    ...(elapsedMs && { elapsedMs }),
     clock: systemClock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     root: null,

@@ -59,6 +59,12 @@ export function isOfXpay(code: number): boolean {
 /** The reason of an attempt that failed while another one paid the hash; for `status_msg`. */
 export const PAID_OTHERWISE = 'paid by another attempt';
 
+/** The reason of an attempt that the node has lost (docs/decisions.md 169); for `status_msg`. */
+export const LOST = 'lost by the node when it was stopped, which never pays this invoice again';
+/** The reason of a payment that an attempt of another program, which the node has lost, keeps from being made. */
+export const LOST_BY_OTHER =
+  'not sent: the node has lost another payment of this invoice, and never pays it again';
+
 /** How `xpay` says that the fee limit alone was in the way (plugins/askrene/child/mcf.c). */
 const OVER_FEE_LIMIT = /\bwithout excessive cost\b|\bwe had a fee of \w+, greater than max of\b/;
 

@@ -83,6 +83,13 @@ export const closedChannelsShape = z.object({
   ),
 });
 
+/** `listclosedchannels`, as far as it tells what the channels carried */
+export const pastChannelsShape = z.object({
+  closedchannels: z.array(
+    z.object({ channel_id: hex32, total_htlcs_sent: z.int().nonnegative().optional() }),
+  ),
+});
+
 /** `fundchannel` */
 export const fundedChannelShape = z.object({ channel_id: hex32 });
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
+import { LOST } from './certainty.ts';
 import type { SendLabels } from './labels.ts';
-import { hasOnlyFailed, type SendAttempt } from './translate.ts';
+import { hasLostPart, hasOnlyFailed, type SendAttempt } from './translate.ts';
 
 /**
  * For how long a payment must have had nothing but failed parts: the minute in which `xpay` begins new tries, and a
@@ -65,6 +66,11 @@ export class Endings {
     return this.#running.size > 0;
   }
 
+  /** Whether this process has a call of `xpay` open for the hash. */
+  isRunning(hash: string): boolean {
+    return this.#running.has(hash);
+  }
+
   /** Notes that the node tries no other route for an attempt. It has failed as soon as no part of it is pending. */
   gaveUp(hash: string, groupId: number, reason: string): void {
     this.#reasons.set(nameOf(hash, groupId), reason);
@@ -81,6 +87,10 @@ export class Endings {
     if (!hasOnlyFailed(attempt)) {
       this.#forget(hash, groupId);
       return null;
+    }
+    if (hasLostPart(attempt)) {
+      this.#forget(hash, groupId);
+      return LOST;
     }
     const reason = this.#reasons.get(nameOf(hash, groupId));
     const isForeign = this.#labels.indexOf(parts[0]) === null;

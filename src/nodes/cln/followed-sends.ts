@@ -4,6 +4,7 @@ import type { Observation } from '../node-observations.ts';
 import type { Found } from './cursor.ts';
 import { inBatches } from './in-batches.ts';
 import type { FollowedList, Look } from './look.ts';
+import { findLost } from './lost-look.ts';
 import { newRows } from './pages.ts';
 import { sendsSeen } from './seen-sends.ts';
 import { attemptsOf, hasPaidAll } from './translate.ts';
@@ -21,7 +22,8 @@ export const SENDS: FollowedList = {
     const { endings } = look.wallet;
     // A request may be waiting for the end of a send, and the lists may be long.
     const open = look.withOpen ? (await look.open('all')).filter(isSend) : [];
-    yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due()])]);
+    const lost = await findLost(look);
+    yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due(), ...lost])]);
     const passed = new Set<string>();
     yield* newRows(look, {
       name: NAME,
@@ -33,7 +35,7 @@ export const SENDS: FollowedList = {
       },
     });
   },
-  dueInMs: ({ endings }) => endings.dueInMs,
+  dueInMs: ({ endings, lost }) => Math.min(endings.dueInMs, lost.dueInMs),
 };
 
 function isSend({ direction, rail }: Payment): boolean {
@@ -107,8 +109,10 @@ async function ofHash(look: Look, hash: string): Promise<Observation[]> {
   const request = { payment_hash: hash };
   const { payments } = await look.rpc.list('listsendpays', request, sendpaysShape);
   const parts = readable(look, payments);
-  const attempts = parts.length < payments.length ? [] : attemptsOf(parts);
-  look.wallet.endings.shown(hash, attempts);
+  const { endings, lost } = look.wallet;
+  const attempts = parts.length < payments.length ? [] : attemptsOf(await lost.marked(parts));
+  endings.shown(hash, attempts);
+  lost.shown(hash, attempts);
   return sendsSeen(attempts, look.wallet);
 }
 

@@ -9,6 +9,7 @@ import { clnConnect } from './connect.ts';
 import { Endings } from './endings.ts';
 import { IssuerTurns } from './issuer-turns.ts';
 import { SendLabels } from './labels.ts';
+import { LostParts } from './lost-parts.ts';
 import { clnNode } from './node.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 import { RecentAttempts } from './recent-attempts.ts';
@@ -27,24 +28,33 @@ export const CLN: RemoteNodeKind = {
 /** Fields that name a row of Core Lightning's lists and are no secret. */
 const ROW_IDENTITIES = ['created_index', 'payment_hash', 'groupid', 'partid'];
 
+const UNCERTAIN_PARTS =
+  'Core Lightning lists a payment as pending that none of its channels has, and that may be paid all the same: it stays pending. The log names its hash: look for it in the channels that are closed (docs/core-lightning.md, A payment that the node lost).';
+
 /** Opens the connector for Core Lightning. It connects to no node before the first request needs one. */
 export function openCln(options: RemoteOptions): NodeConnector {
   const { random, channelPeer, state } = options;
   const ids = new RuneIds(options.mark);
   const labels = new SendLabels(options.mark);
+  const lostParts: LostParts[] = [];
   const { connector } = openConnector(options, {
     protocol: CLN_PROTOCOL,
     isOfClient: (rune) => ids.idOf(rune) !== null,
-    walletOf: (wallet) => ({
-      ...wallet,
-      oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
-      rows: state,
-      labels,
-      endings: new Endings(elapsedMs, wallet.clock, labels),
-      info: new Recent<ClnInfo>(wallet.elapsedMs),
-      recent: new RecentAttempts(wallet.elapsedMs),
-      issuers: new IssuerTurns(),
-    }),
+    walletOf: (wallet) => {
+      const lost = new LostParts(wallet.elapsedMs, state, wallet.userPk);
+      lostParts.push(lost);
+      return {
+        ...wallet,
+        lost,
+        oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
+        rows: state,
+        labels,
+        endings: new Endings(elapsedMs, wallet.clock, labels),
+        info: new Recent<ClnInfo>(wallet.elapsedMs),
+        recent: new RecentAttempts(wallet.elapsedMs),
+        issuers: new IssuerTurns(),
+      };
+    },
     nodeOf: (wallet, rpc, place) =>
       clnNode({
         wallet,
@@ -54,7 +64,11 @@ export function openCln(options: RemoteOptions): NodeConnector {
         tokens: clnTokens(() => place.owner(), ids, random),
       }),
   });
-  return { ...connector, connectRoot: noSeed, signup: noSeed, provision: noSeed };
+  const problems = () => [
+    ...connector.problems(),
+    ...(lostParts.some(({ areUncertain }) => areUncertain) ? [UNCERTAIN_PARTS] : []),
+  ];
+  return { ...connector, problems, connectRoot: noSeed, signup: noSeed, provision: noSeed };
 }
 
 /** A root seed controls the node at --node-url, which is of another kind. */

@@ -56,7 +56,7 @@ async function sentPayments(
   hash: string,
 ): Promise<readonly Observation[]> {
   const askedAtMs = wallet.elapsedMs();
-  const attempts = await attemptsToPay(owner, hash);
+  const attempts = await attemptsToPay(owner, wallet, hash);
   wallet.recent.keep(hash, attempts, askedAtMs);
   return sendsSeen(attempts, wallet).toReversed();
 }

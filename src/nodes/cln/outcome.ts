@@ -1,9 +1,11 @@
 import type { SendOutcome, SendQuestion } from '../node-sends.ts';
+import { LOST_BY_OTHER } from './certainty.ts';
 import { onchainOutcome } from './onchain-outcome.ts';
 import { isSendListComplete } from './pages.ts';
 import type { ClnRpc } from './rpc.ts';
 import { otherSeen, ownSeen } from './running-send.ts';
 import { attemptsToPay, isPaid } from './sends.ts';
+import { hasLostPart } from './translate.ts';
 import type { ClnWallet } from './wallet.ts';
 
 /**
@@ -27,13 +29,14 @@ export async function sendOutcome(
   const label = wallet.labels.of(payment.index);
   // This is read before the list, so an attempt that is not in the list cannot be added to it later.
   const isOver = await isLongExpired(owner, question);
-  const attempts = await attemptsToPay(owner, hash);
+  const attempts = await attemptsToPay(owner, wallet, hash);
   const mine = ownSeen({ wallet, command: payment, label }, attempts);
   if (mine) return { state: 'known', ...mine };
   const paid = attempts.findLast(isPaid);
   if (paid && question.fetched)
     return { state: 'never', reason: 'invoice paid by another payment' };
   if (paid) return { state: 'taken', ...otherSeen(wallet, paid) };
+  if (attempts.some(hasLostPart)) return { state: 'never', reason: LOST_BY_OTHER };
   return isOver && (await isSendListComplete(owner))
     ? { state: 'never', reason: 'not sent' }
     : UNKNOWN;

@@ -134,7 +134,7 @@ async function startPayment(
  */
 async function attemptsBefore({ wallet, owner, command, paymentHash, label }: RunningSend) {
   const recent = command.isRepeat ? null : wallet.recent.take(paymentHash);
-  const attempts = recent ?? (await attemptsToPay(owner, paymentHash));
+  const attempts = recent ?? (await attemptsToPay(owner, wallet, paymentHash));
   if (!command.isRepeat || sharesBy(attempts, label).own.length > 0) return attempts;
   // This is read after the list, which may have lost a row at any time before.
   if (!(await isSendListComplete(owner))) throw listNotComplete();
@@ -147,7 +147,7 @@ async function attemptsBefore({ wallet, owner, command, paymentHash, label }: Ru
  * each question holds up the payment itself.
  */
 async function firstPart(send: RunningSend, signal: AbortSignal): Promise<Observation> {
-  const { owner, paymentHash } = send;
+  const { wallet, owner, paymentHash } = send;
   const never = new Promise<never>(() => undefined);
   const parts = { subsystem: 'sendpays', indexname: 'created' };
   await sleep(FIRST_ASKED_MS, signal);
@@ -155,7 +155,7 @@ async function firstPart(send: RunningSend, signal: AbortSignal): Promise<Observ
   try {
     let { created: reached = 0 } = await owner.read('wait', { ...parts, nextvalue: 0 }, waitShape);
     for (;;) {
-      const mine = ownSeen(send, await attemptsToPay(owner, paymentHash));
+      const mine = ownSeen(send, await attemptsToPay(owner, wallet, paymentHash));
       if (mine) return mine;
       const next = { ...parts, nextvalue: reached + 1 };
       const { created } = await owner.poll('wait', next, waitShape, signal);
@@ -173,7 +173,7 @@ async function concluded(send: RunningSend, end: Ended): Promise<SendReport> {
   if ('paid' in end && isOfThisCall(end.paid)) return { state: 'known', ...asPaid(send, end.paid) };
   const error = 'error' in end ? end.error : notShown();
   try {
-    const attempts = await attemptsToPay(send.owner, send.paymentHash);
+    const attempts = await attemptsToPay(send.owner, send.wallet, send.paymentHash);
     noteEnd(send, attempts, error);
     const report = reportAfter(send, attempts, error);
     if (report) return report;
@@ -190,7 +190,7 @@ async function follow(send: RunningSend, end: Ended): Promise<void> {
     wallet.local.publish([asPaid(send, end.paid)]);
     return;
   }
-  const attempts = await attemptsToPay(owner, paymentHash);
+  const attempts = await attemptsToPay(owner, wallet, paymentHash);
   if ('error' in end) noteEnd(send, attempts, end.error);
   const seen = ownSeen(send, attempts);
   if (seen) {

@@ -10,7 +10,7 @@ import { refusalIn } from './refusal.ts';
 import type { ClnRpc } from './rpc.ts';
 import { attemptSeen, together } from './seen-sends.ts';
 import { foremost, isPaid, sharesBy } from './sends.ts';
-import { hasOnlyFailed, type SendAttempt } from './translate.ts';
+import { hasLostPart, hasOnlyFailed, type SendAttempt } from './translate.ts';
 import type { ClnWallet } from './wallet.ts';
 import type { ClnSendpay, paidShape } from './wire.ts';
 
@@ -51,6 +51,7 @@ export function reportBefore(
 ): SendReport | null {
   const mine = ownSeen(send, attempts);
   if (mine) return { state: 'known', ...mine };
+  if (attempts.some(hasLostPart)) return notSent(send, neverPaid());
   const other = foremost(sharesBy(attempts, send.label).others);
   if (other === undefined || hasOnlyFailed(other)) return null;
   return reportOnOther(send, other, { madeNone: true }) ?? notSent(send, anotherIsPending());
@@ -177,6 +178,12 @@ export function noteEnd(
 
 function paidByAnother(): ApiError {
   return refused('This invoice belongs to another payment: fetch a new one for the offer.');
+}
+
+function neverPaid(): ApiError {
+  return refused(
+    'Core Lightning has lost a payment of this invoice when it was stopped, and never pays the invoice again: ask for a new one.',
+  );
 }
 
 function anotherIsPending(): ApiError {

@@ -3,19 +3,24 @@ import { readAs } from '../remote/answer.ts';
 import { isOwnLabel } from './labels.ts';
 import type { ClnRpc } from './rpc.ts';
 import { attemptsOf, hasOnlyFailed, type SendAttempt } from './translate.ts';
+import type { ClnWallet } from './wallet.ts';
 import { sendpayShape, sendpaysShape } from './wire.ts';
 
 /**
  * All attempts to pay a hash, each with all its parts, in the order in which they began. Throws `unreadable` when a
  * part cannot be read, because it decides about money.
  */
-export async function attemptsToPay(owner: ClnRpc, paymentHash: string): Promise<SendAttempt[]> {
+export async function attemptsToPay(
+  owner: ClnRpc,
+  { lost }: Pick<ClnWallet, 'lost'>,
+  paymentHash: string,
+): Promise<SendAttempt[]> {
   const { payments } = await owner.list(
     'listsendpays',
     { payment_hash: paymentHash },
     sendpaysShape,
   );
-  return attemptsOf(readAs('Core Lightning', z.array(sendpayShape), payments));
+  return attemptsOf(await lost.marked(readAs('Core Lightning', z.array(sendpayShape), payments)));
 }
 
 /** The attempts to pay one hash, by whose they are. */

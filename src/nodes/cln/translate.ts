@@ -127,16 +127,19 @@ function invoiceOutcome(
   }
 }
 
+/** One part of an attempt. A lost one counts as failed, and keeps the node from paying the hash for ever. */
+export type SendPart = ClnSendpay & { readonly isLost?: true };
+
 /** One attempt to pay a hash, with its parts in the order in which they were made. */
 export interface SendAttempt {
   readonly hash: string;
   readonly groupId: number;
-  readonly parts: readonly [ClnSendpay, ...ClnSendpay[]];
+  readonly parts: readonly [SendPart, ...SendPart[]];
 }
 
 /** Groups parts into attempts, in the order of their first parts. */
-export function attemptsOf(rows: readonly ClnSendpay[]): SendAttempt[] {
-  const attempts = new Map<string, [ClnSendpay, ...ClnSendpay[]]>();
+export function attemptsOf(rows: readonly SendPart[]): SendAttempt[] {
+  const attempts = new Map<string, [SendPart, ...SendPart[]]>();
   for (const row of rows.toSorted((a, b) => a.created_index - b.created_index)) {
     const key = `${row.payment_hash} ${row.groupid}`;
     const parts = attempts.get(key);
@@ -153,6 +156,11 @@ export function attemptsOf(rows: readonly ClnSendpay[]): SendAttempt[] {
 /** Whether every part has failed so far. The node may be about to try another route all the same. */
 export function hasOnlyFailed({ parts }: SendAttempt): boolean {
   return parts.every(({ status }) => status === 'failed');
+}
+
+/** Whether the node has lost a part of it; see {@link LostParts}. */
+export function hasLostPart({ parts }: SendAttempt): boolean {
+  return parts.some(({ isLost }) => isLost);
 }
 
 /** Whether its parts have delivered all that the invoice asks for, so that no other part of it can be under way. */

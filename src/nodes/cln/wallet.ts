@@ -5,6 +5,7 @@ import type { ConnectorRows } from '../remote-kind.ts';
 import type { Endings } from './endings.ts';
 import type { IssuerTurns } from './issuer-turns.ts';
 import type { SendLabels } from './labels.ts';
+import type { LostParts } from './lost-parts.ts';
 import type { RecentAttempts } from './recent-attempts.ts';
 import type { ClnInfo } from './wire.ts';
 
@@ -17,6 +18,8 @@ export interface ClnWallet extends RemoteWallet {
   readonly labels: SendLabels;
   /** Which payments have failed for good. */
   readonly endings: Endings;
+  /** Which parts of payments the node has lost. */
+  readonly lost: LostParts;
   /** What the node says of itself. */
   readonly info: Recent<ClnInfo>;
   /** What was read of the attempts to pay an invoice that is about to be paid. */

@@ -86,6 +86,16 @@ export const channelsShape = z.object({
 });
 export type ClnChannel = z.output<typeof channelsShape>['channels'][number];
 
+/** `listpeerchannels`, as far as it tells which payments are in the channels */
+export const carriedShape = z.object({
+  channels: z.array(
+    z.object({
+      state: z.string(),
+      htlcs: z.array(z.object({ direction: z.enum(['in', 'out']), payment_hash: hex32 })),
+    }),
+  ),
+});
+
 /** A position in an order of `listinvoices` or `listsendpays`; `updated_index` is absent until the first change. */
 const indexes = { created_index: index.default(0), updated_index: index.default(0) };
 

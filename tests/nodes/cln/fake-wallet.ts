@@ -3,6 +3,7 @@ import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { Endings } from '../../../src/nodes/cln/endings.ts';
 import { IssuerTurns } from '../../../src/nodes/cln/issuer-turns.ts';
 import { SendLabels } from '../../../src/nodes/cln/labels.ts';
+import { LostParts } from '../../../src/nodes/cln/lost-parts.ts';
 import { RecentAttempts } from '../../../src/nodes/cln/recent-attempts.ts';
 import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
@@ -27,10 +28,12 @@ export const LABELS = new SendLabels('aa'.repeat(16));
 export function fakeWallet(): FakeWallet {
   const times = { nowMs: NODE_SECS * 1000 + 60_000, elapsedMs: 1000 };
   const clock = { now: () => times.nowMs };
+  const rows = memoryState();
+  const userPk = 'aa'.repeat(32);
   return {
     times,
     elapsedMs: () => times.elapsedMs,
-    userPk: 'aa'.repeat(32),
+    userPk,
     nodePk: `02${'bb'.repeat(32)}`,
     network: 'regtest',
     clock,
@@ -39,9 +42,10 @@ export function fakeWallet(): FakeWallet {
     local: new LocalChanges(),
     closed: new AbortController().signal,
     oddRows: new OddRows('Core Lightning', ['payment_hash']),
-    rows: memoryState(),
+    rows,
     labels: LABELS,
     endings: new Endings(() => times.elapsedMs, clock, LABELS),
+    lost: new LostParts(() => times.elapsedMs, rows, userPk),
     info: new Recent<ClnInfo>(() => times.elapsedMs),
     recent: new RecentAttempts(() => times.elapsedMs),
     sendable: new Sendable(() => times.elapsedMs),

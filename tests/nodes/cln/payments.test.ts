@@ -125,7 +125,7 @@ test('the answer of xpay tells that a payment is complete, also before the list 
 
 test('an attempt that was read a moment ago is in the way of another', async () => {
   cln.addPart({ payment_hash: HASH, status: 'complete', payment_preimage: '77'.repeat(32) });
-  wallet.recent.keep(HASH, await attemptsToPay(rpcOf(cln), HASH), wallet.elapsedMs());
+  wallet.recent.keep(HASH, await attemptsToPay(rpcOf(cln), wallet, HASH), wallet.elapsedMs());
   cln.sendpays.rows = [];
   expect(await pay()).toMatchObject({ state: 'taken', payment: { status: 'completed' } });
   expect(cln.of('xpay')).toEqual([]);

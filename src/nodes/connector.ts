@@ -12,13 +12,21 @@ export interface TokenGrant {
   readonly lacks: (permission: Permission) => string;
 }
 
+/** What the token of a configured entry allows; the entry's file may name another token while the sidecar runs. */
+export interface ConfiguredGrant {
+  /** What the token allows that is used now. */
+  now(): TokenGrant;
+  /** The same, after the file was read again: for what the token lacks, and for what is shown of it. */
+  reread(): TokenGrant;
+}
+
 /** A wallet opened with one token of its node. */
 export interface ConnectedWallet {
   /** Hex ed25519 public key that identifies the wallet. */
   readonly userPk: string;
   readonly node: WalletNode;
   /** What a configured token allows; null where it allows everything, or where the sidecar's own grant decides. */
-  readonly grant: TokenGrant | null;
+  readonly grant: ConfiguredGrant | null;
 }
 
 /** A client's token in the form in which the store keeps it. */

@@ -44,7 +44,7 @@ export async function clientInfo(
   if (client) {
     // Whatever its token allows, the owner can do only what the node serves.
     const shown = session.configured
-      ? { ...client, permissions: session.configured.served }
+      ? { ...client, permissions: session.configured.reread().served }
       : client;
     return { ...(await withBudget(session, shown)), kind: 'client_credentials' };
   }
@@ -242,14 +242,13 @@ function granterIn(
   permission: Permission,
 ): Granter {
   if (session.isOwner) {
-    const client = session.client();
-    const permissions = client ? permissionsOf(client) : PERMISSIONS;
+    const grant = session.configured?.reread();
     return {
       clientPk: null,
-      permissions,
+      permissions: grant?.permissions ?? PERMISSIONS,
       expiresAtMs: null,
       budgetState: 'none',
-      lacks: session.configured?.lacks,
+      lacks: grant?.lacks,
     };
   }
   const own = records.find((record) => record.clientPk === session.caller.id);

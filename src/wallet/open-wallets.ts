@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import type { sleep } from '../lib/sleep.ts';
-import type { TokenGrant, UpdatesOptions, WalletNode } from '../nodes/node.ts';
+import type { ConfiguredGrant, UpdatesOptions, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
 import { Feed } from './feed.ts';
 import type { Follower } from './feed-options.ts';
@@ -44,10 +44,10 @@ interface SessionParts {
   readonly userPk: string;
   readonly node: WalletNode;
   readonly caller: Session['caller'];
-  /** The grant of a configured token; absent when the token allows everything. */
-  readonly client?: ReturnType<Session['client']>;
+  /** The owner of a configured token as a client; absent when the token allows everything. */
+  readonly client?: Session['client'];
   /** What that token allows; absent as `client` is. */
-  readonly configured?: TokenGrant;
+  readonly configured?: ConfiguredGrant;
   /** The state of the client that calls; absent for the wallet's owner. */
   readonly live?: LiveClient;
 }
@@ -109,7 +109,7 @@ export class OpenWallets {
       isOwner: live === undefined,
       tokenId: () => live?.record().token?.id ?? null,
       hasBudget: () => live?.record().budgetState === 'set',
-      client: () => live?.record() ?? parts.client ?? null,
+      client: () => live?.record() ?? parts.client?.() ?? null,
       configured: parts.configured ?? null,
       onGrantChange: live?.onChange ?? (() => () => undefined),
       get ended() {

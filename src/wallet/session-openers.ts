@@ -4,6 +4,7 @@ import { isSameSecret } from '../lib/same-secret.ts';
 import type { ClientRecord } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
 import { ApiError, endedCredentials, isApiError } from '../model/errors.ts';
+import type { Permission } from '../model/permissions.ts';
 import type { NodeConnector, WalletNode } from '../nodes/node.ts';
 import { endedAtNode } from './client-family.ts';
 import { replaceExposedToken } from './client-tokens.ts';
@@ -96,22 +97,23 @@ export class SessionOpeners {
     const connector = this.#options.connector(entry.kind);
     if (!connector) throw endedCredentials();
     const { userPk, node, grant } = await connector.connectConfigured(entry);
-    const client = {
+    const createdAtMs = node.clock.now();
+    const client = (permissions: readonly Permission[]) => ({
       // The id follows from the token, so that it is the same after a restart.
       clientPk: createHash('sha256').update(`configured ${entry.token}`).digest('hex'),
-      createdAtMs: node.clock.now(),
+      createdAtMs,
       expiresAtMs: null,
       label: null,
       revokedAtMs: null,
       scopes: [],
-      permissions: grant?.permissions ?? [],
-    };
+      permissions,
+    });
     const caller = { id: 'owner', sealKey: configuredSeal(entry.token) };
     return this.#wallets.adopt({
       userPk,
       node,
       caller,
-      ...(grant && { client, configured: grant }),
+      ...(grant && { client: () => client(grant.now().permissions), configured: grant }),
     });
   }
 

@@ -4,7 +4,7 @@ import type { Client } from '../model/client.ts';
 import { ApiError } from '../model/errors.ts';
 import type { NodeInfo } from '../model/node-info.ts';
 import { isGranted, type Permission } from '../model/permissions.ts';
-import type { TokenGrant, WalletNode } from '../nodes/node.ts';
+import type { ConfiguredGrant, WalletNode } from '../nodes/node.ts';
 import type { Store, Watch } from '../store/ports.ts';
 import type { Feed } from './feed.ts';
 import type { History } from './history.ts';
@@ -35,7 +35,7 @@ export interface Session {
   /** The id of the node's token with which the client's calls are made now; null for the owner. */
   readonly tokenId: () => string | null;
   /** What the configured token of the session allows; null where it has none that is restricted. */
-  readonly configured: TokenGrant | null;
+  readonly configured: ConfiguredGrant | null;
   /** Whether the caller is a client with a budget now. */
   readonly hasBudget: () => boolean;
   /** Calls `listener` when the client's grant changes. Returns a function that removes the listener. */
@@ -98,10 +98,17 @@ export async function nodeInfo(wallet: ServedWallet): Promise<NodeInfo> {
   return info;
 }
 
-/** Returns whether the session may use a permission now. */
-export function allows(session: Pick<Session, 'client'>, permission: Permission): boolean {
+/**
+ * Returns whether the session may use a permission now. What a configured token lacks is looked for in its file, which
+ * may hold another one by now.
+ */
+export function allows(
+  session: Pick<Session, 'client' | 'configured'>,
+  permission: Permission,
+): boolean {
   const client = session.client();
-  return client === null || isGranted(permission, client);
+  if (client === null || isGranted(permission, client)) return true;
+  return session.configured?.reread().permissions.includes(permission) ?? false;
 }
 
 /** Throws error 108, naming the permission, unless the session may use it now. */
@@ -118,7 +125,7 @@ export function lacking(
   permission: Permission,
 ): ApiError {
   const message =
-    configured?.lacks(permission) ??
+    configured?.now().lacks(permission) ??
     `These credentials lack the permission ${permission}: ask the wallet's owner to grant a scope that holds it.`;
   return new ApiError('forbidden', message, { data: { permission } });
 }

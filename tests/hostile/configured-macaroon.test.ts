@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
-import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
+import { credentialsOf, type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -47,4 +48,26 @@ test('error 108 names what the macaroon lacks and the command that bakes another
     data: { permission: 'create_invoice' },
     msg: 'The configured macaroon lacks invoices:write and invoices:read, which create_invoice needs: run "lncli bakemacaroon --save_to wallet-sidecar.macaroon invoices:write invoices:read info:read offchain:read", then `connect lnd` with that file.',
   });
+});
+
+test('a macaroon that allows more counts as soon as the file holds it, without a restart', async () => {
+  const { url, cert } = fake;
+  const invoices = ['invoices:write', 'invoices:read'];
+  const adminMacaroon = fake.macaroons.bake([...HELD, ...invoices]);
+  const before = await sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '7' } });
+  expectError(before, 'forbidden');
+  writeFileSync(sidecar.credentialsPath, await credentialsOf({ url, cert, adminMacaroon }));
+  const made = await sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '7' } });
+  expect(made.status).toBe(200);
+  const info = await sidecar.get('/v2/node/client_info');
+  expect(info.effective_permissions).toContain('create_invoice');
+  // One that allows less is followed as well, once it is asked for.
+  writeFileSync(
+    sidecar.credentialsPath,
+    await credentialsOf({ url, cert, adminMacaroon: fake.macaroons.bake(HELD) }),
+  );
+  const after = await sidecar.get('/v2/node/client_info');
+  expect(after.effective_permissions).not.toContain('create_invoice');
+  const again = await sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '7' } });
+  expectError(again, 'forbidden');
 });

@@ -63,7 +63,7 @@ describeNetwork('the connector on a real LND', (network) => {
 
   test('a configured macaroon opens its wallet and says what it allows', async () => {
     const { owner } = await alice();
-    expect(owner.grant?.permissions).toContain('pay_onchain');
+    expect(owner.grant?.now().permissions).toContain('pay_onchain');
     const info = await owner.node.info();
     expect(info.nodePk).toBe(network().alice.pubkey);
   });

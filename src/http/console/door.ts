@@ -131,7 +131,9 @@ function callerOf({ userPk, caller }: CallerOf): string {
 }
 
 /** Returns the permissions that a wallet session has now. */
-function permissionsOf(session: Pick<Session, 'client'>): (typeof PERMISSIONS)[number][] {
+function permissionsOf(
+  session: Pick<Session, 'client' | 'configured'>,
+): (typeof PERMISSIONS)[number][] {
   return PERMISSIONS.filter((permission) => allows(session, permission));
 }
 

@@ -1,7 +1,7 @@
 import { elapsedMs as machineElapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
 import { isApiError } from '../../model/errors.ts';
-import type { ClientToken, NodeConnector, TokenGrant, WalletNode } from '../node.ts';
+import type { ClientToken, ConfiguredGrant, NodeConnector, WalletNode } from '../node.ts';
 import type { RemoteOptions } from '../remote-kind.ts';
 import { type NodeIdentity, userPkOf } from './identity.ts';
 import { LocalChanges } from './local-changes.ts';
@@ -65,7 +65,7 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
     place: MovingPlace<Client>,
     identity: NodeIdentity,
     client: Client,
-    grant: TokenGrant | null,
+    grant: ConfiguredGrant | null,
   ) {
     const wallet = walletOf(identity);
     return { userPk: wallet.userPk, node: kind.nodeOf(wallet, client, place), grant };
@@ -96,9 +96,9 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
     asOwner,
     connector: {
       async connectConfigured(entry) {
-        const { place, token } = places.entry(entry);
+        const { place, grant } = places.entry(entry);
         const identity = (await place.now.known()) ?? (await place.now.prove());
-        return opened(place, identity, place.owner(), kind.protocol.grantOf(token));
+        return opened(place, identity, place.owner(), grant);
       },
       async connectClient(userPk, token, ended) {
         const { place, identity } = await places.speakingFor(userPk);

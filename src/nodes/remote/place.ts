@@ -103,6 +103,11 @@ export class Place<Client> {
     };
   }
 
+  /** The place's own token; null while it is not known. */
+  get ownToken(): string | null {
+    return this.#ownToken;
+  }
+
   /** This place at the location, and with the token, that the configuration names now; null keeps the token. */
   movedTo(location: RemoteLocation, token: string | null): Place<Client> {
     const moved = new Place(this.protocol, location, this.#context, {

@@ -3,12 +3,13 @@ import { base64urlnopad } from '@scure/base';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openCln } from '../../../src/nodes/cln/index.ts';
+import { RuneIds } from '../../../src/nodes/cln/rune-ids.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln } from './fake-cln.ts';
 
 const NODE = `02${'bb'.repeat(32)}`;
-const runeOf = (id: number) =>
+const runeOf = (id: number | string) =>
   base64urlnopad.encode(
     new Uint8Array([...new Uint8Array(32), ...new TextEncoder().encode(`=${id}`)]),
   );
@@ -54,6 +55,46 @@ test('a rune that is ended while the sidecar runs is told in health, and the one
   await expect(list()).rejects.toMatchObject({ kind: 'unauthenticated' });
   expect(await list()).toEqual([]);
   expect(connector.problems()).toEqual([]);
+  await connector.close();
+});
+
+test('a rune that allows more counts as soon as the file holds it, and no other text does', async () => {
+  const restricted = runeOf('1&method=getinfo|method=listpeerchannels');
+  const entry: NodeCredentials = {
+    kind: 'cln',
+    url: cln.url,
+    cert: cln.cert,
+    nodePk: NODE,
+    network: 'regtest',
+    token: restricted,
+  };
+  let file = entry;
+  const mark = 'ab'.repeat(16);
+  const connector = openCln({
+    state: memoryState(),
+    clock: systemClock,
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    root: null,
+    entries: [entry],
+    proxy: null,
+    channelPeer: null,
+    mark,
+    reread: { entry: () => file, root: () => null },
+  });
+  const { node, grant } = await connector.connectConfigured(entry);
+  expect(grant?.now().permissions).not.toContain('create_invoice');
+  const ids = new RuneIds(mark);
+  const ofClient = runeOf(`2&${ids.restriction(ids.draw((bytes) => new Uint8Array(bytes)))}`);
+  for (const token of ['no rune', ofClient]) {
+    file = { ...entry, token };
+    expect(grant?.reread().permissions).not.toContain('create_invoice');
+  }
+  file = { ...entry, token: runeOf(3) };
+  expect(grant?.now().permissions).not.toContain('create_invoice');
+  expect(grant?.reread().permissions).toContain('create_invoice');
+  expect(grant?.now().permissions).toContain('create_invoice');
+  cln.accept((rune) => rune === file.token);
+  expect(await node.channels?.listChannels()).toEqual([]);
   await connector.close();
 });
 

@@ -224,6 +224,7 @@ export function paymentRules({ rule }: Rules): void {
         index: command.index,
         hash,
         invoice,
+        expiresAtMs: command.invoice.expiresAtMs,
       };
       const afterAttempt = await node.newestAttempt(lightningId(hash));
       expect(await node.sendOutcome(questionOf(begun, { afterAttempt }))).toEqual({

@@ -61,7 +61,9 @@ export function fakeChain() {
     closed: [] as Params[],
     network: 'regtest',
   };
-  let addresses = 0;
+  /** The secrets of the addresses that were given, by their scripts. */
+  const given = new Map<string, Uint8Array>();
+  const isOurs = (script: Uint8Array) => isOwn(script) || given.has(hex.encode(script));
 
   const coinAt = (outpoint: string) =>
     coins.find(({ txid, output }) => `${txid}:${output}` === outpoint);
@@ -158,11 +160,11 @@ export function fakeChain() {
     listpeerchannels: () => ({ channels: state.channels }),
     listclosedchannels: () => ({ closedchannels: state.closed }),
     newaddr: ({ addresstype }) => {
-      addresses += 1;
-      const key = secp256k1.getPublicKey(new Uint8Array(32).fill(100 + addresses), true);
-      return addresstype === 'p2tr'
-        ? { p2tr: addressOf(p2tr(key.slice(1)).script) }
-        : { bech32: addressOf(p2wpkh(key).script) };
+      const secret = new Uint8Array(32).fill(101 + given.size);
+      const key = secp256k1.getPublicKey(secret, true);
+      const { script } = addresstype === 'p2tr' ? p2tr(key.slice(1)) : p2wpkh(key);
+      given.set(hex.encode(script), secret);
+      return { [addresstype === 'p2tr' ? 'p2tr' : 'bech32']: addressOf(script) };
     },
     txprepare: ({ outputs, feerate, utxos }) => {
       const [output = {}] = outputs as Record<string, string>[];
@@ -196,7 +198,10 @@ export function fakeChain() {
     },
     signpsbt: ({ psbt }) => {
       const transaction = parse(String(psbt));
-      transaction.sign(SECRET);
+      for (const [at, outpoint] of inputsOf(transaction.unsignedTx).entries()) {
+        const script = hex.encode(coinAt(outpoint)?.script ?? new Uint8Array());
+        transaction.signIdx(given.get(script) ?? SECRET, at);
+      }
       return { signed_psbt: base64.encode(transaction.toPSBT(2)) };
     },
     sendpsbt: ({ psbt, reserve }) => {
@@ -334,6 +339,9 @@ export function fakeChain() {
     mine,
     unmine,
     forget,
+    /** The transactions that no block has. */
+    unconfirmed: () =>
+      transactions.flatMap(({ raw, blockheight }) => (blockheight === 0 ? [raw] : [])),
     /** Replaces the answer of a command. */
     on: (method: string, answer: Answer) => void overrides.set(method, answer),
     off: (method: string) => void overrides.delete(method),
@@ -351,7 +359,7 @@ export function fakeChain() {
 }
 export type FakeChain = ReturnType<typeof fakeChain>;
 
-function isOurs(script: Uint8Array): boolean {
+function isOwn(script: Uint8Array): boolean {
   const text = hex.encode(script);
   return text === hex.encode(OURS) || text === hex.encode(OUR_TAPROOT);
 }

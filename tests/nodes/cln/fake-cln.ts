@@ -1,4 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { encodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { CERT, KEY } from '../../support/raw-server.ts';
@@ -7,7 +8,7 @@ type Params = Record<string, unknown>;
 type Row = Record<string, unknown>;
 type Order = 'created' | 'updated' | 'deleted';
 
-type SetAnswer = (params: Params) => Response | Promise<Response> | null;
+type SetAnswer = (params: Params) => Response | Promise<Response | null> | null;
 
 /** A request that the server received. */
 export interface Asked {
@@ -22,18 +23,25 @@ export const refusal = (code: number | null, message: string, status = 500) =>
 /** The time at the fake node, in seconds. */
 export const NODE_SECS = 1_800_000_000;
 
-/** The text of an invoice of somebody on the fake's chain. */
+/** The key of the fake node, with which it signs its invoices. */
+const NODE_KEY = new Uint8Array(32).fill(7);
+
+/** The text of an invoice of the fake node, or of whose key it is. */
 export function bolt11Of(
   paymentHash: string,
   amountMsat: bigint | null,
-  terms = { description: 'tea', expirySecs: 3600 },
+  terms: { description?: string; descriptionHash?: string; expirySecs: number } = {
+    description: 'tea',
+    expirySecs: 3600,
+  },
+  { timestampSecs = NODE_SECS, key = NODE_KEY } = {},
 ): string {
   const made = {
     network: 'regtest' as const,
-    timestampSecs: NODE_SECS,
+    timestampSecs,
     paymentSecret: '11'.repeat(32),
   };
-  return encodeBolt11({ ...made, ...terms, paymentHash, amountMsat }, new Uint8Array(32).fill(7));
+  return encodeBolt11({ ...made, ...terms, paymentHash, amountMsat }, key);
 }
 
 /** A list with the numbers that Core Lightning gives its rows, and those who wait for them. */
@@ -88,23 +96,41 @@ export class FakeCln {
   /** Nothing ever happens on chain here. */
   readonly chainmoves = new NumberedRows();
   #answers = new Map<string, SetAnswer>();
-  #accepts: (rune: string) => boolean = () => true;
-  #server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    tls: { cert: CERT, key: KEY },
-    idleTimeout: 0,
-    fetch: async (request) => {
-      const method = new URL(request.url).pathname.slice('/v1/'.length);
-      const params = (await request.json()) as Params;
-      this.asked.push({ method, params });
-      if (!this.#accepts(request.headers.get('rune') ?? '')) {
-        return refusal(1503, 'Not authorized: Blacklisted rune', 401);
-      }
-      const set = this.#answers.get(method)?.(params);
-      return set ?? this.#answer(method, params);
-    },
-  });
+  #accepts: (rune: string, method: string) => boolean | Response = () => true;
+  readonly #clock: (() => number) | null;
+  #server: Bun.Server<undefined>;
+
+  /** `nowSecs` is the node's clock, which also stands in its answers; it stands still at {@link NODE_SECS} if absent. */
+  constructor(nowSecs?: () => number) {
+    this.#clock = nowSecs ?? null;
+    this.#server = this.#serve(0);
+  }
+
+  #serve(port: number): Bun.Server<undefined> {
+    return Bun.serve({
+      port,
+      hostname: '127.0.0.1',
+      tls: { cert: CERT, key: KEY },
+      idleTimeout: 0,
+      fetch: async (request) => {
+        const method = new URL(request.url).pathname.slice('/v1/'.length);
+        const params = (await request.json()) as Params;
+        this.asked.push({ method, params });
+        const accepted = this.#accepts(request.headers.get('rune') ?? '', method);
+        if (accepted instanceof Response) return accepted;
+        if (!accepted) return refusal(1503, 'Not authorized: Blacklisted rune', 401);
+        const set = await this.#answers.get(method)?.(params);
+        const answer = await (set ?? this.#answer(method, params));
+        if (this.#clock) answer.headers.set('date', new Date(this.#clock() * 1000).toUTCString());
+        return answer;
+      },
+    });
+  }
+
+  /** The time at the node, in seconds. */
+  nowSecs(): number {
+    return this.#clock?.() ?? NODE_SECS;
+  }
 
   get url(): string {
     return `https://127.0.0.1:${this.#server.port}`;
@@ -120,8 +146,8 @@ export class FakeCln {
     this.#answers.delete(method);
   }
 
-  /** Sets which runes are not blacklisted. */
-  accept(accepts: (rune: string) => boolean): void {
+  /** Sets which runes are not blacklisted; or the answer to a call that is not accepted. */
+  accept(accepts: (rune: string, method: string) => boolean | Response): void {
     this.#accepts = accepts;
   }
 
@@ -137,6 +163,14 @@ export class FakeCln {
       list.waiting = [];
       for (const { tell } of cut) tell();
     }
+  }
+
+  /** Breaks every connection, and takes none for that long. */
+  async away(ms: number): Promise<void> {
+    const { port } = this.#server;
+    await this.#server.stop(true);
+    await Bun.sleep(ms);
+    this.#server = this.#serve(port ?? 0);
   }
 
   async stop(): Promise<void> {
@@ -156,7 +190,7 @@ export class FakeCln {
     this.invoices.change(row, {
       status: 'paid',
       amount_received_msat: row.amount_msat,
-      paid_at: NODE_SECS,
+      paid_at: this.nowSecs(),
       payment_preimage: this.#preimages.get(hash),
     });
   }
@@ -177,7 +211,7 @@ export class FakeCln {
       groupid: 1,
       partid: 1,
       status: 'pending',
-      created_at: NODE_SECS,
+      created_at: this.nowSecs(),
       amount_msat: 1000,
       amount_sent_msat: 1001,
       bolt11: 'lnbcrt1',
@@ -187,7 +221,7 @@ export class FakeCln {
 
   /** Ends a part of an outgoing payment. */
   endPart(part: Row, change: Row): void {
-    this.sendpays.change(part, { completed_at: NODE_SECS, ...change });
+    this.sendpays.change(part, { completed_at: this.nowSecs(), ...change });
   }
 
   readonly #preimages = new Map<string, string>();
@@ -198,12 +232,17 @@ export class FakeCln {
     return row;
   }
 
-  #invoice({ amount_msat, label, description, expiry, preimage }: Params): Row {
+  #invoice({ amount_msat, label, description, expiry, preimage, deschashonly }: Params): Row {
     const hash = hex.encode(sha256(hex.decode(String(preimage))));
     this.#preimages.set(hash, String(preimage));
     const amount = amount_msat === 'any' ? null : String(amount_msat).replace('msat', '');
-    const terms = { description: String(description), expirySecs: Number(expiry) };
-    const bolt11 = bolt11Of(hash, amount === null ? null : BigInt(amount), terms);
+    const text = String(description);
+    const described = deschashonly
+      ? { descriptionHash: hex.encode(sha256(utf8ToBytes(text))) }
+      : { description: text };
+    const terms = { ...described, expirySecs: Number(expiry) };
+    const amountMsat = amount === null ? null : BigInt(amount);
+    const bolt11 = bolt11Of(hash, amountMsat, terms, { timestampSecs: this.nowSecs() });
     return this.invoices.add({
       label,
       bolt11,
@@ -211,7 +250,7 @@ export class FakeCln {
       status: 'unpaid',
       description,
       // The node counts from a moment later.
-      expires_at: NODE_SECS + Number(expiry) + 1,
+      expires_at: this.nowSecs() + Number(expiry) + 1,
       ...(amount === null ? {} : { amount_msat: Number(amount) }),
     });
   }

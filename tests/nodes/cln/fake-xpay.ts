@@ -10,6 +10,10 @@ interface Terms {
   readonly bolt11?: string;
   readonly bolt12?: string;
   readonly label?: string;
+  /** Seconds; five after the fake's time if absent. */
+  readonly created_at?: number;
+  readonly amount_msat?: number;
+  readonly amount_sent_msat?: number;
 }
 
 export const PREIMAGE = '77'.repeat(32);
@@ -44,22 +48,22 @@ export class FakeXpay {
       );
     }
     this.#groups += 1;
-    return this.#cln.addPart({ ...terms, groupid: 9000 + this.#groups, created_at: NODE_SECS + 5 });
+    return this.#cln.addPart({ created_at: NODE_SECS + 5, ...terms, groupid: 9000 + this.#groups });
   }
 
   /** Ends an attempt. */
-  end(part: Row, isPaid: boolean): void {
+  end(part: Row, isPaid: boolean, payment_preimage = PREIMAGE): void {
     this.#cln.endPart(
       part,
-      isPaid ? { status: 'complete', payment_preimage: PREIMAGE } : { status: 'failed' },
+      isPaid ? { status: 'complete', payment_preimage } : { status: 'failed' },
     );
   }
 
   /** What `xpay` answers once its attempt is paid. */
-  paid({ amount_msat, amount_sent_msat }: Row): Response {
+  paid({ amount_msat, amount_sent_msat, payment_preimage = PREIMAGE }: Row): Response {
     const parts = { failed_parts: 0, successful_parts: 1 };
     return Response.json(
-      { payment_preimage: PREIMAGE, amount_msat, amount_sent_msat, ...parts },
+      { payment_preimage, amount_msat, amount_sent_msat, ...parts },
       { status: 201 },
     );
   }

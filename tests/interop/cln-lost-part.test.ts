@@ -55,12 +55,24 @@ describeClnNetwork('a part that Core Lightning has lost', (network) => {
     return feed.observations.findLast((one) => one.payment.index === payment.index)?.payment;
   }
 
-  async function toldAfterBlock(payment: Payment): Promise<Payment | undefined> {
+  async function mine(blocks: number): Promise<void> {
     const { alice, bob, btcd } = network();
-    await btcd.generate(1);
+    await btcd.generate(blocks);
     await caughtUp(btcd, [clnSteps(alice), clnSteps(bob)]);
-    times.passedMs += STILL_MS;
+  }
+
+  async function toldAfterBlock(payment: Payment, passedMs = STILL_MS) {
+    await mine(1);
+    times.passedMs += passedMs;
     return told(payment);
+  }
+
+  /** The state of a channel of alice; null once she has forgotten it. */
+  async function stateOf(channelId: string): Promise<string | null> {
+    const { channels } = await network().alice.rpc<{
+      channels: { channel_id?: string; state: string }[];
+    }>('listpeerchannels');
+    return channels.find(({ channel_id }) => channel_id === channelId)?.state ?? null;
   }
 
   /** Begins a payment while alice's channels are paused, and kills her once she has written a part of it down. */
@@ -110,6 +122,46 @@ describeClnNetwork('a part that Core Lightning has lost', (network) => {
       payment_hash: hash,
     });
     expect(invoices.map(({ status }) => status)).toEqual(['unpaid']);
+  });
+
+  test('stays pending while a channel is being closed, and has failed when that one has carried nothing', async () => {
+    const { alice, bob } = network();
+    const { channel_id } = await alice.rpc<{ channel_id: string }>('fundchannel', {
+      id: bob.pubkey,
+      amount: '200000sat',
+    });
+    await mine(6);
+    await waitUntil('it is open', async () => (await stateOf(channel_id)) === 'CHANNELD_NORMAL');
+    const { invoice } = await clnOutsider(bob).invoice({ amount_msat: 63_000 });
+    const payment = await lose(invoice);
+    await told(payment);
+    await waitUntil('it can be closed', async () =>
+      alice.rpc('close', { id: channel_id }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    for (let look = 0; look < 3; look += 1) {
+      expect(await toldAfterBlock(payment)).toMatchObject({ status: 'pending' });
+    }
+    expect(await stateOf(channel_id)).toBe('ONCHAIN');
+    const [connector] = connectors;
+    expect(connector?.problems().join()).toContain('that none of its channels has');
+    await mine(100);
+    await waitUntil('it is forgotten', async () => (await stateOf(channel_id)) === null);
+    // By these the sidecar knows when a channel was closed, and whether it has carried anything.
+    const { closedchannels } = await alice.rpc<{
+      closedchannels: { channel_id: string; total_htlcs_sent: number }[];
+    }>('listclosedchannels');
+    expect(closedchannels).toMatchObject([{ channel_id, total_htlcs_sent: 0 }]);
+    const { chainmoves } = await alice.rpc<{
+      chainmoves: { account_id: string; primary_tag: string }[];
+    }>('listchainmoves');
+    expect(chainmoves).toContainEqual(
+      expect.objectContaining({ account_id: channel_id, primary_tag: 'channel_close' }),
+    );
+    expect(await toldAfterBlock(payment, 3_600_000)).toMatchObject({ status: 'failed' });
+    expect(connector?.problems()).toEqual([]);
   });
 
   test('is none while a channel has it, however long, and also after lightningd was killed', async () => {

@@ -1,13 +1,11 @@
 import { REAL_NODES_CANNOT } from './real-cannot.ts';
 
 const OFFERS = 'LND has no BOLT 12 offers';
-const SWEEPER = "LND's sweeper makes the child, and the fee that it chose has no row";
 const NAMES = 'needs an offer; lnd-names.test.ts pays names on LND';
 
 /** Conformance tests that LND cannot pass, each with the reason. */
 export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ...REAL_NODES_CANNOT,
-  ['what the child costs has a row of its own, so that payments add up to the balance', SWEEPER],
   ['an offer takes many payments; message and offer_id arrive with the receiver', OFFERS],
   ['a minimum is a minimum', OFFERS],
   ['an offer in pieces is joined wherever an offer is taken', OFFERS],

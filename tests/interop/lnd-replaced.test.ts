@@ -114,8 +114,8 @@ describeNetwork('replaced transactions on LND', (network) => {
     await becomes(index, { status: 'completed', replacement: null });
   });
 
-  test("LND's fee bump by a child transaction leaves the send as it is, and is no payment", async () => {
-    const { alice, bob } = network();
+  test("LND's fee bump by a child transaction leaves the send as it is, and what the child costs has one row", async () => {
+    const { btcd, alice, bob } = network();
     const sent = await sidecar.post('/v2/node/pay_onchain', {
       address: await newAddress(bob),
       amount: '30000',
@@ -131,18 +131,50 @@ describeNetwork('replaced transactions on LND', (network) => {
         budget,
         immediate: true,
       });
-    const children = async () =>
-      (await transactionsOf(alice)).filter(({ previous_outpoints }) =>
+    const children = async (height: number) =>
+      (await transactionsOf(alice, height)).filter(({ previous_outpoints }) =>
         previous_outpoints.some(({ outpoint }) => outpoint.startsWith(sent.txid)),
-      ).length;
+      );
+    const mempoolChild = async (not: string) => {
+      const mempool = await btcd.mempool();
+      const listed = await children(-1);
+      return (
+        listed.find(({ tx_hash }) => tx_hash !== not && mempool.includes(tx_hash))?.tx_hash ?? false
+      );
+    };
     await bump('60', '40000');
-    await waitUntil('the child is published', async () => (await children()) > 0);
+    const first = await waitUntil('the child is published', () => mempoolChild(''));
+    // Its sweeper replaces the child by one with a higher fee.
+    await bump('150', '60000');
+    await waitUntil('the child is replaced', () => mempoolChild(first));
+    expect(await onchain()).toHaveLength(before);
+
+    const miners = await btcd.send([{ address: await newAddress(bob), amountSat: 50_000n }]);
+    const [block = ''] = await mine(1);
+    const confirmed = async () =>
+      (await children(0)).find(({ num_confirmations }) => num_confirmations > 0);
+    const child = await confirmed();
+    if (child === undefined) throw new Error('no child is in a block');
+    expect(child.tx_hash).not.toBe(first);
+    const row = await ofTx(child.tx_hash);
+    const cost = { direction: 'info', amount: '0', fees: child.total_fees };
+    expect(row).toMatchObject({ ...cost, status: 'pending' });
+    expect(row.index).toMatch(/-or_[0-9a-f]{64}$/);
+    await btcd.reorganize(block, miners);
+    await mine(1);
+    await becomes(row.index, { status: 'pending', replacement: null });
     await mine(6);
     expect(await becomes(sent.index, { status: 'completed' })).toMatchObject({
       txid: sent.txid,
       replacement: null,
     });
-    expect(await onchain()).toHaveLength(before);
+    const standing = await confirmed();
+    expect(await becomes(row.index, { status: 'completed' })).toMatchObject({
+      txid: standing?.tx_hash,
+      fees: standing?.total_fees,
+      replacement: null,
+    });
+    expect(await onchain()).toHaveLength(before + 1);
   });
 
   for (const label of ['the label of the send', 'no label']) {
@@ -177,15 +209,22 @@ interface PaymentBody {
   readonly status_msg: string;
   readonly direction: string;
   readonly amount: string;
+  readonly fees: string;
   readonly address: string | null;
   readonly replacement: string | null;
   readonly finalized_at: number | null;
 }
 
-async function transactionsOf(node: LndNode) {
+/** The transactions from that height on, and the unconfirmed ones; at -1 these alone. */
+async function transactionsOf(node: LndNode, startHeight: number) {
   const { transactions } = await node.rest<{
-    transactions: { previous_outpoints: { outpoint: string }[] }[];
-  }>('GET', '/v1/transactions?start_height=-1&end_height=-1');
+    transactions: {
+      tx_hash: string;
+      num_confirmations: number;
+      total_fees: string;
+      previous_outpoints: { outpoint: string }[];
+    }[];
+  }>('GET', `/v1/transactions?start_height=${startHeight}&end_height=-1`);
   return transactions;
 }
 

@@ -1,4 +1,4 @@
-import { isFinal, type Payment } from '../../model/payment.ts';
+import { idOf, isFinal, type Payment } from '../../model/payment.ts';
 import type { Found } from './cursor.ts';
 import { labelBumps, standing, withSendLabels } from './fee-bump.ts';
 import { type Look, readRows } from './look.ts';
@@ -24,6 +24,7 @@ export async function* transactions(look: Look): AsyncGenerator<Found> {
   const unfinished = await withoutLostLocks(look);
   const sends = unfinished.filter(({ direction }) => direction === 'outbound');
   const receipts = unfinished.filter(({ direction }) => direction === 'inbound');
+  const fees = unfinished.filter(({ direction }) => direction === 'info');
   const bumpableSends = sends.flatMap(bumpable);
   const labeled = withSendLabels(read, bumpableSends);
   await labelBumps(rest, read, labeled);
@@ -40,10 +41,13 @@ export async function* transactions(look: Look): AsyncGenerator<Found> {
     .flatMap((one) => transactionObservations(one, nowMs))
     .filter(({ payment }) => !isFinal(payment) || payment.createdAtMs >= bound);
   const spenders = [...listed, ...spends.spenders(block_height)];
+  // A row of fees follows the child that stands in the place of its own and spends the same first coin.
+  const shown = new Set(seen.map(({ payment }) => idOf(payment)));
+  const contested = [...sends, ...receipts, ...fees.filter((one) => !shown.has(idOf(one)))];
   yield {
     observations: [
       ...seen,
-      ...[...sends, ...receipts].flatMap((one) => replacedPayment(one, spenders, nowMs) ?? []),
+      ...contested.flatMap((one) => replacedPayment(one, spenders, nowMs) ?? []),
     ],
     reached: { height: Math.max(0, block_height - UNSETTLED_BLOCKS) },
   };

@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { blankPayment, HELD, type Payment, type TransactionJson } from '../../model/payment.ts';
-import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
+import { miningFeeId, paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation } from '../node.ts';
 import { encodedExpiryMs } from '../remote/encoded-expiry.ts';
@@ -16,7 +16,7 @@ import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
 
 /** Prefix of the label of transactions that were sent through the sidecar; the client_payment_id follows it. */
 const SEND_LABEL = 'ws:';
-/** LND's label on its own transactions. Opening, closing and sweeping channels moves money within the wallet. */
+/** LND's label on its own transactions, most of which open and close channels and sweep what those paid out. */
 const OWN_LABEL = /^0:/;
 
 const NS_PER_MS = 1_000_000n;
@@ -198,20 +198,53 @@ function outboundStatus(payment: LndPayment): Pick<Payment, 'status' | 'statusMs
 
 /**
  * Returns the payments of a transaction: one for each output by which others paid the wallet, or the one payment that
- * the wallet sent. There are none for transactions of channels.
+ * the wallet sent, or what it paid miners for moving its own coins. There are none for transactions of channels.
  */
 export function transactionPayments(transaction: LndTransaction, nowMs: number): Payment[] {
-  if (OWN_LABEL.test(transaction.label)) return [];
-  const sent = transaction.previous_outpoints.some(({ is_our_output }) => is_our_output);
+  const { previous_outpoints, label } = transaction;
+  const sent = previous_outpoints.some(({ is_our_output }) => is_our_output);
+  if (sent && sentSatOf(transaction) <= 0n && !isSendLabel(label)) {
+    return miningFee(transaction, nowMs);
+  }
+  if (OWN_LABEL.test(label)) return [];
   return sent ? onchainSend(transaction, nowMs) : onchainReceipts(transaction, nowMs);
 }
 
+/** What left the wallet besides the fee. The fee is 0 where a coin is not the wallet's. */
+function sentSatOf({ amount, total_fees }: LndTransaction): bigint {
+  return -amount - total_fees;
+}
+
+/**
+ * What the wallet paid miners for a transaction that pays nobody else, such as the child of a fee bump
+ * (docs/decisions.md 158). Nothing where a coin of it is not the wallet's, and before a block has it: LND's sweeper
+ * replaces its children, by others of other coins too.
+ */
+function miningFee(transaction: LndTransaction, nowMs: number): Payment[] {
+  const { num_confirmations, total_fees, previous_outpoints } = transaction;
+  const [txid = '', vout] = previous_outpoints[0]?.outpoint.split(':') ?? [];
+  if (num_confirmations <= 0 || total_fees <= 0n) return [];
+  if (!previous_outpoints.every(({ is_our_output }) => is_our_output)) return [];
+  const { required, details } = onchainFacts(transaction, nowMs);
+  return [
+    {
+      ...blankPayment({
+        ...required,
+        index: paymentIndex(required.createdAtMs, miningFeeId(txid, Number(vout))),
+        direction: 'info',
+      }),
+      ...details,
+      amountMsat: 0n,
+      feesMsat: total_fees * MSAT_PER_SAT,
+    },
+  ];
+}
+
+/** Coins that the wallet sends to itself are a payment only where a client asked for it, which the label says. */
 function onchainSend(transaction: LndTransaction, nowMs: number): Payment[] {
-  const { amount, total_fees, tx_hash, label } = transaction;
-  const sentSat = -amount - total_fees;
+  const { total_fees, tx_hash, label } = transaction;
+  const sentSat = sentSatOf(transaction);
   const clientPaymentId = sentId(label);
-  // Coins that the wallet sends to itself are a payment only where a client asked for it.
-  if (sentSat <= 0n && clientPaymentId === undefined) return [];
   const foreign = transaction.output_details.find(({ is_our_address }) => !is_our_address);
   const common = onchainFacts(transaction, nowMs);
   return [

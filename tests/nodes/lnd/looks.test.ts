@@ -9,7 +9,7 @@ import {
 } from 'bun:test';
 import { openLog } from '../../../src/lib/log.ts';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
-import { paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
+import { miningFeeId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
 import type { UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow, lightningId } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -179,6 +179,77 @@ describe('what a stream tells', () => {
     );
     const moved = feed.batches.findIndex(({ cursor }) => cursor && JSON.parse(cursor).s === 9);
     expect(told).toBeLessThan(moved);
+  });
+});
+
+describe('the row of what the wallet paid miners for its own transaction', () => {
+  const COIN = `${'0a'.repeat(32)}:1`;
+  const SECOND = `${'0b'.repeat(32)}:0`;
+  const height = lists.getinfo.block_height;
+  /** The transaction of a child in LND's list that spends these coins of the wallet. */
+  const child = (tx_hash: string, num_confirmations: number, coins: readonly string[]) => ({
+    tx_hash,
+    amount: '-700',
+    num_confirmations,
+    block_height: num_confirmations > 0 ? height - num_confirmations + 1 : 0,
+    time_stamp: `${RECORDED_AT_MS / 1000}`,
+    total_fees: '700',
+    raw_tx_hex: '',
+    label: '0:sweep',
+    output_details: [],
+    previous_outpoints: coins.map((outpoint) => ({ outpoint, is_our_output: true })),
+  });
+  const FIRST_TX = 'e1'.repeat(32);
+  const OTHER_TX = 'e2'.repeat(32);
+  /** The row of a child that a block had, before that block was replaced. */
+  const row: Payment = {
+    ...receiptOf(COIN),
+    index: paymentIndex(RECORDED_AT_MS, miningFeeId('0a'.repeat(32), 1)),
+    direction: 'info',
+    txid: FIRST_TX,
+    amountMsat: 0n,
+    feesMsat: 500_000n,
+  };
+  const told = async (...transactions: object[]) => {
+    replay(lnd, 'full');
+    lnd.on('GET /v1/transactions?', { transactions });
+    const feed = open(CURSOR, [row]);
+    await caughtUp(feed);
+    return feed.observations
+      .filter(({ payment }) => payment.direction === 'info')
+      .map(({ payment }) => payment);
+  };
+  const idIn = ({ index }: Payment) => index.slice(20);
+
+  test('is that of the one child that is in a block, and follows it', async () => {
+    for (const confirmations of [1, 6]) {
+      lnd.reset();
+      node = await recordedWallet(lnd, { now: () => nowMs });
+      const both = [child(FIRST_TX, 0, [COIN]), child(OTHER_TX, confirmations, [COIN])];
+      const rows = await told(...both);
+      expect(rows).toMatchObject([
+        {
+          txid: OTHER_TX,
+          feesMsat: 700_000n,
+          replacement: null,
+          status: confirmations === 6 ? 'completed' : 'pending',
+        },
+      ]);
+      expect(rows.map(idIn)).toEqual([idIn(row)]);
+    }
+  });
+
+  test('ends when another of other coins too stands in its place for good', async () => {
+    const rows = await told(child(OTHER_TX, 6, [SECOND, COIN]));
+    expect(rows.map(({ txid, status, statusMsg }) => [txid, status, statusMsg])).toEqual([
+      [OTHER_TX, 'completed', 'completed'],
+      [FIRST_TX, 'failed', 'replaced'],
+    ]);
+    expect(rows.map(idIn)).toEqual([miningFeeId('0b'.repeat(32), 0), idIn(row)]);
+  });
+
+  test('stays while its transaction waits for a block again', async () => {
+    expect(await told(child(FIRST_TX, 0, [COIN]))).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { RawTx } from '@scure/btc-signer';
 import { encodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
+import { miningFeeId } from '../../../src/model/payment-index.ts';
 import {
   invoiceObservations,
   invoicePayment,
@@ -355,10 +356,69 @@ describe('transactions', () => {
     ]);
   });
 
-  test("LND's own work on channels, and coins moved to oneself, are no payments", () => {
+  test("LND's own work on channels is no payment, whoever's coins it spends", () => {
+    const foreign = [{ outpoint: `${'e5'.repeat(32)}:1`, is_our_output: false }];
+    const swept = { amount: '5000', total_fees: '0', previous_outpoints: foreign };
+    const anchor = [...foreign, { outpoint: `${'e6'.repeat(32)}:0`, is_our_output: true }];
+    const raised = { amount: '-3000', total_fees: '0', previous_outpoints: anchor };
     for (const label of ['0:openchannel', '0:closechannel:shortchanid-1', '0:sweep']) {
-      expect(transactionPayments(transaction({ label }), NOW_MS)).toEqual([]);
+      for (const change of [{}, swept, raised]) {
+        const listed = transaction({ label, num_confirmations: 6, ...change });
+        expect(transactionPayments(listed, NOW_MS)).toEqual([]);
+      }
     }
-    expect(transactionPayments(transaction({ amount: '-10975' }), NOW_MS)).toEqual([]);
+  });
+
+  describe('what the wallet pays miners for moving its own coins has a row', () => {
+    const coin = `${'e5'.repeat(32)}:1`;
+    const child = (change: object = {}) =>
+      transactionPayments(
+        transaction({ label: '0:sweep', amount: '-10975', num_confirmations: 1, ...change }),
+        NOW_MS,
+      );
+
+    test("for information, the child of LND's fee bump and any other alike", () => {
+      for (const label of ['0:sweep', '', 'external']) {
+        expect(child({ label })).toMatchObject([
+          {
+            rail: 'onchain',
+            kind: 'onchain',
+            direction: 'info',
+            status: 'pending',
+            amountMsat: 0n,
+            feesMsat: 10_975_000n,
+            txid: 'c3'.repeat(32),
+            address: null,
+          },
+        ]);
+      }
+      expect(child({ num_confirmations: 6 })[0]?.status).toBe('completed');
+    });
+
+    test('whose index follows from the first outpoint that it spends', () => {
+      const more = { outpoint: `${'e6'.repeat(32)}:0`, is_our_output: true };
+      const previous_outpoints = [{ outpoint: coin, is_our_output: true }, more];
+      const id = miningFeeId('e5'.repeat(32), 1);
+      expect(child()[0]?.index.slice(20)).toBe(id);
+      expect(child({ tx_hash: 'c4'.repeat(32), previous_outpoints })[0]?.index.slice(20)).toBe(id);
+    });
+
+    test('once a block has it, since another may replace it until then', () => {
+      expect(child({ num_confirmations: 0 })).toEqual([]);
+    });
+
+    test('not where a coin is not its own or nothing was paid', () => {
+      const both = [
+        { outpoint: coin, is_our_output: true },
+        { outpoint: `${'e6'.repeat(32)}:0`, is_our_output: false },
+      ];
+      expect(child({ previous_outpoints: both })).toEqual([]);
+      expect(child({ amount: '0', total_fees: '0' })).toEqual([]);
+    });
+
+    test('not where a client asked for the payment to an own address', () => {
+      const [sent] = child({ label: sendLabel('4f'.repeat(32)) });
+      expect(sent).toMatchObject({ direction: 'outbound', feesMsat: 10_975_000n });
+    });
   });
 });

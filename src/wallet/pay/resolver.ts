@@ -118,22 +118,29 @@ export class Resolver {
   }
 
   /**
-   * Rejects with error 3 once the node has been out of reach for a minute and the spend is still not over
-   * (docs/decisions.md 36). It never resolves, and stops checking when `signal` aborts.
+   * Rejects with error 3 once the node has been out of reach for a minute and the payment is still not over, whoever
+   * makes it (docs/decisions.md 36). It never resolves, and stops checking when `signal` aborts.
    */
   async outOfReach(index: PaymentIndex, signal: AbortSignal): Promise<never> {
-    const { feed, elapsedMs, store, walletId } = this.#options;
+    const { feed, elapsedMs } = this.#options;
     while (!signal.aborted) {
       await this.#pause(1000, signal);
       const silentMs = this.#silentSinceMs === null ? 0 : elapsedMs() - this.#silentSinceMs;
       if (Math.max(silentMs, feed.brokenForMs()) < OUT_OF_REACH_MS) continue;
-      if ((await store.spends.get(walletId, index)) === null) continue;
+      if (!(await this.#isPending(index))) continue;
       throw new ApiError(
         'unreachable',
-        'The wallet node has been out of reach for a minute and may have been asked to pay. The payment stays pending: look it up later by its index.',
+        'The wallet node has been out of reach for a minute and may have been asked to pay. The payment stays pending: look it up later, by its index where this error names one.',
       );
     }
     return new Promise(() => undefined);
+  }
+
+  /** Another program's payment has no spend, and a spend that gave way leads to such a payment. */
+  async #isPending(index: PaymentIndex): Promise<boolean> {
+    const { store, walletId } = this.#options;
+    if ((await store.spends.get(walletId, index)) !== null) return true;
+    return (await store.journal.get(walletId, index))?.status === 'pending';
   }
 
   stop(): void {

@@ -131,8 +131,9 @@ export async function sendAndWait(
   try {
     for (;;) {
       const { payment, isOutside } = await send(context, plan);
-      const end = await endOf(session, payment, context.signal);
-      if (!isOutside) return end;
+      if (!isOutside) return await endOf(session, payment, context.signal);
+      const told = (await maySee(session, payment.index)) ? payment.index : null;
+      const end = await reached(session, payment, told, isFinal, context.signal);
       // What another program failed to do does not answer a request that was never sent.
       if (end.status === 'failed') continue;
       await requireMaySee(session, end);
@@ -145,7 +146,7 @@ export async function sendAndWait(
 
 /** Waits until the payment is final. Errors carry `data.sent: "unknown"` when the wait ends before that. */
 export function endOf(session: Session, payment: Payment, signal: AbortSignal): Promise<Payment> {
-  return reached(session, payment, isFinal, signal);
+  return reached(session, payment, payment.index, isFinal, signal);
 }
 
 /**
@@ -157,12 +158,15 @@ export function broadcastOf(
   payment: Payment,
   signal: AbortSignal,
 ): Promise<Payment> {
-  return reached(session, payment, (one) => one.txid !== null || isFinal(one), signal);
+  const isShown = (one: Payment) => one.txid !== null || isFinal(one);
+  return reached(session, payment, payment.index, isShown, signal);
 }
 
+/** Errors carry the index `told`, which is null where the caller may not see the payment. */
 async function reached(
   session: Session,
   payment: Payment,
+  told: PaymentIndex | null,
   isReached: (payment: Payment) => boolean,
   signal: AbortSignal,
 ): Promise<Payment> {
@@ -180,7 +184,7 @@ async function reached(
     if (now.index !== index) requireSameAmount(payment, now);
     return now;
   };
-  return tellingSent('unknown', wait, index).finally(() => stop.abort());
+  return tellingSent('unknown', wait, told ?? undefined).finally(() => stop.abort());
 }
 
 /** What was there before a payment is begun. */

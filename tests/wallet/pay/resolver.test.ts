@@ -1,15 +1,19 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { refused } from '../../../src/model/errors.ts';
+import { type ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
+import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import { budgetRules } from '../../../src/wallet/budget.ts';
+import { createClient } from '../../../src/wallet/clients.ts';
+import { randomNames } from '../../../src/wallet/effect-names.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import type { Session } from '../../../src/wallet/session.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
+import { clientRequest } from '../client-world.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
 import { heldPauses } from '../held-pauses.ts';
 import { addressOf } from '../payment-strings.ts';
@@ -203,6 +207,76 @@ describe('a node out of reach', () => {
       data: { sent: 'unknown', index: spend?.payment.index },
     });
     expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+  });
+
+  test("ends a call that waits for another program's payment, and names that payment to who may see it alone", async () => {
+    const { wallets } = await world.start();
+    const make = async (scopes: readonly Scope[]) => {
+      const request = clientRequest(scopes);
+      const { credentials } = await createClient(owner, request, randomNames);
+      return wallets.open(credentials);
+    };
+    const payer = await make(['send']);
+    const reader = await make(['send', 'read_payments']);
+    const others = samplePayment(1);
+    await payer.feed.observeOnce({ payment: others, attempt: 5 }, payer.node);
+    for (const [session, data] of [
+      [payer, { sent: 'unknown' }],
+      [reader, { sent: 'unknown', index: others.index }],
+    ] as const) {
+      const pauses = heldPauses();
+      world.pause = pauses.pause;
+      let brokenForMs = 59_999;
+      session.feed.brokenForMs = () => brokenForMs;
+      const waiting = sendAndWait(contextOf(session), planOf(silence)).then(
+        () => 'it ended well',
+        (error: unknown) => error,
+      );
+      let ended = false;
+      void waiting.then(() => {
+        ended = true;
+      });
+      await pauses.pass(beforeLooking);
+      await pauses.pass(beforeLooking);
+      expect(ended).toBe(false);
+      brokenForMs = 60_000;
+      await pauses.end(beforeLooking);
+      await until(() => ended, 'the call has ended');
+      const error = (await waiting) as ApiError;
+      expect([error.kind, error.data]).toEqual(['unreachable', data]);
+    }
+    expect(await unfinished()).toEqual([]);
+    expect(await world.store.journal.get(WALLET, others.index)).toMatchObject({
+      status: 'pending',
+    });
+  });
+
+  test('ends the wait of a spend that has given way, which leads to the payment in its place', async () => {
+    const pauses = heldPauses();
+    world.pause = pauses.pause;
+    world.fake.sendOutcome = () => Promise.reject(unreachable());
+    const waiting = sendAndWait(contextOf(owner), planOf(silence)).then(
+      () => 'it ended well',
+      (error: unknown) => error as ApiError,
+    );
+    await pauses.begun(beforeLooking);
+    const [spend] = await unfinished();
+    const index = spend?.payment.index as SendIdentity['index'];
+    const others = samplePayment(1);
+    await owner.feed.observe(
+      { payment: others, attempt: null, answers: { index, isTaken: true } },
+      owner.node,
+    );
+    expect(await unfinished()).toEqual([]);
+    expect((await world.store.journal.get(WALLET, index))?.index).toBe(others.index);
+    let ended = false;
+    void waiting.then(() => {
+      ended = true;
+    });
+    owner.feed.brokenForMs = () => 60_000;
+    await pauses.end(beforeLooking);
+    await until(() => ended, 'the call has ended');
+    expect(await waiting).toMatchObject({ kind: 'unreachable', data: { sent: 'unknown', index } });
   });
 
   test('that gives a word in between is not silent', async () => {

@@ -122,7 +122,7 @@ export function matchObservation(
     return isOfHash(rows.sameIndex, payment) ? rows.sameIndex : null;
   }
   const { latest } = rows;
-  if (latest === null || !isOfAmount(latest, payment)) return null;
+  if (latest === null || !isOfAmount(payment, latest.payment)) return null;
   const mayBeSame = !isFinal(latest.payment) || latest.payment.status === payment.status;
   if (latest.attempt !== null) {
     return mayBeSame && isNumberedOtherwise(latest.attempt, attempt) ? latest : null;
@@ -145,10 +145,12 @@ function mayTake({ payment, attempt, afterAttempt }: JournalRow, seen: number): 
   return attempt === null && !isFinal(payment) && seen !== afterAttempt;
 }
 
-/** Whether the attempt pays what the row's own request asked for: another amount is another program's. */
-function isOfAmount(row: JournalRow, { amountMsat }: Payment): boolean {
-  const own = row.payment.amountMsat;
-  return own === null || amountMsat === null || own === amountMsat;
+/** Whether an attempt pays what the wallet's own request asked for: another amount is another program's. */
+export function isOfAmount(
+  seen: Pick<Payment, 'amountMsat'>,
+  { amountMsat }: Pick<Payment, 'amountMsat'>,
+): boolean {
+  return amountMsat === null || seen.amountMsat === null || seen.amountMsat === amountMsat;
 }
 
 /** Whether the payment may be that of the row: a label at the node can name any index, but no other hash. */

@@ -1,6 +1,7 @@
 import type { Payment } from '../../model/payment.ts';
 import type { SendOutcome, SendReport } from '../../nodes/node.ts';
 import type { SpendState } from '../../store/ports.ts';
+import { isOfAmount } from '../observe.ts';
 
 /** What the node said of a spend. */
 export type Word =
@@ -90,7 +91,10 @@ export function fateOf(state: SpendState, question: Question, word: Word): Fate 
  * What a report or an outcome says. Of the answer to a first request a node knows whose attempt it is. Later an attempt
  * that has no label of the wallet and pays another amount than `asked` is another program's.
  */
-export function wordOf(said: SendReport | SendOutcome, asked: SentAmount | null = null): Word {
+export function wordOf(
+  said: SendReport | SendOutcome,
+  asked: Pick<Payment, 'amountMsat'> | null = null,
+): Word {
   switch (said.state) {
     case 'known':
       return asked === null || said.attempt === null || isOfAmount(said.payment, asked)
@@ -103,12 +107,6 @@ export function wordOf(said: SendReport | SendOutcome, asked: SentAmount | null 
     default:
       return said.state;
   }
-}
-
-type SentAmount = Pick<Payment, 'amountMsat'>;
-
-function isOfAmount(seen: SentAmount, { amountMsat }: SentAmount): boolean {
-  return seen.amountMsat === null || amountMsat === null || seen.amountMsat === amountMsat;
 }
 
 function otherWord({ status }: Pick<Payment, 'status'>): Word {

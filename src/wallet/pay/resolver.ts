@@ -118,8 +118,8 @@ export class Resolver {
   }
 
   /**
-   * Rejects with error 3 once the node has been out of reach for a minute and the payment is still not over, whoever
-   * makes it (docs/decisions.md 36). It never resolves, and stops checking when `signal` aborts.
+   * Rejects with error 3 once the node has been out of reach for a minute and the payment is still not over, also where
+   * another program makes it (docs/decisions.md 36). It never resolves, and stops checking when `signal` aborts.
    */
   async outOfReach(index: PaymentIndex, signal: AbortSignal): Promise<never> {
     const { feed, elapsedMs } = this.#options;

@@ -356,7 +356,7 @@ describe('transactions', () => {
     ]);
   });
 
-  test("LND's own work on channels is no payment, whoever's coins it spends", () => {
+  test("LND's own work on channels is no payment, also where it spends the wallet's own coins", () => {
     const foreign = [{ outpoint: `${'e5'.repeat(32)}:1`, is_our_output: false }];
     const swept = { amount: '5000', total_fees: '0', previous_outpoints: foreign };
     const anchor = [...foreign, { outpoint: `${'e6'.repeat(32)}:0`, is_our_output: true }];

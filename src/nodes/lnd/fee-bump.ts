@@ -1,9 +1,8 @@
 import { base64, hex } from '@scure/base';
-import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError } from '../../model/errors.ts';
 import { labelOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
-import { type BumpableSend, paymentsOfLabel } from './same-label.ts';
+import { type BumpableSend, paymentsOfLabel, pays } from './same-label.ts';
 import { isSendLabel, sendLabel } from './translate.ts';
 import { anyShape, type LndTransaction } from './wire.ts';
 
@@ -27,20 +26,17 @@ export function withSendLabels(
   });
 }
 
-function isBumpOf(transaction: LndTransaction, { payment, txid, outpoints }: BumpableSend) {
-  const { address, amountMsat } = payment;
-  if (address === null || amountMsat === null || isSendLabel(transaction.label)) return false;
+function isBumpOf(transaction: LndTransaction, send: BumpableSend) {
+  const { payment, txid, outpoints } = send;
+  if (payment.address === null || payment.amountMsat === null) return false;
+  if (isSendLabel(transaction.label)) return false;
   // A send that was made without the sidecar has no label, and its transaction's id in the label's place.
   if (labelOf(payment) === sendLabel(transaction.tx_hash)) return false;
   // After the first look the payment's own transaction is the bump.
   if (transaction.tx_hash === txid) return true;
   return (
     transaction.previous_outpoints.some(({ outpoint }) => outpoints.includes(outpoint)) &&
-    transaction.output_details.some(
-      (output) =>
-        output.address.toLowerCase() === address.toLowerCase() &&
-        output.amount * MSAT_PER_SAT >= amountMsat,
-    )
+    pays(transaction, send)
   );
 }
 

@@ -1,3 +1,4 @@
+import { MSAT_PER_SAT } from '../../model/amount.ts';
 import type { Payment } from '../../model/payment.ts';
 import { byStanding, labelOf } from './replaced.ts';
 import { sendLabel } from './translate.ts';
@@ -31,9 +32,16 @@ export function paymentsOfLabel(
 ): LndTransaction[] {
   const [label] = listed.map((one) => one.label);
   const strands = strandsOf(listed);
-  const named = strands.map((strand) => ({ strand, send: sends.find((one) => isOf(strand, one)) }));
+  const ofLabel = sends.filter(({ payment }) => labelOf(payment) === label);
+  const others = sends.filter((one) => !ofLabel.includes(one));
+  const named = strands.map((strand) => ({
+    strand,
+    send:
+      ofLabel.find((one) => hasTransactionOf(strand, one) || spendsCoinOf(strand, one)) ??
+      others.find((one) => hasTransactionOf(strand, one) || isBumpOfNamed(strand, one)),
+  }));
   const told = strands.filter((strand) => strands.length > 1 && strand.some(wasTold));
-  let isTaken = told.length > 0 || sends.some(({ payment }) => labelOf(payment) === label);
+  let isTaken = told.length > 0 || ofLabel.length > 0;
   return named.flatMap(({ strand, send }) => {
     const [stands] = strand.toSorted(byStanding);
     const [oldest] = strand;
@@ -60,9 +68,33 @@ function strandsOf(listed: Strand): Strand[] {
   return strands.toSorted(([a], [b]) => (a && b ? byAge(a, b) : 0));
 }
 
-function isOf(strand: Strand, { txid, outpoints }: BumpableSend): boolean {
-  return strand.some(
-    (one) => one.tx_hash === txid || coinsOf(one).some((coin) => outpoints.includes(coin)),
+function hasTransactionOf(strand: Strand, { txid }: BumpableSend): boolean {
+  return strand.some(({ tx_hash }) => tx_hash === txid);
+}
+
+function spendsCoinOf(strand: Strand, { outpoints }: BumpableSend): boolean {
+  return strand.some((one) => coinsOf(one).some((coin) => outpoints.includes(coin)));
+}
+
+/**
+ * Whether it bumps a send of another label, which can only be one that was told by its txid. Every other transaction
+ * that has a label of its own and spends the coins of a send is a payment of its own, and the send's rival.
+ */
+function isBumpOfNamed(strand: Strand, send: BumpableSend): boolean {
+  const isNamedByTxid = labelOf(send.payment) === sendLabel(send.txid);
+  return isNamedByTxid && spendsCoinOf(strand, send) && strand.some((one) => pays(one, send));
+}
+
+/** Whether the transaction pays the receiver of the send as much as the send. */
+export function pays(
+  { output_details }: LndTransaction,
+  { payment: { address, amountMsat } }: Pick<BumpableSend, 'payment'>,
+): boolean {
+  if (address === null || amountMsat === null) return false;
+  return output_details.some(
+    (output) =>
+      output.address.toLowerCase() === address.toLowerCase() &&
+      output.amount * MSAT_PER_SAT >= amountMsat,
   );
 }
 

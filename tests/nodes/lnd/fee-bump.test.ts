@@ -135,6 +135,21 @@ describe('transactions of one label that share no coin are two payments', () => 
     expect(named(standing([first], [], isFirst))).toEqual([['0a', LABEL]]);
   });
 
+  test('one that spends the coins of another send is no bump of that one, whichever the store names first', () => {
+    const rival = knownAs('5f'.repeat(32), '0f', ['a1']);
+    const own = knownAs(ID, '0a', ['a1']);
+    for (const sends of [[rival], [rival, own], [own, rival]]) {
+      expect(named(standing([first], sends))).toEqual([['0a', LABEL]]);
+    }
+  });
+
+  test('one that another program sent is not told as the payment that spent its coins, unless that pays the same', () => {
+    const outside = knownAs('0f'.repeat(32), '0f', ['a1']);
+    expect(named(standing([first], [outside]))).toEqual([['0a', ofTxid('0f')]]);
+    const others = { output_details: [] };
+    expect(named(standing([sent('0a', ['a1'], others)], [outside]))).toEqual([['0a', LABEL]]);
+  });
+
   test('those that are linked by coins are one, of which one stands', () => {
     const link = sent('0c', ['a1', 'b1'], { time_stamp: 3 });
     expect(named(standing([first, second, link]))).toEqual([['0c', LABEL]]);

@@ -172,7 +172,10 @@ describe('bump_fee', () => {
   test('what the child costs has a row of its own, so that payments add up to the balance', async () => {
     const before = await onchainBalance();
     const sent = await send('4100');
+    const unraised = before - 4100 - Number(sent.fees);
     expect((await bump(sent.index)).status).toBe(200);
+    // A node may publish the child a moment after its answer.
+    await until(async () => (await onchainBalance()) < unraised, 'the child is paid');
     await world.post('/sandbox/blocks', { count: 6 });
     await world.get('/v2/node/wait_for_payment', { index: sent.index }, world.bob);
     const row = await until(async () => {

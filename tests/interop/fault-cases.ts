@@ -45,17 +45,14 @@ interface Call {
 }
 
 const CALLS: readonly Call[] = [
-  {
-    operation: 'pay_invoice',
-    call: 'list',
-    rule: { method: 'GET', path: /^\/v1\/payments\?.*reversed=true/, nth: 1 },
-  },
+  // The wallet asks for the newest attempt and for an earlier payment, side by side.
+  { operation: 'pay_invoice', call: 'other track before the send', rule: { ...TRACK, nth: 2 } },
   { operation: 'pay_invoice', call: 'router/send', rule: SEND },
   { operation: 'pay_invoice', call: 'track before the send', rule: { ...TRACK, nth: 1 } },
   {
     operation: 'pay_invoice',
     call: 'track after the send',
-    rule: { ...TRACK, nth: 2 },
+    rule: { ...TRACK, nth: 3 },
     first: SEND_TWICE,
   },
   { operation: 'pay_spontaneous', call: 'router/send', rule: SEND },

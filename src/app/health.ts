@@ -5,6 +5,7 @@ import type { Store } from '../store/ports.ts';
 import type { StoreGuard } from '../wallet/store-guard.ts';
 import type { DataCare } from './data-care.ts';
 import type { Nodes } from './open-nodes.ts';
+import type { UnfitRows } from './unfit-rows.ts';
 
 interface HealthOptions {
   readonly config: Config;
@@ -18,6 +19,7 @@ interface HealthOptions {
   readonly contradicted: ReadonlySet<string>;
   /** Sentences about what nodes answered that was not what they were asked for (docs/decisions.md 160). */
   readonly unfit: ReadonlySet<string>;
+  readonly rows: Pick<UnfitRows, 'problem'>;
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;
   /**
@@ -30,7 +32,7 @@ interface HealthOptions {
 /** Returns `ok`, or sentences that say what is missing and what to do. It never waits (docs/decisions.md 7). */
 export function health(options: HealthOptions): string {
   const { config, nodes, guard, data, store, hasBudgets, isTrialWalletReady } = options;
-  const { unproven, contradicted, unfit } = options;
+  const { unproven, contradicted, unfit, rows } = options;
   const sentences: string[] = [];
   const add = (sentence: string | null) => {
     if (sentence !== null) sentences.push(sentence);
@@ -39,6 +41,7 @@ export function health(options: HealthOptions): string {
   config.warnings.forEach(add);
   data.problems().forEach(add);
   add(store.problem());
+  add(rows.problem());
   nodes.problems().forEach(add);
   add(guard.problem());
   if (unproven.size > 0) add(unprovenWords(unproven, config));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../config/config.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
 import { ownDataDir } from '../lib/data-dir.ts';
+import { openMarker } from '../lib/marker-file.ts';
 import { copyIntoPostgres, databaseName } from '../store/postgres/index.ts';
 import { openStoredRows } from '../store/sqlite/index.ts';
 import { keptFile, noteMoved, STORE_FILE } from './moved-data.ts';
@@ -13,7 +14,8 @@ import { keptFile, noteMoved, STORE_FILE } from './moved-data.ts';
  * sentence for the person. Throws {@link ConfigError}, FileUnusable or StoreUnusable.
  */
 export async function migrateToPostgres(flags: Flags): Promise<string> {
-  const { database, dataDir } = loadConfig({ flags, env: process.env, cwd: process.cwd() });
+  const config = loadConfig({ flags, env: process.env, cwd: process.cwd() });
+  const { database, dataDir } = config;
   if (database === null) {
     throw new ConfigError(
       'This needs --database-url and --secrets-key-path: name the empty database to move to.',
@@ -25,7 +27,10 @@ export async function migrateToPostgres(flags: Flags): Promise<string> {
   }
   const owned = ownDataDir(dataDir);
   try {
-    const source = openStoredRows(file);
+    const source = openStoredRows(file, {
+      secretsKey: database.secretsKey,
+      isMarkedSigned: openMarker(config).read()?.isSigned === true,
+    });
     // The note comes first, so that a move that is cut off anywhere does not leave two stores that both go on.
     const forget = noteMoved(dataDir, databaseName(database.url));
     let copied: number;

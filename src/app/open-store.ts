@@ -14,21 +14,26 @@ export interface OpenedStore {
   readonly leader: Pick<PostgresStore, 'fence' | 'tell'> | null;
 }
 
+type OpenStoreOptions = Pick<
+  PostgresOptions,
+  'onLost' | 'standingBy' | 'isMarkedSigned' | 'onUnfit'
+>;
+
 /**
  * Opens the store that the configuration names: the PostgreSQL database, or the file in the data directory. `onLost` is
  * called when another process has taken the database over, and this one must end. Throws StoreUnusable.
  */
 export async function openStore(
   config: Config,
-  { onLost, standingBy = null }: Pick<PostgresOptions, 'onLost' | 'standingBy'>,
+  { onLost, standingBy = null, ...signing }: OpenStoreOptions,
 ): Promise<OpenedStore> {
-  const { database, dataDir } = config;
+  const { database, dataDir, secretsKey } = config;
   if (database === null) {
     const path = dataDir === ':memory:' ? ':memory:' : join(dataDir, STORE_FILE);
-    return { store: await openSqliteStore(path), leader: null };
+    return { store: await openSqliteStore(path, { secretsKey, ...signing }), leader: null };
   }
   const { openPostgresStore } = await import('../store/postgres/index.ts');
-  const store = await openPostgresStore({ ...database, onLost, standingBy });
+  const store = await openPostgresStore({ ...database, ...signing, onLost, standingBy });
   return { store, leader: store };
 }
 

@@ -43,6 +43,7 @@ import { takeOverSandboxClients } from './take-over-clients.ts';
 import { takeOverSandboxNames } from './take-over-names.ts';
 import { tellSystemd } from './tell-systemd.ts';
 import { tellingGuard } from './telling-guard.ts';
+import { unfitRows } from './unfit-rows.ts';
 
 /**
  * Runs the server until the process receives a stop signal. Throws {@link ConfigError}, ListenFailed, FileUnusable,
@@ -105,7 +106,7 @@ async function start(
   const marker = openMarker(config);
   if (marker.warning !== null) log.warn(marker.warning);
   // An unreadable marker must stop the program before it creates a database.
-  marker.read();
+  const mark = marker.read();
   const noteUrl = () => owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const fleet = openFleet(config, {
     listener,
@@ -119,7 +120,10 @@ async function start(
     },
     onEnd: () => owned?.release(),
   });
+  const unfitInStore = unfitRows(log, !config.requireAuth);
   const opened = await openStore(config, {
+    isMarkedSigned: mark?.isSigned === true,
+    onUnfit: unfitInStore.tell,
     standingBy: fleet?.standingBy ?? null,
     onLost(message) {
       // Nothing may be written or sent any more, so nothing is left to be ended in order.
@@ -197,6 +201,7 @@ async function start(
         unproven,
         contradicted,
         unfit,
+        rows: unfitInStore,
         hasBudgets: budgets.any,
         isTrialWalletReady,
       }),

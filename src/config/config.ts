@@ -10,7 +10,7 @@ import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import { parseServerUrl, parseWebUrl } from '../model/web-url.ts';
 import { parseWebhookSecret } from '../model/webhook-secret.ts';
-import { type DatabaseConfig, databaseOf } from './database.ts';
+import { asSecretsKey, type DatabaseConfig, databaseOf } from './database.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import { feePolicyOf } from './fee-policy.ts';
 import {
@@ -36,6 +36,11 @@ export interface Config {
   readonly markerPath: string | null;
   /** The PostgreSQL database; null: SQLite in the data directory. */
   readonly database: DatabaseConfig | null;
+  /**
+   * 32 bytes, with which rows are signed, and secrets in a PostgreSQL database sealed; null where a file is not signed
+   * (docs/decisions.md 138, 172).
+   */
+  readonly secretsKey: Uint8Array | null;
   readonly rootSeed: Uint8Array | null;
   readonly clientCredentials: string | null;
   /** The setting that `clientCredentials` comes from, for messages. */
@@ -93,9 +98,10 @@ export function loadConfig(sources: Sources): Config {
   const clientCredentials = secret('clientCredentials');
   if (rootSeed && clientCredentials) throw bothSet(rootSeed, clientCredentials);
 
+  const secretsKey = parse(secret('secretsKey'), asSecretsKey);
   const database = databaseOf({
     url: secret('databaseUrl'),
-    key: secret('secretsKey'),
+    key: secretsKey,
     leaseSecs: find('databaseLeaseSecs'),
     peerUrl: find('peerUrl'),
   });
@@ -106,6 +112,7 @@ export function loadConfig(sources: Sources): Config {
     dataDir: find('dataDir')?.value ?? defaultDataDir(sources.env),
     markerPath: find('markerPath')?.value ?? null,
     database,
+    secretsKey,
     rootSeed: rootSeed && parse(rootSeed, asRootSeed),
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
     clientCredentialsSource: clientCredentials?.source ?? null,

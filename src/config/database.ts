@@ -25,7 +25,7 @@ const ENCRYPTED = ['require', 'verify-ca', 'verify-full'];
 /** The settings of a database, as given. */
 interface DatabaseSettings {
   readonly url: Found | null;
-  readonly key: Found | null;
+  readonly key: Uint8Array | null;
   readonly leaseSecs: Found | null;
   readonly peerUrl: Found | null;
 }
@@ -41,7 +41,6 @@ export function databaseOf({
   peerUrl,
 }: DatabaseSettings): DatabaseConfig | null {
   if (url === null) {
-    requireDatabase(key, 'is for secrets in a PostgreSQL database');
     requireDatabase(leaseSecs, 'is for the lease of a PostgreSQL database');
     requireDatabase(peerUrl, 'is for sidecars that share a PostgreSQL database');
     return null;
@@ -54,7 +53,7 @@ export function databaseOf({
   }
   return {
     url: parsed.href,
-    secretsKey: parseFound(key, asSecretsKey),
+    secretsKey: key,
     leaseMs: leaseSecs ? parseFound(leaseSecs, asLeaseSecs) * 1000 : LEASE_MS,
     peerUrl: peerUrl && parseFound(peerUrl, parseBaseUrl),
     warnings: isReadableOnTheWay(parsed)
@@ -87,7 +86,8 @@ function asDatabaseUrl(text: string): Parsed<URL> {
   return { value: url };
 }
 
-function asSecretsKey(text: string): Parsed<Uint8Array> {
+/** Reads a key of 32 bytes, for `parse`. */
+export function asSecretsKey(text: string): Parsed<Uint8Array> {
   return /^[0-9a-f]{64}$/i.test(text)
     ? { value: hex.decode(text.toLowerCase()) }
     : {

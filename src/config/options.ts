@@ -66,7 +66,8 @@ export const OPTIONS = {
     flag: 'secrets-key',
     env: 'SERVICE_SECRETS_KEY',
     value: 'key',
-    description: '64 hex characters, with which secrets in the PostgreSQL database are sealed.',
+    description:
+      '64 hex characters, with which what is stored is signed, and secrets in a PostgreSQL database are sealed.',
     fallback: 'none; --database-url needs it',
     secret: true,
   },

@@ -11,6 +11,8 @@ export interface Mark {
   readonly count: number;
   /** The random word of that advance, in hex; null in a marker of a version that drew none. */
   readonly word: string | null;
+  /** Present where the rows of the store are signed: one that is not signed was changed or replaced then. */
+  readonly isSigned?: true;
 }
 
 /**
@@ -150,7 +152,12 @@ function readMark(path: string): Mark {
     Number.isSafeInteger(count) &&
     count >= 0;
   if (!valid) throw new MarkerUnreadable(problem);
-  return { storeId, count, word };
+  return {
+    storeId,
+    count,
+    word,
+    ...((found as { signed?: unknown }).signed === true && { isSigned: true }),
+  };
 }
 
 function isHex(value: unknown): value is string {
@@ -162,12 +169,14 @@ function isHex(value: unknown): value is string {
  * old mark or the new one, and the file stays one readable line. The file and the rename are durable when this
  * resolves. A second file that an earlier process left behind is replaced.
  */
-async function replace(path: string, { storeId, count, word }: Mark): Promise<void> {
+async function replace(path: string, { storeId, count, word, isSigned }: Mark): Promise<void> {
   const temporary = temporaryOf(path);
   await rm(temporary, { force: true });
   const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(`${JSON.stringify({ storeId, count, word: word ?? undefined })}\n`);
+    await file.writeFile(
+      `${JSON.stringify({ storeId, count, word: word ?? undefined, signed: isSigned })}\n`,
+    );
     await file.sync();
   } finally {
     await file.close();

@@ -34,7 +34,7 @@ const TAG_BYTES = 16;
  * salt), so that the number of values is not bounded by the length of a nonce.
  */
 export function sealer(key: Uint8Array): Sealer {
-  const keyId = idOf(key);
+  const keyId = keyIdOfKey(key);
   return {
     keyId,
     seal(text, place) {
@@ -72,7 +72,8 @@ export function keyIdOf(sealed: string): string | null {
   return version === VERSION && id !== undefined ? id : null;
 }
 
-function idOf(key: Uint8Array): string {
+/** Names a 32-byte key without telling anything of it: 16 hex characters. */
+export function keyIdOfKey(key: Uint8Array): string {
   const hash = createHash('sha256').update('wallet-sidecar/secrets-key-id').update(key).digest();
   return hex.encode(new Uint8Array(hash.subarray(0, 8)));
 }

@@ -2,3 +2,7 @@
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }
+
+/** What is said of a database whose rows are not signed although its marker says that they were. */
+export const SIGNED_BEFORE =
+  'The rows of the database are not signed, and its marker says that they were: it was changed or replaced. Restore the database from a backup. If you trust it as it is, remove the marker file, and confirm the budgets with "wallet-sidecar clients confirm".';

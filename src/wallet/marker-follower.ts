@@ -43,7 +43,8 @@ export function markerFollower(
         return;
       }
       if (isUnconfirmed || written?.count === newest.count) return;
-      known = { storeId, ...newest };
+      const isSigned = known?.isSigned;
+      known = { storeId, ...newest, ...(isSigned && { isSigned }) };
       if (elapsedMs() - writtenAtMs < WRITE_EVERY_MS) return;
       written = known;
       writtenAtMs = elapsedMs();

@@ -2,7 +2,7 @@ import { keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Mark, Marker } from '../lib/marker-file.ts';
 import { ApiError } from '../model/errors.ts';
-import type { StoreIdentity, StoreStanding } from '../store/ports.ts';
+import type { Advance, StoreIdentity, StoreStanding } from '../store/ports.ts';
 
 /** The marker file, as far as the guard uses it. */
 export type GuardMarker = Pick<Marker, 'read' | 'write'>;
@@ -38,7 +38,8 @@ export async function openStoreGuard(
   marker: GuardMarker,
   log: Log,
 ): Promise<StoreGuard> {
-  const { id: storeId } = identity;
+  const { id: storeId, isSigned } = identity;
+  const markOf = (newest: Advance): Mark => ({ storeId, ...newest, ...(isSigned && { isSigned }) });
   let problem: string | null = null;
   const marked = marker.read();
   let mark = marked;
@@ -63,7 +64,7 @@ export async function openStoreGuard(
     const standing = await identity.standing(mark);
     if (before !== confirmations) return look();
     const why = standingProblem(standing);
-    if (problem === null && why === null) return { storeId, ...standing.newest };
+    if (problem === null && why === null) return markOf(standing.newest);
     await (problem === null && why !== null ? found(why) : keepDistrust());
     return null;
   }
@@ -102,7 +103,7 @@ export async function openStoreGuard(
       locks.run('confirmation', async () => {
         const made = await identity.confirm(marker.read()?.count ?? 0);
         confirmations += 1;
-        mark = { storeId, ...made };
+        mark = markOf(made);
         await keep(marker, mark);
         problem = null;
       }),

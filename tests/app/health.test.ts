@@ -14,6 +14,7 @@ function healthWith(flags: Flags): string {
     store: { problem: () => null },
     unproven: new Set([INDEX]),
     contradicted: new Set([INDEX]),
+    rows: { problem: () => null },
     unfit: new Set<string>(),
     hasBudgets: () => false,
     isTrialWalletReady: true,

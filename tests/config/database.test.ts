@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hex } from '@scure/base';
 import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/sources.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -64,13 +65,13 @@ test('a file of them that others can read draws a warning', () => {
   expect(warnings.join()).toContain(path);
 });
 
-test('a database without a key, and a key without a database, are refused with what to do', () => {
+test('a database without a key is refused with what to do; a key alone is for the file', () => {
   expect(problemOf({ SERVICE_DATABASE_URL: URL })).toMatch(
     /SERVICE_DATABASE_URL .*needs --secrets-key-path.*wallet-sidecar secrets-key/,
   );
-  expect(problemOf({ SERVICE_SECRETS_KEY: KEY })).toMatch(
-    /set --database-url too, or leave it out/,
-  );
+  const { database, secretsKey } = load({ SERVICE_SECRETS_KEY: KEY });
+  expect(database).toBeNull();
+  expect(hex.encode(secretsKey ?? new Uint8Array())).toBe(KEY);
 });
 
 test('the lease lasts from 2 to 60 seconds, and the URL for other sidecars is one of a server', () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
 import { SQL } from 'bun';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { storeContract } from '../contracts/store.ts';
+import { forgetCallersOf } from '../support/forget-callers.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 
@@ -42,8 +43,8 @@ describe.skipIf(programs === null)('over PostgreSQL', () => {
         return { ...store, close };
       };
       const forgetCallers = async () => {
-        const sql = new SQL(url, { max: 1 });
-        await sql`UPDATE wallet_sidecar.idempotency SET any_caller = TRUE WHERE caller = 'owner'`;
+        const sql = new SQL(url, { max: 1, bigint: true });
+        await forgetCallersOf(sql);
         await sql.close();
       };
       return { store: await open(), reopen: open, forgetCallers };

@@ -10,6 +10,7 @@ import { SLOW_TEST_MS } from '../support/until.ts';
 setDefaultTimeout(SLOW_TEST_MS);
 
 const folder = temporaryFolder('store');
+const secretsKey = new Uint8Array(32).fill(7);
 afterAll(() => removeFolder(folder));
 
 storeContract('in memory', async () => ({ store: openSqliteStore(':memory:'), reopen: null }));
@@ -21,6 +22,18 @@ storeContract('in a file', async () => {
     db.close();
   };
   return { store: openSqliteStore(path), reopen: async () => openSqliteStore(path), forgetCallers };
+});
+
+storeContract('in a file whose rows are signed', async () => {
+  const path = join(folder, `${crypto.randomUUID()}.sqlite`);
+  const open = () =>
+    openSqliteStore(path, {
+      secretsKey,
+      onUnfit: ({ table, id }) => {
+        throw new Error(`The row ${id} of ${table} does not fit.`);
+      },
+    });
+  return { store: open(), reopen: async () => open() };
 });
 
 describe('the file', () => {

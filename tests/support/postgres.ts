@@ -13,8 +13,8 @@ const PLACES = [
 
 /** A PostgreSQL of its own for a test file, in a temporary folder and on a free port. */
 export interface TestPostgres {
-  /** Creates an empty database and returns its URL. */
-  createDatabase(): Promise<string>;
+  /** Creates an empty database, or a copy of one that nobody uses, and returns its URL. */
+  createDatabase(copyOf?: string): Promise<string>;
   /** Deletes every row in a database of a store that is closed, which is faster than another database. */
   empty(url: string): Promise<void>;
   /** Ends the server as a crash would; {@link TestPostgres.start} recovers it. */
@@ -67,10 +67,11 @@ export async function startPostgres(
   };
   let databases = 0;
   return {
-    async createDatabase() {
+    async createDatabase(copyOf) {
       databases += 1;
       const name = `test_${databases}`;
-      await once(urlOf('postgres'), `CREATE DATABASE ${name}`);
+      const template = copyOf === undefined ? '' : ` TEMPLATE ${new URL(copyOf).pathname.slice(1)}`;
+      await once(urlOf('postgres'), `CREATE DATABASE ${name}${template}`);
       return urlOf(name);
     },
     async empty(url) {

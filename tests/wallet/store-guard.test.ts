@@ -373,6 +373,7 @@ describe('a store that goes back while the process runs', () => {
     const identity: StoreIdentity = {
       id: 'aa'.repeat(16),
       secret: new Uint8Array(32),
+      isSigned: false,
       standing: async () => ({ ...standing }),
       advance: () => write('advance'),
       distrust: async (count) => void (await write(`distrust ${count}`)),

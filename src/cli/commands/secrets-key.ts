@@ -6,12 +6,12 @@ import type { CliIo } from '../io.ts';
 
 const KEY_BYTES = 32;
 
-/** Adds `secrets-key`, which creates a key for secrets in a PostgreSQL database and prints it once. */
+/** Adds `secrets-key`, which creates a key for what is stored and prints it once. */
 export function addSecretsKey(parent: Command, io: CliIo): void {
   const command = parent
     .command('secrets-key')
     .description(
-      'Create a key for --secrets-key, which seals secrets in a PostgreSQL database. Keep it apart from the database.',
+      'Create a key for --secrets-key, which signs what is stored and seals secrets in a PostgreSQL database. Keep it apart from the database.',
     )
     .option('--json', 'print JSON');
   withExamples(command, 'secrets-key > secrets-key && chmod 600 secrets-key').action(

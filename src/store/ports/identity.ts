@@ -33,6 +33,8 @@ export interface StoreIdentity {
    * (docs/decisions.md 52).
    */
   readonly secret: Uint8Array;
+  /** Whether rows carry a MAC (docs/decisions.md 172). The marker keeps it. */
+  readonly isSigned: boolean;
   /**
    * Returns how the store stands to the advance that a marker holds, and to those that this process has made: a
    * database on another machine may go back while the process runs. Null for no marker. What a marker holds from before

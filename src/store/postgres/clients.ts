@@ -1,57 +1,88 @@
 import type { SQL } from 'bun';
-import type { Sealer } from '../../lib/seal.ts';
 import type { BudgetState, ClientRecord } from '../../model/client.ts';
-import type { Permission, Scope } from '../../model/permissions.ts';
+import { type ClientColumns, clientOf, columnsOfClient } from '../columns/client.ts';
 import type { ClientStore } from '../ports.ts';
-import { budgetRows } from './budgets.ts';
+import { SIGNED } from '../signed-tables.ts';
+import type { BudgetRows } from './budgets.ts';
 import type { Database } from './database.ts';
-import { idempotencyRows } from './idempotency.ts';
-import { numberOf, numberOrNull, textJson, textOf } from './values.ts';
+import type { IdempotencyRows } from './idempotency.ts';
+import type { RawRow, SignedRows } from './signed-rows.ts';
+import { textJson } from './values.ts';
 
-interface Row {
-  readonly wallet: string;
-  readonly client_pk: string;
-  readonly node_kind: string;
-  readonly parent_pk: string | null;
-  readonly secret_hash: string;
-  readonly created_at: bigint;
-  readonly expires_at: bigint | null;
-  readonly label_json: string;
-  readonly scopes: string;
-  readonly permissions: string;
-  readonly revoked_at: bigint | null;
-  readonly budget_state: string;
-  readonly sealed_token: string | null;
-  readonly ended_token_ids: string;
+/** Rows of the table of clients, for ports that read and write them inside their own transactions. */
+export interface ClientRows {
+  find(sql: SQL, clientPk: string): Promise<ClientRecord | null>;
+  /** The wallet's clients, oldest first. */
+  list(sql: SQL, walletId: string): Promise<ClientRecord[]>;
+  /** Throws where the client belongs to another wallet. */
+  put(tx: SQL, walletId: string, record: ClientRecord): Promise<void>;
+  /** Whether the client has a budget. A client whose row does not fit spends nothing, so it counts as having one. */
+  budgetState(sql: SQL, walletId: string, clientPk: string): Promise<BudgetState>;
 }
 
-/** Returns the {@link ClientStore} over PostgreSQL. Tokens of the node are sealed. */
-export function postgresClients(db: Database, sealer: Sealer): ClientStore {
-  const list = async (sql: SQL, walletId: string): Promise<ClientRecord[]> => {
-    const rows = await sql<Row[]>`
-      SELECT * FROM wallet_sidecar.client WHERE wallet = ${walletId} ORDER BY created_at, seq`;
-    return rows.map((row) => decode(row, sealer));
+/** Returns the rows of the table of clients. Tokens of the node are sealed. A row that does not fit is not there. */
+export function clientRows(signed: SignedRows): ClientRows {
+  const ofKey = async (sql: SQL, clientPk: string): Promise<RawRow | undefined> => {
+    const [row] = await sql<RawRow[]>`
+      SELECT * FROM wallet_sidecar.client WHERE client_pk = ${clientPk}`;
+    return row;
   };
+  const read = (row: RawRow) => signed.read<ClientColumns>(SIGNED.client, row);
   return {
-    async find(clientPk) {
-      const [row] = await db.read(
-        (sql) => sql<Row[]>`SELECT * FROM wallet_sidecar.client WHERE client_pk = ${clientPk}`,
-      );
-      return row ? decode(row, sealer) : null;
+    async find(sql, clientPk) {
+      const row = await ofKey(sql, clientPk);
+      const columns = row ? read(row) : null;
+      return columns && clientOf(columns);
     },
-    list: (walletId) => db.read((sql) => list(sql, walletId)),
+    async list(sql, walletId) {
+      const rows = await sql<RawRow[]>`
+        SELECT * FROM wallet_sidecar.client WHERE wallet = ${walletId} ORDER BY created_at, seq`;
+      return signed.readAll<ClientColumns>(SIGNED.client, rows).map(clientOf);
+    },
+    async put(tx, walletId, record) {
+      const row = columnsOfClient(record);
+      const { count } = await tx`
+        INSERT INTO wallet_sidecar.client (wallet, client_pk, node_kind, parent_pk, secret_hash, created_at, expires_at, label_json,
+          scopes, permissions, revoked_at, budget_state, sealed_token, ended_token_ids, mac)
+        VALUES (${walletId}, ${row.client_pk}, ${row.node_kind}, ${row.parent_pk}, ${row.secret_hash},
+          ${row.created_at}, ${row.expires_at}, ${textJson(row.label)}, ${row.scopes}, ${row.permissions},
+          ${row.revoked_at}, ${row.budget_state}, ${signed.seal(SIGNED.client, { ...row }, 'token')},
+          ${row.ended_token_ids}, ${signed.mac(SIGNED.client, row)})
+        ON CONFLICT (client_pk) DO UPDATE SET node_kind = excluded.node_kind, parent_pk = excluded.parent_pk,
+          secret_hash = excluded.secret_hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
+          label_json = excluded.label_json, scopes = excluded.scopes, permissions = excluded.permissions,
+          revoked_at = excluded.revoked_at, budget_state = excluded.budget_state, sealed_token = excluded.sealed_token,
+          ended_token_ids = excluded.ended_token_ids, mac = excluded.mac
+        WHERE client.wallet = excluded.wallet`;
+      if (record.walletId !== walletId || count === 0) {
+        throw new Error(`Client ${record.clientPk} belongs to another wallet.`);
+      }
+    },
+    async budgetState(sql, walletId, clientPk) {
+      const row = await ofKey(sql, clientPk);
+      if (row?.wallet !== walletId) return 'none';
+      return read(row)?.budget_state ?? 'set';
+    },
+  };
+}
+
+/** Returns the {@link ClientStore} over PostgreSQL. */
+export function postgresClients(
+  db: Database,
+  { clients, budgets, keys }: ClientParts,
+): ClientStore {
+  return {
+    find: (clientPk) => db.read((sql) => clients.find(sql, clientPk)),
+    list: (walletId) => db.read((sql) => clients.list(sql, walletId)),
     change: (walletId, decide) =>
       db.write(walletId, async (tx, joint) => {
-        const changes = decide(await list(tx, walletId));
-        const { records, budgets } = changes;
-        for (const record of records) {
-          await put(tx, walletId, record, sealer);
-          if (record.revokedAtMs !== null) {
-            await idempotencyRows.forget(tx, walletId, record.clientPk);
-          }
+        const changes = decide(await clients.list(tx, walletId));
+        for (const record of changes.records) {
+          await clients.put(tx, walletId, record);
+          if (record.revokedAtMs !== null) await keys.forget(tx, walletId, record.clientPk);
         }
-        for (const change of budgets) await budgetRows.set(tx, walletId, change);
-        if (records.length + budgets.length > 0) joint.advanceCounter();
+        for (const change of changes.budgets) await budgets.set(tx, walletId, change);
+        if (changes.records.length + changes.budgets.length > 0) joint.advanceCounter();
         return changes;
       }),
     async anyBudget(nowMs) {
@@ -66,50 +97,9 @@ export function postgresClients(db: Database, sealer: Sealer): ClientStore {
   };
 }
 
-async function put(tx: SQL, walletId: string, record: ClientRecord, sealer: Sealer): Promise<void> {
-  const { clientPk, token } = record;
-  const sealed = token && sealer.seal(JSON.stringify(token), place(walletId, clientPk));
-  const { count } = await tx`
-    INSERT INTO wallet_sidecar.client (wallet, client_pk, node_kind, parent_pk, secret_hash, created_at, expires_at, label_json,
-      scopes, permissions, revoked_at, budget_state, sealed_token, ended_token_ids)
-    VALUES (${walletId}, ${clientPk}, ${record.nodeKind}, ${record.parentPk}, ${record.secretHash},
-      ${record.createdAtMs}, ${record.expiresAtMs}, ${textJson(record.label)}, ${JSON.stringify(record.scopes)},
-      ${JSON.stringify(record.permissions)}, ${record.revokedAtMs}, ${record.budgetState}, ${sealed},
-      ${JSON.stringify(record.endedTokenIds)})
-    ON CONFLICT (client_pk) DO UPDATE SET node_kind = excluded.node_kind, parent_pk = excluded.parent_pk,
-      secret_hash = excluded.secret_hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
-      label_json = excluded.label_json, scopes = excluded.scopes, permissions = excluded.permissions,
-      revoked_at = excluded.revoked_at, budget_state = excluded.budget_state, sealed_token = excluded.sealed_token,
-      ended_token_ids = excluded.ended_token_ids
-    WHERE client.wallet = excluded.wallet`;
-  if (record.walletId !== walletId || count === 0) {
-    throw new Error(`Client ${clientPk} belongs to another wallet.`);
-  }
-}
-
-function place(walletId: string, clientPk: string) {
-  return { table: 'client', column: 'sealed_token', row: [walletId, clientPk] };
-}
-
-function decode(row: Row, sealer: Sealer): ClientRecord {
-  const { wallet: walletId, client_pk: clientPk, sealed_token: sealed } = row;
-  return {
-    walletId,
-    clientPk,
-    nodeKind: row.node_kind,
-    parentPk: row.parent_pk,
-    secretHash: row.secret_hash,
-    createdAtMs: numberOf(row.created_at),
-    expiresAtMs: numberOrNull(row.expires_at),
-    label: textOf(row.label_json),
-    scopes: JSON.parse(row.scopes) as Scope[],
-    permissions: JSON.parse(row.permissions) as Permission[],
-    revokedAtMs: numberOrNull(row.revoked_at),
-    budgetState: row.budget_state as BudgetState,
-    token:
-      sealed === null
-        ? null
-        : (JSON.parse(sealer.open(sealed, place(walletId, clientPk))) as ClientRecord['token']),
-    endedTokenIds: JSON.parse(row.ended_token_ids) as string[],
-  };
+/** The tables that a change of clients touches. */
+interface ClientParts {
+  readonly clients: ClientRows;
+  readonly budgets: BudgetRows;
+  readonly keys: IdempotencyRows;
 }

@@ -1,5 +1,6 @@
 import { hex } from '@scure/base';
 import type { Sealer } from '../../lib/seal.ts';
+import { COLUMN_FORMS } from './column-forms.ts';
 import { textJson } from './values.ts';
 
 /** A row as SQLite holds it. */
@@ -16,74 +17,57 @@ export interface CopiedTable {
   convert(row: SourceRow, sealer: Sealer): Readonly<Record<string, Value>>;
 }
 
-/** Columns that have another form in PostgreSQL, by their names in SQLite. */
-interface Forms {
-  readonly numbered?: string;
-  readonly renamed?: Readonly<Record<string, string>>;
-  readonly booleans?: readonly string[];
-  /** Text that may hold NUL; its column is named `..._json`. */
-  readonly texts?: readonly string[];
-  /** Its column is named `sealed_...`. */
-  readonly sealed?: readonly string[];
-  /** The columns that make the key of a sealed value's row. */
-  readonly key?: readonly string[];
-}
-
 /** Every table of SQLite's schema. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
-  copied('meta', { sealed: ['secret'], key: [], renamed: { only: 'one' } }),
+  copied('meta', { omitted: ['signed_with'] }),
   copied('advance'),
   copied('cache'),
   copied('cache_cursor'),
-  copied('feed_cursor', { texts: ['cursor'] }),
+  copied('feed_cursor'),
   copied('journal'),
   copied('journal_tip'),
   copied('given_way'),
   copied('watch'),
-  copied('client', {
-    numbered: 'seq',
-    texts: ['label'],
-    sealed: ['token'],
-    key: ['wallet', 'client_pk'],
-  }),
+  copied('client', { numbered: 'seq' }),
   copied('budget'),
-  copied('spent'),
-  copied('spending', { numbered: 'seq', booleans: ['settled'], renamed: { idx: 'name' } }),
-  copied('spend', { sealed: ['plan'], key: ['wallet', 'idx'] }),
+  copied('spending', { numbered: 'seq' }),
+  copied('spend'),
   copied('fetched_invoice'),
   copied('name'),
   copied('name_invoice'),
-  copied('webhook_endpoint', {
-    texts: ['description'],
-    sealed: ['secret'],
-    key: ['wallet', 'id'],
-  }),
-  copied('delivery', { numbered: 'seq', texts: ['last_error'] }),
-  copied('delivery_attempt', { numbered: 'number', texts: ['error', 'answer'] }),
-  copied('idempotency', {
-    booleans: ['gone', 'any_caller'],
-    sealed: ['effect', 'body'],
-    key: ['wallet', 'caller', 'key'],
-  }),
-  copied('connector_state', { sealed: ['json'], key: ['wallet', 'kind', 'key'] }),
+  copied('webhook_endpoint'),
+  copied('delivery', { numbered: 'seq' }),
+  copied('delivery_attempt', { numbered: 'number' }),
+  copied('idempotency'),
+  // Its values are sealed in their places, which holds as much as a MAC.
+  copied('connector_state', { omitted: ['mac'] }),
 ];
 
-function copied(table: string, forms: Forms = {}): CopiedTable {
-  const { numbered = null, renamed = {}, booleans = [], texts = [], sealed = [], key = [] } = forms;
+interface CopyOptions {
+  readonly numbered?: string;
+  /** Columns that PostgreSQL does not have. */
+  readonly omitted?: readonly string[];
+}
+
+function copied(table: string, { numbered, omitted = [] }: CopyOptions = {}): CopiedTable {
+  const forms = COLUMN_FORMS[table] ?? {};
+  const { renamed = {}, booleans = [], texts = [], sealed = [], key = [] } = forms;
   return {
     table,
-    numbered,
+    numbered: numbered ?? null,
     convert(row, sealer) {
       const keyOf = () => key.map((column) => String(row[column]));
-      const entries = Object.entries(row).map(([column, value]): [string, Value] => {
-        if (booleans.includes(column)) return [column, value === 1n];
-        if (texts.includes(column)) return [`${column}_json`, textJson(value as string | null)];
-        if (sealed.includes(column)) {
-          const place = { table, column: `sealed_${column}`, row: keyOf() };
-          return [place.column, value === null ? null : sealer.seal(asText(value), place)];
-        }
-        return [renamed[column] ?? column, value instanceof Uint8Array ? asText(value) : value];
-      });
+      const entries = Object.entries(row)
+        .filter(([column]) => !omitted.includes(column))
+        .map(([column, value]): [string, Value] => {
+          if (booleans.includes(column)) return [column, value === 1n];
+          if (texts.includes(column)) return [`${column}_json`, textJson(value as string | null)];
+          if (sealed.includes(column)) {
+            const place = { table, column: `sealed_${column}`, row: keyOf() };
+            return [place.column, value === null ? null : sealer.seal(asText(value), place)];
+          }
+          return [renamed[column] ?? column, value instanceof Uint8Array ? asText(value) : value];
+        });
       return Object.fromEntries(entries);
     },
   };

@@ -1,9 +1,11 @@
 import type { SQL } from 'bun';
 import { type Sealer, sealer } from '../../lib/seal.ts';
+import { rowSigner } from '../row-signer.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { COPIED_TABLES, type CopiedTable, type SourceRow } from './copied-tables.ts';
 import { withOwnedDatabase } from './open.ts';
 import { withSettings } from './settings.ts';
+import { signAllRows } from './signed-rows.ts';
 
 /** Rows that are sent before an answer is waited for. */
 const AT_ONCE = 200;
@@ -11,6 +13,8 @@ const AT_ONCE = 200;
 /** Where rows are copied from. */
 export interface CopySource {
   rows(table: string): Iterable<SourceRow>;
+  /** Whether its rows are signed with the same key. */
+  readonly isSigned: boolean;
 }
 
 /**
@@ -34,9 +38,16 @@ export function copyIntoPostgres(
       for (const table of COPIED_TABLES) {
         copied += await copyTable(tx, table, source.rows(table.table), sealer(secretsKey));
       }
+      if (!source.isSigned) await signCopy(tx, secretsKey);
       return copied;
     }),
   );
+}
+
+async function signCopy(tx: SQL, secretsKey: Uint8Array): Promise<void> {
+  const [meta] = await tx<{ id: string }[]>`SELECT id FROM wallet_sidecar.meta`;
+  const signer = rowSigner(secretsKey, meta?.id ?? '', () => undefined);
+  await signAllRows(tx, sealer(secretsKey), signer);
 }
 
 /** Returns whether the database holds the store of the source already. Throws StoreUnusable when it holds another. */

@@ -1,12 +1,15 @@
 import type { SQL } from 'bun';
 import type { AttemptJson, WebhookEvent } from '../../model/delivery.ts';
+import type { DeliveryColumns } from '../columns/delivery.ts';
 import type { AttemptQuery, AttemptRecord, DeliveryKey } from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
+import type { RawRow, SignedRows } from './signed-rows.ts';
 import { numberOf, textJson, textOf } from './values.ts';
 
 /** How many attempts of a delivery are kept. Each time that it is sent again adds up to three. */
 const KEPT_OF_DELIVERY = 20;
 
-interface Row {
+interface Row extends RawRow {
   readonly number: bigint;
   readonly id: string;
   readonly endpoint: string;
@@ -21,8 +24,8 @@ interface Row {
   readonly answer_json: string;
 }
 
-/** Rows of the table of attempts, for the outbox's own transactions. */
-export const deliveryAttemptRows = {
+/** Returns the rows of the table of attempts, for the outbox's own transactions. */
+export const deliveryAttemptRows = (signed: SignedRows) => ({
   async add(tx: SQL, { id, endpoint }: DeliveryKey, attempt: AttemptRecord): Promise<void> {
     const { atMs, durationMs, httpStatus, error, headers, answer } = attempt;
     const [row] = await tx<{ delivery: bigint }[]>`
@@ -39,13 +42,13 @@ export const deliveryAttemptRows = {
   async list(sql: SQL, query: AttemptQuery): Promise<AttemptJson[]> {
     const { walletId, id, endpoint, after, limit } = query;
     const rows = await sql<Row[]>`
-      SELECT a.number, d.id, d.endpoint, d.event, d.idx, d.body, a.at, a.duration_ms, a.http_status, a.error_json,
+      SELECT a.number, d.id, d.endpoint, d.event, d.wallet, d.idx, d.body, d.created_at, d.mac, a.at, a.duration_ms, a.http_status, a.error_json,
         a.headers, a.answer_json
       FROM wallet_sidecar.delivery_attempt a JOIN wallet_sidecar.delivery d ON d.seq = a.delivery
       WHERE d.wallet = ${walletId} AND d.body IS NOT NULL AND a.number > ${after}
         AND (${id}::text IS NULL OR d.id = ${id}) AND (${endpoint}::text IS NULL OR a.endpoint = ${endpoint})
       ORDER BY a.number LIMIT ${limit}`;
-    return rows.map(decode);
+    return rows.filter((row) => signed.read<DeliveryColumns>(SIGNED.delivery, row)).map(decode);
   },
   /** Deletes the attempts of deliveries, by their `seq`. */
   async removeOf(tx: SQL, deliveries: readonly bigint[]): Promise<void> {
@@ -57,7 +60,7 @@ export const deliveryAttemptRows = {
     await tx`DELETE FROM wallet_sidecar.delivery_attempt WHERE number <= (
       SELECT number FROM wallet_sidecar.delivery_attempt ORDER BY number DESC LIMIT 1 OFFSET ${most})`;
   },
-};
+});
 
 function decode(row: Row): AttemptJson {
   const { id, endpoint, event, idx, http_status } = row;

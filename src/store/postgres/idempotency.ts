@@ -1,129 +1,137 @@
 import type { SQL } from 'bun';
-import type { Sealer } from '../../lib/seal.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { IdempotencyState, IdempotencyStore, KeyScope } from '../ports.ts';
+import {
+  boundTo,
+  finished,
+  gone,
+  isFree,
+  type KeyRow,
+  named,
+  newKeyRow,
+  stateOf,
+  unboundFrom,
+  unnamed,
+} from '../columns/idempotency.ts';
+import type { IdempotencyStore, KeyScope } from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { Database } from './database.ts';
+import type { RawRow, SignedRows } from './signed-rows.ts';
 
 /** Rows of the idempotency table, for ports that write them inside their own transactions. */
-export const idempotencyRows = {
+export interface IdempotencyRows {
   /** Binds the key to the payment that its request makes. */
-  async bind(tx: SQL, { walletId, caller, key }: KeyScope, index: PaymentIndex): Promise<void> {
-    await tx`UPDATE wallet_sidecar.idempotency SET idx = ${index}
-      WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
-  },
-  /** Undoes `bind`, where the key is still bound to that payment. It is then no other caller's any more. */
-  async unbind(tx: SQL, { walletId, caller, key }: KeyScope, index: PaymentIndex): Promise<void> {
-    await tx`UPDATE wallet_sidecar.idempotency SET idx = NULL, any_caller = FALSE
-      WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key} AND idx = ${index}`;
-  },
+  bind(tx: SQL, scope: KeyScope, index: PaymentIndex): Promise<void>;
+  /** Undoes {@link bind}, where the key is still bound to that payment. It is then no other caller's any more. */
+  unbind(tx: SQL, scope: KeyScope, index: PaymentIndex): Promise<void>;
   /** Deletes the outcomes of the client's own requests, and the body of the outcome that holds its credentials. */
-  async forget(tx: SQL, walletId: string, clientPk: string): Promise<void> {
-    await tx`DELETE FROM wallet_sidecar.idempotency WHERE wallet = ${walletId} AND caller = ${clientPk}`;
-    await tx`UPDATE wallet_sidecar.idempotency SET gone = TRUE, http_status = NULL, sealed_body = NULL
-      WHERE wallet = ${walletId} AND subject = ${clientPk}`;
-  },
-};
-
-interface Row {
-  readonly fingerprint: string;
-  readonly idx: string | null;
-  readonly sealed_effect: string | null;
-  readonly http_status: number | null;
-  readonly sealed_body: string | null;
-  readonly gone: boolean;
-  readonly caller: string;
-  readonly any_caller: boolean;
+  forget(tx: SQL, walletId: string, clientPk: string): Promise<void>;
+  /** Writes what `change` makes of the key's row. Returns it; null where there is none, or one that does not fit. */
+  change(tx: SQL, scope: KeyScope, change: (row: KeyRow) => KeyRow): Promise<KeyRow | null>;
 }
 
-const place = (column: 'sealed_effect' | 'sealed_body', { walletId, caller, key }: KeyScope) => ({
-  table: 'idempotency',
-  column,
-  row: [walletId, caller, key],
-});
+/** Returns the rows of the idempotency table. Outcomes and effects are sealed. */
+export function idempotencyRows(signed: SignedRows): IdempotencyRows {
+  const read = (raw: RawRow) => signed.read<KeyRow>(SIGNED.idempotency, raw);
 
-async function release(tx: SQL, { walletId, caller, key }: KeyScope): Promise<void> {
-  await tx`DELETE FROM wallet_sidecar.idempotency WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}
-    AND idx IS NULL AND sealed_effect IS NULL AND sealed_body IS NULL AND NOT gone`;
+  async function write(tx: SQL, row: KeyRow): Promise<void> {
+    const values = sealedValues(signed, row);
+    await tx`UPDATE wallet_sidecar.idempotency SET idx = ${row.idx}, sealed_effect = ${values.effect},
+        subject = ${row.subject}, http_status = ${row.http_status}, sealed_body = ${values.body},
+        gone = ${row.gone === 1}, any_caller = ${row.any_caller === 1}, mac = ${values.mac}
+      WHERE wallet = ${row.wallet} AND caller = ${row.caller} AND key = ${row.key}`;
+  }
+
+  const rows: IdempotencyRows = {
+    async change(tx, { walletId, caller, key }, change) {
+      const [raw] = await tx<RawRow[]>`SELECT * FROM wallet_sidecar.idempotency
+        WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
+      const row = raw ? read(raw) : null;
+      if (row === null) return null;
+      const changed = change(row);
+      if (changed !== row) await write(tx, changed);
+      return changed;
+    },
+    async bind(tx, scope, index) {
+      await rows.change(tx, scope, (row) => boundTo(row, index));
+    },
+    async unbind(tx, scope, index) {
+      await rows.change(tx, scope, (row) => unboundFrom(row, index));
+    },
+    async forget(tx, walletId, clientPk) {
+      await tx`DELETE FROM wallet_sidecar.idempotency WHERE wallet = ${walletId} AND caller = ${clientPk}`;
+      const raws = await tx<RawRow[]>`
+        SELECT * FROM wallet_sidecar.idempotency WHERE wallet = ${walletId} AND subject = ${clientPk}`;
+      for (const row of signed.readAll<KeyRow>(SIGNED.idempotency, raws)) {
+        await write(tx, gone(row));
+      }
+    },
+  };
+  return rows;
 }
 
-/** Returns the {@link IdempotencyStore} over PostgreSQL. Outcomes and effects are sealed. */
-export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencyStore {
-  function stateOf(
-    row: Row,
-    { walletId, key }: KeyScope,
-    fingerprints: readonly (string | undefined)[],
-  ): IdempotencyState {
-    const scope = { walletId, caller: row.caller, key };
-    if (!fingerprints.includes(row.fingerprint)) return { state: 'conflict' };
-    if (row.gone) return { state: 'gone' };
-    const whose = row.any_caller ? { ofAnyCaller: true as const } : {};
-    if (row.http_status !== null && row.sealed_body !== null) {
-      const body = sealer.open(row.sealed_body, place('sealed_body', scope));
-      return { state: 'done', httpStatus: row.http_status, body, ...whose };
-    }
-    const effect =
-      row.sealed_effect && sealer.open(row.sealed_effect, place('sealed_effect', scope));
-    return { state: 'running', index: row.idx as PaymentIndex | null, effect, ...whose };
+/** Returns the {@link IdempotencyStore} over PostgreSQL. */
+export function postgresIdempotency(
+  db: Database,
+  rows: IdempotencyRows,
+  signed: SignedRows,
+): IdempotencyStore {
+  async function removeFree(tx: SQL, row: KeyRow | null): Promise<void> {
+    if (row === null || !isFree(row)) return;
+    await tx`DELETE FROM wallet_sidecar.idempotency
+      WHERE wallet = ${row.wallet} AND caller = ${row.caller} AND key = ${row.key}`;
   }
 
   return {
     begin: (scope, fingerprint, nowMs, earlierFingerprint) =>
       db.write(scope.walletId, async (tx) => {
         const { walletId, caller, key } = scope;
+        const row = newKeyRow(scope, fingerprint, nowMs);
+        const mac = signed.mac(SIGNED.idempotency, row);
         const add =
-          () => tx`INSERT INTO wallet_sidecar.idempotency (wallet, caller, key, fingerprint, created_at)
-          SELECT ${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}::bigint WHERE NOT EXISTS (
+          () => tx`INSERT INTO wallet_sidecar.idempotency (wallet, caller, key, fingerprint, created_at, mac)
+          SELECT ${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}::bigint, ${mac} WHERE NOT EXISTS (
             SELECT 1 FROM wallet_sidecar.idempotency
             WHERE wallet = ${walletId} AND caller = 'owner' AND key = ${key} AND any_caller)
           ON CONFLICT DO NOTHING`;
         const { count } = await add();
         if (count > 0) return { state: 'new' };
-        const [row] = await tx<Row[]>`
-          SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone, caller, any_caller
-          FROM wallet_sidecar.idempotency
+        const [raw] = await tx<RawRow[]>`
+          SELECT * FROM wallet_sidecar.idempotency
           WHERE wallet = ${walletId} AND key = ${key}
             AND (caller = ${caller} OR (caller = 'owner' AND any_caller))
           ORDER BY caller <> ${caller} LIMIT 1`;
-        if (row) return stateOf(row, scope, [fingerprint, earlierFingerprint]);
+        if (raw) {
+          const found = signed.read<KeyRow>(SIGNED.idempotency, raw);
+          // Of a request whose row was changed nothing is known, so it is not made again.
+          if (found === null) return { state: 'conflict' };
+          return stateOf(found, [fingerprint, earlierFingerprint]);
+        }
         // The row was pruned in between.
         await add();
         return { state: 'new' };
       }),
     name: (scope, { json, index }) =>
       db.write(scope.walletId, async (tx) => {
-        const { walletId, caller, key } = scope;
-        const sealed = sealer.seal(json, place('sealed_effect', scope));
-        const { count } = await tx`
-          UPDATE wallet_sidecar.idempotency SET sealed_effect = ${sealed}, idx = coalesce(${index}, idx)
-          WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
         // Without the row, a repeat would cause the effect again.
-        if (count === 0) {
+        if ((await rows.change(tx, scope, (row) => named(row, json, index))) === null) {
           throw new Error('An effect was named for an Idempotency-Key that is not stored.');
         }
       }),
-    finish: (scope, { httpStatus, body, subject }) =>
+    finish: (scope, outcome) =>
       db.write(scope.walletId, async (tx) => {
-        const { walletId, caller, key } = scope;
-        const sealed = sealer.seal(body, place('sealed_body', scope));
-        // The created client may have been revoked while the request that created it still ran. With a NULL in its
-        // place, PostgreSQL would plan this statement anew each time.
-        await tx`UPDATE wallet_sidecar.idempotency SET subject = ${subject}, gone = ended.gone,
-            http_status = CASE WHEN ended.gone THEN NULL ELSE ${httpStatus}::int END,
-            sealed_body = CASE WHEN ended.gone THEN NULL ELSE ${sealed} END
-          FROM (SELECT EXISTS (
-            SELECT 1 FROM wallet_sidecar.client WHERE client_pk = coalesce(${subject}, '') AND revoked_at IS NOT NULL) AS gone) ended
-          WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
+        // The created client may have been revoked while the request that created it still ran.
+        const ended = outcome.subject !== null && (await isRevoked(tx, outcome.subject));
+        await rows.change(tx, scope, (row) => finished(row, outcome, ended));
       }),
-    release: (scope) => db.write(scope.walletId, (tx) => release(tx, scope)),
+    release: (scope) =>
+      db.write(scope.walletId, async (tx) =>
+        removeFree(tx, await rows.change(tx, scope, (row) => row)),
+      ),
     unname: (scope) =>
       db.write(scope.walletId, async (tx) => {
-        const { walletId, caller, key } = scope;
-        // A key stays bound to a spend that is not over, even where its request had named nothing.
-        await tx`UPDATE wallet_sidecar.idempotency i SET sealed_effect = NULL,
-            idx = CASE WHEN EXISTS (SELECT 1 FROM wallet_sidecar.spend s WHERE s.wallet = i.wallet AND s.idx = i.idx)
-              THEN idx ELSE NULL END
-          WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key} AND sealed_body IS NULL AND NOT gone`;
-        await release(tx, scope);
+        const row = await rows.change(tx, scope, (found) => found);
+        const isOpen = row?.idx != null && (await isSpendOpen(tx, row.wallet, row.idx));
+        await removeFree(tx, await rows.change(tx, scope, (found) => unnamed(found, isOpen)));
       }),
     prune: ({ beforeMs, keep }) =>
       db.write(null, async (tx) => {
@@ -132,5 +140,26 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
           AND (wallet, caller, key) NOT IN (
             SELECT wallet, caller, key FROM wallet_sidecar.idempotency ORDER BY created_at DESC LIMIT ${keep})`;
       }),
+  };
+}
+
+async function isRevoked(tx: SQL, clientPk: string): Promise<boolean> {
+  const rows = await tx`
+    SELECT 1 FROM wallet_sidecar.client WHERE client_pk = ${clientPk} AND revoked_at IS NOT NULL`;
+  return rows.length > 0;
+}
+
+async function isSpendOpen(tx: SQL, walletId: string, index: string): Promise<boolean> {
+  const rows = await tx`
+    SELECT 1 FROM wallet_sidecar.spend WHERE wallet = ${walletId} AND idx = ${index}`;
+  return rows.length > 0;
+}
+
+function sealedValues(signed: SignedRows, row: KeyRow) {
+  const columns = { ...row };
+  return {
+    effect: signed.seal(SIGNED.idempotency, columns, 'effect'),
+    body: signed.seal(SIGNED.idempotency, columns, 'body'),
+    mac: signed.mac(SIGNED.idempotency, row),
   };
 }

@@ -41,6 +41,7 @@ export async function postgresIdentity(
   return {
     id,
     secret: hex.decode(sealer.open(sealed, PLACE)),
+    isSigned: true,
     async standing(marked) {
       const made = seen.all();
       const compared = marked === null ? made : [marked, ...made];

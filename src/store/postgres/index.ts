@@ -1,18 +1,25 @@
+import type { SQL } from 'bun';
 import { sealer } from '../../lib/seal.ts';
 import type { Store } from '../ports.ts';
-import { postgresBudgets } from './budgets.ts';
-import { postgresClients } from './clients.ts';
+import { rowSigner, type UnfitRow } from '../row-signer.ts';
+import { SIGNED_BEFORE, StoreUnusable } from '../unusable.ts';
+import { budgetTable } from './budget-table.ts';
+import { budgetRows, postgresBudgets } from './budgets.ts';
+import { clientRows, postgresClients } from './clients.ts';
 import { postgresConnectorState } from './connector-state.ts';
 import { ownedDatabase } from './database.ts';
-import { postgresIdempotency } from './idempotency.ts';
+import { fetchedInvoiceRows } from './fetched-invoices.ts';
+import { idempotencyRows, postgresIdempotency } from './idempotency.ts';
 import { postgresIdentity } from './identity.ts';
-import { postgresJournal } from './journal.ts';
+import { journalRows, postgresJournal } from './journal.ts';
 import { postgresNames } from './names.ts';
 import { postgresObservations } from './observations.ts';
 import { MOST_WRITES, type OpenOptions, openOwned } from './open.ts';
 import { postgresOutbox } from './outbox.ts';
 import { postgresPaymentCache } from './payment-cache.ts';
 import { seenAdvances } from './seen-advances.ts';
+import { signAllRows, signedRows } from './signed-rows.ts';
+import { spendingRows } from './spending.ts';
 import { postgresSpends, spendRows } from './spends.ts';
 import { keepingDistrust, type LeaderNotice, type StandingBy, writeNotice } from './standing-by.ts';
 import { whyUnusable } from './unusable.ts';
@@ -26,8 +33,12 @@ export { databaseName } from './unusable.ts';
 /** What a store over PostgreSQL needs. */
 export interface PostgresOptions
   extends Omit<OpenOptions, 'standingBy' | 'onOpened' | 'onUpgrade'> {
-  /** 32 bytes, with which secrets are sealed (docs/decisions.md 138). */
+  /** 32 bytes, with which secrets are sealed and rows are signed (docs/decisions.md 138, 172). */
   readonly secretsKey: Uint8Array;
+  /** Whether the marker, outside the database, says that its rows are signed. */
+  readonly isMarkedSigned?: boolean;
+  /** Called for each row that is not as it was written. */
+  readonly onUnfit?: (row: UnfitRow) => void;
   readonly standingBy?: Omit<StandingBy, 'sealer'> | null;
 }
 
@@ -49,7 +60,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const looks: (() => void)[] = [];
   const { connections, ownership, fence, close } = await openOwned({
     ...options,
-    onUpgrade: (fence) => keepingDistrust(secrets, fence),
+    onUpgrade: (fence) => {
+      const keep = keepingDistrust(secrets, fence);
+      return async (tx, from) => {
+        await keep(tx, from);
+        await signOnce(tx, from, options);
+      };
+    },
     onOpened() {
       for (const look of looks) look();
     },
@@ -60,26 +77,46 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       mostWrites: MOST_WRITES,
       onAdvance: seen.add,
     });
-    const spends = spendRows(secrets);
-    const endpoints = webhookEndpointRows(secrets);
+    const identity = await postgresIdentity(db, {
+      sealer: secrets,
+      seen,
+      onDoubt: (look) => void looks.push(look),
+    });
+    const signed = signedRows(
+      secrets,
+      rowSigner(options.secretsKey, identity.id, options.onUnfit ?? (() => undefined)),
+    );
+    const table = budgetTable(signed);
+    const clients = clientRows(signed);
+    const spending = spendingRows(signed, table);
+    const budgets = budgetRows(table, clients, spending);
+    const keys = idempotencyRows(signed);
+    const journal = journalRows(signed);
+    const spends = spendRows(signed);
+    const fetched = fetchedInvoiceRows(signed);
+    const endpoints = webhookEndpointRows(signed);
     return {
-      cache: postgresPaymentCache(db),
-      observations: postgresObservations(db, { spends, endpoints }),
-      journal: postgresJournal(db),
-      spends: postgresSpends(db, secrets, spends),
-      watches: postgresWatches(db),
-      names: postgresNames(db),
-      clients: postgresClients(db, secrets),
-      outbox: postgresOutbox(db, `${fence}`),
-      webhookEndpoints: postgresWebhookEndpoints(db, secrets, endpoints),
-      idempotency: postgresIdempotency(db, secrets),
-      budgets: postgresBudgets(db),
-      connectorState: postgresConnectorState(db, secrets),
-      identity: await postgresIdentity(db, {
-        sealer: secrets,
-        seen,
-        onDoubt: (look) => void looks.push(look),
+      cache: postgresPaymentCache(db, signed),
+      observations: postgresObservations(db, {
+        spends,
+        fetched,
+        journal,
+        spending,
+        keys,
+        endpoints,
+        signed,
       }),
+      journal: postgresJournal(db, journal),
+      spends: postgresSpends(db, { spends, fetched, journal, budgets, spending, keys }),
+      watches: postgresWatches(db),
+      names: postgresNames(db, signed),
+      clients: postgresClients(db, { clients, budgets, keys }),
+      outbox: postgresOutbox(db, `${fence}`, signed),
+      webhookEndpoints: postgresWebhookEndpoints(db, endpoints),
+      idempotency: postgresIdempotency(db, keys, signed),
+      budgets: postgresBudgets(db, budgets),
+      connectorState: postgresConnectorState(db, secrets),
+      identity,
       fence: `${fence}`,
       tell: (notice) => db.write(null, (tx) => writeNotice(tx, { sealer: secrets, fence }, notice)),
       problem: ownership.problem,
@@ -95,3 +132,23 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     throw whyUnusable(error, options.url);
   }
 }
+
+/**
+ * Signs every row of a database whose schema had no MAC. Throws {@link StoreUnusable} where the marker says that its rows
+ * were signed.
+ */
+async function signOnce(
+  tx: SQL,
+  from: number,
+  { secretsKey, isMarkedSigned = false, onUnfit = () => undefined }: PostgresOptions,
+): Promise<void> {
+  if (from >= FIRST_SIGNED) return;
+  const [meta] = await tx<{ id: string }[]>`SELECT id FROM wallet_sidecar.meta`;
+  // A database in which no process has made a store yet has no rows.
+  if (!meta) return;
+  if (isMarkedSigned) throw new StoreUnusable(SIGNED_BEFORE);
+  await signAllRows(tx, sealer(secretsKey), rowSigner(secretsKey, meta.id, onUnfit));
+}
+
+/** The version of the schema whose rows are signed. */
+const FIRST_SIGNED = 7;

@@ -1,17 +1,11 @@
 import type { SQL } from 'bun';
 import type { PaymentId } from '../../model/payment-index.ts';
+import { columnsOfName, type NameColumns, nameOf } from '../columns/name.ts';
 import type { NameRecord, NameStore } from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
 import { type Database, NAMES } from './database.ts';
+import type { RawRow, SignedRows } from './signed-rows.ts';
 import { together } from './together.ts';
-import { numberOf } from './values.ts';
-
-interface Row {
-  readonly wallet: string;
-  readonly node_kind: string;
-  readonly username: string;
-  readonly offer: string | null;
-  readonly window_at: bigint;
-}
 
 /** Rows of the unpaid invoices of names, for the transaction that ends a payment. */
 export const nameInvoiceRows = {
@@ -20,18 +14,16 @@ export const nameInvoiceRows = {
   },
 };
 
-async function ofWallet(sql: SQL, walletId: string): Promise<NameRecord | null> {
-  const [row] = await sql<Row[]>`SELECT * FROM wallet_sidecar.name WHERE wallet = ${walletId}`;
-  return recordOf(row);
-}
-
-async function find(sql: SQL, username: string): Promise<NameRecord | null> {
-  const [row] = await sql<Row[]>`SELECT * FROM wallet_sidecar.name WHERE username = ${username}`;
-  return recordOf(row);
-}
-
-/** Returns the {@link NameStore} over PostgreSQL. */
-export function postgresNames(db: Database): NameStore {
+/** Returns the {@link NameStore} over PostgreSQL. A name whose row does not fit is not there. */
+export function postgresNames(db: Database, signed: SignedRows): NameStore {
+  const recordOf = ([row]: readonly RawRow[]): NameRecord | null => {
+    const columns = row ? signed.read<NameColumns>(SIGNED.name, row) : null;
+    return columns && nameOf(columns);
+  };
+  const ofWallet = async (sql: SQL, walletId: string) =>
+    recordOf(await sql<RawRow[]>`SELECT * FROM wallet_sidecar.name WHERE wallet = ${walletId}`);
+  const find = async (sql: SQL, username: string) =>
+    recordOf(await sql<RawRow[]>`SELECT * FROM wallet_sidecar.name WHERE username = ${username}`);
   return {
     ofWallet: (walletId) => db.read((sql) => ofWallet(sql, walletId)),
     find: (username) => db.read((sql) => find(sql, username)),
@@ -41,10 +33,12 @@ export function postgresNames(db: Database): NameStore {
           current: await ofWallet(tx, walletId),
           holder: await find(tx, username),
         });
-        await tx`INSERT INTO wallet_sidecar.name (wallet, node_kind, username, offer, window_at)
-          VALUES (${record.walletId}, ${record.nodeKind}, ${record.username}, ${record.offer}, ${record.windowAtMs})
+        const row = columnsOfName(record);
+        await tx`INSERT INTO wallet_sidecar.name (wallet, node_kind, username, offer, window_at, mac)
+          VALUES (${row.wallet}, ${row.node_kind}, ${row.username}, ${row.offer}, ${row.window_at},
+            ${signed.mac(SIGNED.name, row)})
           ON CONFLICT (wallet) DO UPDATE SET node_kind = excluded.node_kind, username = excluded.username,
-            offer = excluded.offer, window_at = excluded.window_at`;
+            offer = excluded.offer, window_at = excluded.window_at, mac = excluded.mac`;
         return record;
       }),
     takePlace: (walletId, { id, source, expiresAtMs }, { nowMs, most, mostOfSource }) =>
@@ -64,16 +58,4 @@ export function postgresNames(db: Database): NameStore {
     givePlaceBack: (walletId, id) =>
       db.write(walletId, (tx) => nameInvoiceRows.remove(tx, walletId, id)),
   };
-}
-
-function recordOf(row: Row | undefined): NameRecord | null {
-  return row
-    ? {
-        walletId: row.wallet,
-        nodeKind: row.node_kind,
-        username: row.username,
-        offer: row.offer,
-        windowAtMs: numberOf(row.window_at),
-      }
-    : null;
 }

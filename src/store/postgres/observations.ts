@@ -8,22 +8,29 @@ import type {
   ObservationStore,
   ObservedPayment,
 } from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { Database } from './database.ts';
-import { fetchedInvoiceRows } from './fetched-invoices.ts';
-import { idempotencyRows } from './idempotency.ts';
-import { type JournalWriter, journalRows } from './journal.ts';
+import type { FetchedInvoiceRows } from './fetched-invoices.ts';
+import type { IdempotencyRows } from './idempotency.ts';
+import type { JournalRows, JournalWriter } from './journal.ts';
 import { nameInvoiceRows } from './names.ts';
 import { type ObservedRows, observedInJournal, observedInSpends } from './observed-rows.ts';
-import { spendingRows } from './spending.ts';
+import type { SignedRows } from './signed-rows.ts';
+import type { SpendingRows } from './spending.ts';
 import type { SpendRows } from './spends.ts';
 import { type Sending, sending, together } from './together.ts';
 import { textJson, textOf } from './values.ts';
 import { watchRows } from './watches.ts';
 import type { WebhookEndpointRows } from './webhook-endpoints.ts';
 
-/** The tables of an observation's transaction that hold sealed values. */
+/** The tables that an observation's transaction touches. */
 interface ObservationParts {
   readonly spends: SpendRows;
+  readonly fetched: FetchedInvoiceRows;
+  readonly journal: JournalRows;
+  readonly spending: SpendingRows;
+  readonly keys: IdempotencyRows;
+  readonly signed: SignedRows;
   readonly endpoints: WebhookEndpointRows;
 }
 
@@ -46,9 +53,9 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
       db.write(walletId, async (tx) => {
         const [rows, journal] = await together([
           journaled
-            ? observedInJournal(tx, walletId, observations)
+            ? observedInJournal(tx, walletId, observations, parts.journal)
             : observedInSpends(tx, walletId, observations, parts.spends),
-          journaled ? journalRows.writer(tx, walletId) : null,
+          journaled ? parts.journal.writer(tx, walletId) : null,
         ]);
         const { send, answered } = sending();
         const one = oneObservation({ tx, walletId, rows, journal, send, nowMs, rules, parts });
@@ -136,19 +143,19 @@ async function giveWay(
   if (spend === null && from !== to.index) return null;
   const key = spend?.idempotencyKey ?? null;
   await together([
-    spendingRows.undo(tx, walletId, from, rules.periodStart),
+    parts.spending.undo(tx, walletId, from, rules.periodStart),
     parts.spends.remove(tx, walletId, from),
-    fetchedInvoiceRows.remove(tx, walletId, from),
+    parts.fetched.remove(tx, walletId, from),
     spend !== null &&
       key !== null &&
-      idempotencyRows.unbind(tx, { walletId, caller: spend.caller, key }, from),
+      parts.keys.unbind(tx, { walletId, caller: spend.caller, key }, from),
   ]);
   rows.shown(from);
   if (from === to.index) return { from, to };
   if (await watchRows.endPayment(tx, walletId, from)) {
     await watchRows.add(tx, walletId, { kind: 'payment', index: to.index });
   }
-  await journalRows.giveWay(tx, walletId, from, to.index);
+  await parts.journal.giveWay(tx, walletId, from, to.index);
   return { from, to };
 }
 
@@ -164,8 +171,8 @@ function recognize(
     if (attempt !== null) rows.shown(index);
   }
   if (attempt === null || row.attempt !== null) return row;
-  send(journalRows.setAttempt(tx, walletId, index, attempt));
   const recognized = { ...row, attempt };
+  send(parts.journal.setAttempt(tx, walletId, recognized));
   rows.put(recognized);
   return recognized;
 }
@@ -199,10 +206,10 @@ async function finalize(batch: Batch, payment: Payment): Promise<number> {
   const [isWatched, areOthers] = await together([
     watchRows.endPayment(tx, walletId, index),
     watchRows.hasAny(tx, walletId, others),
-    costMsat !== null && spendingRows.close(tx, walletId, index, costMsat, rules.periodStart),
+    costMsat !== null && parts.spending.close(tx, walletId, index, costMsat, rules.periodStart),
     parts.spends.remove(tx, walletId, index),
     // Of a completed payment it is kept, for payer proofs.
-    payment.status === 'failed' && fetchedInvoiceRows.remove(tx, walletId, index),
+    payment.status === 'failed' && parts.fetched.remove(tx, walletId, index),
     nameInvoiceRows.remove(tx, walletId, idOf(payment)),
   ]);
   return isWatched || areOthers ? deliver(batch, payment) : 0;
@@ -220,11 +227,24 @@ async function deliver({ tx, walletId, rules, parts }: Batch, payment: Payment):
   const { id, event, body, createdAtMs } = draft;
   // Rows stay when a delivery is pruned or canceled, so an observation that comes again is not delivered again, and
   // not to an endpoint that was made later either.
+  const { index: idx } = payment;
+  const macs = draft.endpoints.map((endpoint) =>
+    parts.signed.mac(SIGNED.delivery, {
+      id,
+      endpoint,
+      event,
+      wallet: walletId,
+      idx,
+      body,
+      created_at: createdAtMs,
+    }),
+  );
   const { count } = await tx`
-    INSERT INTO wallet_sidecar.delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at)
-    SELECT ${id}::text, endpoint, ${event}::text, ${walletId}::text, ${payment.index}::text, 'pending', ${body}::text,
-      ${createdAtMs}::bigint, ${createdAtMs}::bigint
-    FROM unnest(${tx.array([...draft.endpoints], 'text')}::text[]) WITH ORDINALITY AS given (endpoint, place)
+    INSERT INTO wallet_sidecar.delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at, mac)
+    SELECT ${id}::text, endpoint, ${event}::text, ${walletId}::text, ${idx}::text, 'pending', ${body}::text,
+      ${createdAtMs}::bigint, ${createdAtMs}::bigint, mac
+    FROM unnest(${tx.array([...draft.endpoints], 'text')}::text[], ${tx.array(macs, 'text')}::text[])
+      WITH ORDINALITY AS given (endpoint, mac, place)
     WHERE NOT EXISTS (SELECT 1 FROM wallet_sidecar.delivery WHERE id = ${id}) ORDER BY place`;
   return count;
 }

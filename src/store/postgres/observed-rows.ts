@@ -2,7 +2,7 @@ import type { SQL } from 'bun';
 import { idOf } from '../../model/payment.ts';
 import { idOfIndex, type PaymentId, type PaymentIndex } from '../../model/payment-index.ts';
 import type { JournalRow, MatchCandidates, ObservedPayment } from '../ports.ts';
-import { journalRows } from './journal.ts';
+import type { JournalRows } from './journal.ts';
 import type { SpendRows } from './spends.ts';
 
 /**
@@ -29,6 +29,7 @@ export async function observedInJournal(
   tx: SQL,
   walletId: string,
   observations: readonly ObservedPayment[],
+  journal: JournalRows,
 ): Promise<ObservedRows> {
   const byId = new Map<PaymentId, JournalRow[]>();
   const watched = new Set<PaymentIndex>();
@@ -43,7 +44,7 @@ export async function observedInJournal(
     );
   };
   const ids = [...new Set(observations.map(({ payment }) => idOf(payment)))];
-  for (const { row, isWatched, isUnshown } of await journalRows.ofIds(tx, walletId, ids)) {
+  for (const { row, isWatched, isUnshown } of await journal.ofIds(tx, walletId, ids)) {
     put(row);
     if (isWatched) watched.add(row.payment.index);
     if (isUnshown) unshown.add(row.payment.index);

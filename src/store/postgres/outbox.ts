@@ -1,30 +1,21 @@
 import type { SQL } from 'bun';
-import type { DeliveryJson, DeliveryState, WebhookEvent } from '../../model/delivery.ts';
+import type { DeliveryJson, DeliveryState } from '../../model/delivery.ts';
 import { CONFIGURED_ENDPOINT } from '../../model/webhook-endpoint.ts';
+import { CHANGED_IN_DATABASE, type DeliveryColumns, deliveryJson } from '../columns/delivery.ts';
 import type { DeliveryKey, DeliveryQuery, DueDelivery, Outbox } from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { Database } from './database.ts';
 import { deliveryAttemptRows } from './delivery-attempts.ts';
+import type { RawRow, SignedRows } from './signed-rows.ts';
 import { numberOf, numberOrNull, textJson, textOf } from './values.ts';
-
-interface Row {
-  readonly id: string;
-  readonly endpoint: string;
-  readonly event: WebhookEvent;
-  readonly idx: string;
-  readonly state: DeliveryState;
-  readonly attempts: number;
-  readonly last_error_json: string;
-  readonly due_at: bigint | null;
-  readonly delivered_at: bigint | null;
-  readonly created_at: bigint;
-}
 
 /**
  * Returns the {@link Outbox} over PostgreSQL. A lease is a due time in the future, so it ends by itself. It carries the
  * name of its process: one process owns the database, so any other name is of a process that is gone
  * (docs/decisions.md 92).
  */
-export function postgresOutbox(db: Database, owner: string): Outbox {
+export function postgresOutbox(db: Database, owner: string, signed: SignedRows): Outbox {
+  const attemptRows = deliveryAttemptRows(signed);
   /** Changes a delivery under the lock of its wallet, so that its attempts get their numbers in order. */
   async function settle(key: DeliveryKey, work: (tx: SQL) => Promise<void>): Promise<void> {
     const [row] = await db.read(
@@ -37,29 +28,38 @@ export function postgresOutbox(db: Database, owner: string): Outbox {
   return {
     claim: ({ endpoint, nowMs, leaseUntilMs, lastPossibleMs, limit }) =>
       db.write(null, async (tx) => {
-        const due = await tx<(DueDelivery & { seq: bigint })[]>`
-          SELECT seq, id, endpoint, body, attempts FROM wallet_sidecar.delivery
+        const due = await tx<(RawRow & { seq: bigint; attempts: number })[]>`
+          SELECT * FROM wallet_sidecar.delivery
           WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at <= ${nowMs}
           ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
-        const stranded = await tx<(DueDelivery & { seq: bigint })[]>`
-          SELECT seq, id, endpoint, body, attempts FROM wallet_sidecar.delivery
+        const stranded = await tx<(RawRow & { seq: bigint; attempts: number })[]>`
+          SELECT * FROM wallet_sidecar.delivery
           WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at > ${lastPossibleMs}
           ORDER BY due_at LIMIT ${limit - due.length} FOR UPDATE SKIP LOCKED`;
-        const rows = [...due, ...stranded];
-        const seqs = tx.array(
-          rows.map(({ seq }) => seq),
-          'bigint',
-        );
+        const claimed: DueDelivery[] = [];
+        const unfit: bigint[] = [];
+        const leased: bigint[] = [];
+        for (const row of [...due, ...stranded]) {
+          const { seq, attempts } = row;
+          const columns = signed.read<DeliveryColumns>(SIGNED.delivery, row);
+          if (columns) claimed.push({ id: columns.id, endpoint, body: columns.body, attempts });
+          (columns ? leased : unfit).push(seq);
+        }
         await tx`UPDATE wallet_sidecar.delivery SET due_at = ${leaseUntilMs}, lease_owner = ${owner}
-          WHERE seq = ANY(${seqs}::bigint[])`;
-        return rows.map(({ id, body, attempts }) => ({ id, endpoint, body, attempts }));
+          WHERE seq = ANY(${tx.array(leased, 'bigint')}::bigint[])`;
+        if (unfit.length > 0) {
+          await tx`UPDATE wallet_sidecar.delivery SET state = 'failed', due_at = NULL, lease_owner = NULL,
+              last_error_json = ${textJson(CHANGED_IN_DATABASE)}
+            WHERE seq = ANY(${tx.array(unfit, 'bigint')}::bigint[])`;
+        }
+        return claimed;
       }),
     delivered: (key, attempt) =>
       settle(key, async (tx) => {
         await tx`UPDATE wallet_sidecar.delivery SET state = 'delivered', attempts = attempts + 1, last_error_json = 'null',
             due_at = NULL, lease_owner = NULL, delivered_at = ${attempt.atMs + attempt.durationMs}
           WHERE id = ${key.id} AND endpoint = ${key.endpoint} AND state <> 'canceled'`;
-        await deliveryAttemptRows.add(tx, key, attempt);
+        await attemptRows.add(tx, key, attempt);
       }),
     release: ({ id, endpoint }, nowMs) =>
       db.write(null, async (tx) => {
@@ -79,11 +79,11 @@ export function postgresOutbox(db: Database, owner: string): Outbox {
             attempts = attempts + 1, last_error_json = ${textJson(attempt.error)}, due_at = ${nextAttemptAtMs},
             lease_owner = NULL
           WHERE id = ${key.id} AND endpoint = ${key.endpoint} AND state <> 'canceled'`;
-        await deliveryAttemptRows.add(tx, key, attempt);
+        await attemptRows.add(tx, key, attempt);
       }),
     queued: () => db.read(queued),
-    list: (query) => db.read((sql) => list(sql, query)),
-    attempts: (query) => db.read((sql) => deliveryAttemptRows.list(sql, query)),
+    list: (query) => db.read((sql) => list(sql, query, signed)),
+    attempts: (query) => db.read((sql) => attemptRows.list(sql, query)),
     redeliver: ({ walletId, nowMs, endpoint, ...which }) =>
       db.write(walletId, async (tx) => {
         const id = 'id' in which ? which.id : null;
@@ -108,8 +108,8 @@ export function postgresOutbox(db: Database, owner: string): Outbox {
             AND seq <= (SELECT seq FROM wallet_sidecar.delivery WHERE body IS NOT NULL AND state <> 'pending'
               ORDER BY seq DESC LIMIT 1 OFFSET ${most}) RETURNING seq`;
         const pruned = [...old, ...many].map(({ seq }) => seq);
-        await deliveryAttemptRows.removeOf(tx, pruned);
-        await deliveryAttemptRows.prune(tx, mostAttempts);
+        await attemptRows.removeOf(tx, pruned);
+        await attemptRows.prune(tx, mostAttempts);
         return pruned.length;
       }),
     counts: () => db.read(counts),
@@ -139,28 +139,38 @@ async function queued(sql: SQL) {
 async function list(
   sql: SQL,
   { walletId, state, endpoint, limit, before }: DeliveryQuery,
+  signed: SignedRows,
 ): Promise<DeliveryJson[]> {
   const { id = null, endpoint: beforeEndpoint = null } = before ?? {};
   const rows = await sql<Row[]>`
-    SELECT id, endpoint, event, idx, state, attempts, last_error_json, due_at, delivered_at, created_at FROM wallet_sidecar.delivery
+    SELECT * FROM wallet_sidecar.delivery
     WHERE wallet = ${walletId} AND body IS NOT NULL AND (${state}::text IS NULL OR state = ${state})
       AND (${endpoint}::text IS NULL OR endpoint = ${endpoint})
       AND (${id}::text IS NULL OR seq < (SELECT min(b.seq) FROM wallet_sidecar.delivery b
         WHERE b.id = ${id} AND b.endpoint = coalesce(${beforeEndpoint}, b.endpoint)))
     ORDER BY seq DESC LIMIT ${limit}`;
-  return rows.map((row) => ({
-    id: row.id,
-    endpoint: row.endpoint,
-    type: row.event,
-    index: row.idx,
-    state: row.state,
-    attempts: row.attempts,
-    last_error: textOf(row.last_error_json),
-    next_attempt_at: numberOrNull(row.due_at),
-    delivered_at: numberOrNull(row.delivered_at),
-    created_at: numberOf(row.created_at),
-  }));
+  return rows.flatMap((row) => {
+    const columns = signed.read<DeliveryColumns>(SIGNED.delivery, row);
+    if (columns === null) return [];
+    return deliveryJson({
+      ...columns,
+      state: row.state,
+      attempts: row.attempts,
+      last_error: textOf(row.last_error_json),
+      due_at: numberOrNull(row.due_at),
+      delivered_at: numberOrNull(row.delivered_at),
+    });
+  });
 }
+
+/** What became of a delivery, which is not signed. */
+type Row = RawRow & {
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  readonly last_error_json: string;
+  readonly due_at: bigint | null;
+  readonly delivered_at: bigint | null;
+};
 
 /** Each count reads one partial index and no rows, which are large and many. */
 async function counts(sql: SQL): Promise<Record<DeliveryState, number>> {

@@ -1,11 +1,16 @@
 import type { SQL } from 'bun';
-import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
+import { isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
+import { type CachedColumns, columnsOfCached } from '../columns/cached.ts';
 import { mayGiveWay } from '../giving-way.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { Database } from './database.ts';
+import type { RawRow, SignedRows } from './signed-rows.ts';
 import { together } from './together.ts';
+
+type Row = CachedColumns & { readonly mac: string };
 
 interface Counts {
   readonly numNew: number;
@@ -13,24 +18,37 @@ interface Counts {
 }
 
 /** Writes rows of different payments. Returns how many are new, and how many have changed. */
-async function write(tx: SQL, walletId: string, payments: readonly Payment[]): Promise<Counts> {
-  const column = (of: (payment: Payment) => string) => tx.array(payments.map(of), 'text');
-  const indexes = column(({ index }) => index);
+async function write(tx: SQL, rows: readonly Row[]): Promise<Counts> {
+  const column = (of: (row: Row) => string) => tx.array(rows.map(of), 'text');
+  const wallets = column(({ wallet }) => wallet);
+  const indexes = column(({ idx }) => idx);
   const states = column(({ status }) => status);
-  const jsons = column((payment) => JSON.stringify(encodePayment(payment)));
+  const jsons = column(({ json }) => json);
+  const macs = column(({ mac }) => mac);
   const [added, changed] = await together([
-    tx`INSERT INTO wallet_sidecar.cache (wallet, idx, status, direction, rail, json)
-      SELECT ${walletId}::text, * FROM unnest(${indexes}::text[], ${states}::text[],
-        ${column(({ direction }) => direction)}::text[], ${column(({ rail }) => rail)}::text[], ${jsons}::text[])
+    tx`INSERT INTO wallet_sidecar.cache (wallet, idx, status, direction, rail, json, mac)
+      SELECT * FROM unnest(${wallets}::text[], ${indexes}::text[], ${states}::text[],
+        ${column(({ direction }) => direction)}::text[], ${column(({ rail }) => rail)}::text[], ${jsons}::text[],
+        ${macs}::text[])
       ON CONFLICT DO NOTHING`,
-    tx`UPDATE wallet_sidecar.cache SET status = given.status, json = given.json
-      FROM unnest(${indexes}::text[], ${states}::text[], ${jsons}::text[]) AS given (idx, status, json)
-      WHERE cache.wallet = ${walletId} AND cache.idx = given.idx AND cache.json <> given.json`,
+    update(tx, rows),
   ]);
-  return { numNew: added.count, numUpdated: changed.count };
+  return { numNew: added.count, numUpdated: changed };
 }
 
-/** Leaves out the payments that have been gone since they were read from the journal. */
+/** Replaces rows that are there and say something else. Returns how many. */
+async function update(tx: SQL, rows: readonly Row[]): Promise<number> {
+  const column = (of: (row: Row) => string) => tx.array(rows.map(of), 'text');
+  const { count } = await tx`
+    UPDATE wallet_sidecar.cache SET status = given.status, json = given.json, mac = given.mac
+    FROM unnest(${column(({ wallet }) => wallet)}::text[], ${column(({ idx }) => idx)}::text[],
+      ${column(({ status }) => status)}::text[], ${column(({ json }) => json)}::text[],
+      ${column(({ mac }) => mac)}::text[]) AS given (wallet, idx, status, json, mac)
+    WHERE cache.wallet = given.wallet AND cache.idx = given.idx AND cache.json <> given.json`;
+  return count;
+}
+
+/** Leaves out the payments that are gone since they were read from the journal. */
 async function stillThere(
   tx: SQL,
   walletId: string,
@@ -58,7 +76,11 @@ function withoutRepeats(payments: readonly Payment[]): Payment[][] {
 }
 
 /** Returns the {@link PaymentCache} over PostgreSQL. */
-export function postgresPaymentCache(db: Database): PaymentCache {
+export function postgresPaymentCache(db: Database, signed: SignedRows): PaymentCache {
+  const rowOf = (walletId: string, payment: Payment): Row => {
+    const columns = columnsOfCached(walletId, payment);
+    return { ...columns, mac: signed.mac(SIGNED.cache, columns) };
+  };
   return {
     async cursor(walletId) {
       const [row] = await db.read(
@@ -72,7 +94,10 @@ export function postgresPaymentCache(db: Database): PaymentCache {
         let [numNew, numUpdated] = [0, 0];
         const there = readFrom === 'node' ? payments : await stillThere(tx, walletId, payments);
         for (const part of withoutRepeats(there)) {
-          const counts = await write(tx, walletId, part);
+          const counts = await write(
+            tx,
+            part.map((payment) => rowOf(walletId, payment)),
+          );
           numNew += counts.numNew;
           numUpdated += counts.numUpdated;
         }
@@ -85,28 +110,27 @@ export function postgresPaymentCache(db: Database): PaymentCache {
       }),
     async get(walletId, index) {
       const [row] = await db.read(
-        (sql) => sql<{ json: string; status: Payment['status'] }[]>`
-          SELECT json, status FROM wallet_sidecar.cache WHERE wallet = ${walletId} AND idx = ${index}`,
+        (sql) => sql<RawRow[]>`
+          SELECT * FROM wallet_sidecar.cache WHERE wallet = ${walletId} AND idx = ${index}`,
       );
-      return row ? { json: row.json, final: isFinal(row) } : null;
+      const columns = row ? signed.read<CachedColumns>(SIGNED.cache, row) : null;
+      return columns && { json: columns.json, final: isFinal(columns) };
     },
     async list(walletId, query) {
       const { text, values } = listQuery(walletId, query);
       const rows = await db.read((sql) =>
-        sql.unsafe<{ idx: PaymentIndex; json: string }[]>(text, values),
+        sql.unsafe<(RawRow & { readonly idx: PaymentIndex })[]>(text, values),
       );
       const page = rows.slice(0, query.limit);
       const more = rows.length > query.limit;
       return {
-        json: page.map(({ json }) => json),
+        json: signed.readAll<CachedColumns>(SIGNED.cache, page).map(({ json }) => json),
         nextIndex: more ? (page.at(-1)?.idx ?? null) : null,
       };
     },
     refresh: (walletId, payment) =>
       db.write(walletId, async (tx) => {
-        const json = JSON.stringify(encodePayment(payment));
-        await tx`UPDATE wallet_sidecar.cache SET status = ${payment.status}, json = ${json}
-          WHERE wallet = ${walletId} AND idx = ${payment.index} AND json <> ${json}`;
+        await update(tx, [rowOf(walletId, payment)]);
       }),
     clear: (walletId) =>
       db.write(walletId, async (tx) => {
@@ -121,7 +145,7 @@ function listQuery(walletId: string, query: CacheQuery): { text: string; values:
   const { where, values, order } = cacheConditions(walletId, query);
   let at = 0;
   return {
-    text: `SELECT idx, json FROM wallet_sidecar.cache WHERE ${where.replaceAll('?', () => `$${++at}`)} ORDER BY idx ${order} LIMIT ${query.limit + 1}`,
+    text: `SELECT * FROM wallet_sidecar.cache WHERE ${where.replaceAll('?', () => `$${++at}`)} ORDER BY idx ${order} LIMIT ${query.limit + 1}`,
     values: [...values],
   };
 }

@@ -1,49 +1,35 @@
 import type { SQL } from 'bun';
-import type { Sealer } from '../../lib/seal.ts';
-import { decodePayment, encodePayment, idOf } from '../../model/payment.ts';
+import { idOf } from '../../model/payment.ts';
+import { asked, columnsOfSpend, known, type SpendColumns, spendOf } from '../columns/spend.ts';
 import { isOvertaken } from '../overtaken.ts';
 import type {
   BudgetReservation,
   BudgetRules,
   BudgetStanding,
   Spend,
-  SpendState,
   SpendStore,
 } from '../ports.ts';
-import { budgetRows } from './budgets.ts';
+import { SIGNED } from '../signed-tables.ts';
+import type { BudgetRows } from './budgets.ts';
 import type { Database } from './database.ts';
-import { fetchedInvoiceRows } from './fetched-invoices.ts';
-import { idempotencyRows } from './idempotency.ts';
+import { type FetchedInvoiceRows, readInvoice } from './fetched-invoices.ts';
+import type { IdempotencyRows } from './idempotency.ts';
 import type { Joint } from './joined-writes.ts';
-import { journalRows } from './journal.ts';
-import { spendingRows } from './spending.ts';
+import type { JournalRows } from './journal.ts';
+import type { RawRow, SignedRows } from './signed-rows.ts';
+import type { SpendingRows } from './spending.ts';
 import { together } from './together.ts';
-import { numberOrNull } from './values.ts';
 import { watchRows } from './watches.ts';
-
-interface Row {
-  readonly idx: string;
-  readonly state: SpendState;
-  readonly json: string;
-  readonly after_attempt: bigint | null;
-  readonly attempt: bigint | null;
-  readonly sealed_plan: string | null;
-  readonly invoice: string | null;
-  readonly caller: string;
-  readonly idempotency_key: string | null;
-}
-
-const place = (walletId: string, index: string) => ({
-  table: 'spend',
-  column: 'sealed_plan',
-  row: [walletId, index],
-});
 
 /** Rows of the spend table, for ports that write them inside their own transactions. */
 export interface SpendRows {
   get(sql: SQL, walletId: string, index: string): Promise<Spend | null>;
   /** The spends with these indexes. */
   ofIndexes(sql: SQL, walletId: string, indexes: readonly string[]): Promise<Spend[]>;
+  /** Writes a new spend. Its fetched invoice is not written. */
+  add(tx: SQL, spend: Omit<Spend, 'fetchedInvoice'>): Promise<void>;
+  /** Writes a spend in the place of the one with its index, if that is still there. */
+  put(tx: SQL, spend: Spend): Promise<void>;
   /** Moves the spend to `known`, with the node's attempt where it has one. */
   known(tx: SQL, walletId: string, index: string, attempt: number | null): Promise<void>;
   remove(tx: SQL, walletId: string, index: string): Promise<void>;
@@ -52,88 +38,111 @@ export interface SpendRows {
 }
 
 /** Returns the rows of the spend table. What is planned is sealed, since it may hold a preimage. */
-export function spendRows(sealer: Sealer): SpendRows {
-  const decode = (walletId: string, row: Row): Spend => ({
-    walletId,
-    payment: decodePayment(JSON.parse(row.json)),
-    state: row.state,
-    afterAttempt: numberOrNull(row.after_attempt),
-    attempt: numberOrNull(row.attempt),
-    plan: row.sealed_plan && sealer.open(row.sealed_plan, place(walletId, row.idx)),
-    fetchedInvoice: row.invoice,
-    caller: row.caller,
-    idempotencyKey: row.idempotency_key,
-  });
-  const ofIndexes: SpendRows['ofIndexes'] = async (sql, walletId, indexes) => {
-    const rows = await sql<Row[]>`
-      SELECT s.*, f.invoice FROM wallet_sidecar.spend s LEFT JOIN wallet_sidecar.fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
-      WHERE s.wallet = ${walletId} AND s.idx = ANY(${sql.array([...indexes], 'text')}::text[])`;
-    return rows.map((row) => decode(walletId, row));
-  };
-  return {
+export function spendRows(signed: SignedRows): SpendRows {
+  const decode = (raws: readonly RawRow[]): Spend[] =>
+    raws.flatMap((raw) => {
+      const columns = signed.read<SpendColumns>(SIGNED.spend, raw);
+      if (columns === null) return [];
+      const { wallet, idx } = columns;
+      const invoice = { wallet, idx, invoice: raw.invoice, mac: raw.invoice_mac };
+      const fetched = raw.invoice === null ? null : readInvoice(signed, invoice);
+      return [spendOf(columns, fetched)];
+    });
+  const ofIndexes: SpendRows['ofIndexes'] = async (sql, walletId, indexes) =>
+    decode(
+      await sql<RawRow[]>`
+        SELECT s.*, f.invoice, f.mac AS invoice_mac FROM wallet_sidecar.spend s
+        LEFT JOIN wallet_sidecar.fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
+        WHERE s.wallet = ${walletId} AND s.idx = ANY(${sql.array([...indexes], 'text')}::text[])`,
+    );
+  const rows: SpendRows = {
     ofIndexes,
     get: async (sql, walletId, index) => (await ofIndexes(sql, walletId, [index]))[0] ?? null,
+    async add(tx, spend) {
+      const row = columnsOfSpend(spend);
+      await tx`INSERT INTO wallet_sidecar.spend (wallet, idx, state, json, after_attempt, attempt, sealed_plan, caller,
+          idempotency_key, mac)
+        VALUES (${row.wallet}, ${row.idx}, ${row.state}, ${row.json}, ${row.after_attempt}, ${row.attempt},
+          ${signed.seal(SIGNED.spend, { ...row }, 'plan')}, ${row.caller}, ${row.idempotency_key},
+          ${signed.mac(SIGNED.spend, row)})`;
+    },
+    async put(tx, spend) {
+      const row = columnsOfSpend(spend);
+      await tx`UPDATE wallet_sidecar.spend SET state = ${row.state}, json = ${row.json}, attempt = ${row.attempt},
+          sealed_plan = ${signed.seal(SIGNED.spend, { ...row }, 'plan')}, mac = ${signed.mac(SIGNED.spend, row)}
+        WHERE wallet = ${row.wallet} AND idx = ${row.idx}`;
+    },
     async known(tx, walletId, index, attempt) {
-      await tx`UPDATE wallet_sidecar.spend SET state = 'known', attempt = coalesce(attempt, ${attempt})
-        WHERE wallet = ${walletId} AND idx = ${index}`;
+      const spend = await rows.get(tx, walletId, index);
+      const shown = spend && known(spend, attempt);
+      if (shown) await rows.put(tx, shown);
     },
     async remove(tx, walletId, index) {
       await tx`DELETE FROM wallet_sidecar.spend WHERE wallet = ${walletId} AND idx = ${index}`;
     },
-    async all(sql, walletId) {
-      const rows = await sql<Row[]>`
-        SELECT s.*, f.invoice FROM wallet_sidecar.spend s LEFT JOIN wallet_sidecar.fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
-        WHERE s.wallet = ${walletId} ORDER BY s.idx`;
-      return rows.map((row) => decode(walletId, row));
-    },
+    all: async (sql, walletId) =>
+      decode(
+        await sql<RawRow[]>`
+          SELECT s.*, f.invoice, f.mac AS invoice_mac FROM wallet_sidecar.spend s
+          LEFT JOIN wallet_sidecar.fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
+          WHERE s.wallet = ${walletId} ORDER BY s.idx`,
+      ),
   };
+  return rows;
 }
 
-const standingOf = (
-  tx: SQL,
-  walletId: string,
-  { clientPk, nowMs }: BudgetReservation,
-  { periodStart }: BudgetRules,
-) => budgetRows.standing(tx, walletId, clientPk, nowMs, periodStart);
-
-async function reserve(
-  { tx, joint }: { readonly tx: SQL; readonly joint: Joint },
-  walletId: string,
-  name: string,
-  reservation: BudgetReservation,
-  { budget, budgetState, periodStart }: BudgetStanding & Pick<BudgetRules, 'periodStart'>,
-): Promise<void> {
-  const period = budget?.period ?? null;
-  if (budgetState !== 'none') joint.advanceCounter();
-  await spendingRows.reserve(tx, walletId, name, reservation, { period, periodStart });
-}
-
-/** Writes what belongs to an asked spend. It is journaled unless the node keeps the history. */
-async function bind(
-  tx: SQL,
-  walletId: string,
-  { payment, afterAttempt, caller, idempotencyKey: key }: Omit<Spend, 'walletId' | 'attempt'>,
-  journaled: boolean,
-): Promise<void> {
-  await together([
-    journaled && journalRows.putHidden(tx, walletId, { payment, attempt: null, afterAttempt }),
-    key !== null && idempotencyRows.bind(tx, { walletId, caller, key }, payment.index),
-  ]);
+/** The tables that a spend's transactions touch. */
+interface SpendParts {
+  readonly spends: SpendRows;
+  readonly fetched: FetchedInvoiceRows;
+  readonly journal: JournalRows;
+  readonly budgets: BudgetRows;
+  readonly spending: SpendingRows;
+  readonly keys: IdempotencyRows;
 }
 
 /** Returns the {@link SpendStore} over PostgreSQL. */
-export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows): SpendStore {
-  const sealed = (walletId: string, index: string, plan: string | null) =>
-    plan && sealer.seal(plan, place(walletId, index));
+export function postgresSpends(db: Database, parts: SpendParts): SpendStore {
+  const { spends, fetched, journal, budgets, spending, keys } = parts;
+  const standingOf = (
+    tx: SQL,
+    walletId: string,
+    { clientPk, nowMs }: BudgetReservation,
+    { periodStart }: BudgetRules,
+  ) => budgets.standing(tx, walletId, clientPk, nowMs, periodStart);
+
+  async function reserve(
+    { tx, joint }: { readonly tx: SQL; readonly joint: Joint },
+    walletId: string,
+    name: string,
+    reservation: BudgetReservation,
+    { budgetState, periodStart }: BudgetStanding & Pick<BudgetRules, 'periodStart'>,
+  ): Promise<void> {
+    if (budgetState !== 'none') joint.advanceCounter();
+    await spending.reserve(tx, walletId, name, reservation, periodStart);
+  }
+
+  /** Writes what belongs to an asked spend. It is journaled unless the node keeps the history. */
+  async function bind(
+    tx: SQL,
+    walletId: string,
+    { payment, afterAttempt, caller, idempotencyKey: key }: Omit<Spend, 'walletId' | 'attempt'>,
+    journaled: boolean,
+  ): Promise<void> {
+    await together([
+      journaled && journal.putHidden(tx, walletId, { payment, attempt: null, afterAttempt }),
+      key !== null && keys.bind(tx, { walletId, caller, key }, payment.index),
+    ]);
+  }
+
   return {
     begin: (walletId, spend, rules) =>
       db.write(walletId, async (tx, joint) => {
-        const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
+        const { payment, state, reservation, journaled } = spend;
         const { index } = payment;
-        const { journaled } = spend;
         const [latest, taken, standing] = await together([
-          journaled ? journalRows.latest(tx, walletId, idOf(payment)) : null,
-          journaled ? journalRows.get(tx, walletId, index) : null,
+          journaled ? journal.latest(tx, walletId, idOf(payment)) : null,
+          journaled ? journal.get(tx, walletId, index) : null,
           reservation && standingOf(tx, walletId, reservation, rules),
         ]);
         if (journaled && isOvertaken(spend.previous, latest?.payment ?? null)) return false;
@@ -144,16 +153,12 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
         if (reservation && standing) {
           rules.requireWithinBudget(standing, reservation.amountMsat);
         }
-        const json = JSON.stringify(encodePayment(payment));
         await together([
           reservation &&
             standing &&
             reserve({ tx, joint }, walletId, index, reservation, { ...rules, ...standing }),
-          tx`INSERT INTO wallet_sidecar.spend (wallet, idx, state, json, after_attempt, sealed_plan, caller, idempotency_key)
-            VALUES (${walletId}, ${index}, ${state}, ${json}, ${afterAttempt}, ${sealed(walletId, index, plan)},
-              ${caller}, ${idempotencyKey})`,
-          spend.fetchedInvoice !== null &&
-            fetchedInvoiceRows.add(tx, walletId, index, spend.fetchedInvoice),
+          spends.add(tx, { ...spend, walletId, attempt: null }),
+          spend.fetchedInvoice !== null && fetched.add(tx, walletId, index, spend.fetchedInvoice),
           watchRows.add(tx, walletId, { kind: 'payment', index }),
           state === 'asked' && bind(tx, walletId, spend, journaled),
         ]);
@@ -168,10 +173,7 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
             `The spend ${index} is not stored, so the node must not be asked to send it.`,
           );
         }
-        await tx`
-          UPDATE wallet_sidecar.spend SET state = CASE WHEN state = 'begun' THEN 'asked' ELSE state END,
-            sealed_plan = coalesce(${sealed(walletId, index, plan)}, sealed_plan)
-          WHERE wallet = ${walletId} AND idx = ${index}`;
+        await spends.put(tx, asked(spend, plan));
         if (spend.state !== 'begun') return;
         await bind(tx, walletId, spend, journaled);
       }),
@@ -183,25 +185,21 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
         const { caller, idempotencyKey: key } = spend;
         await together([
           spends.remove(tx, walletId, index),
-          fetchedInvoiceRows.remove(tx, walletId, index),
+          fetched.remove(tx, walletId, index),
           watchRows.endPayment(tx, walletId, index),
-          journalRows.remove(tx, walletId, index),
-          spendingRows.release(tx, walletId, index, periodStart),
-          key !== null && idempotencyRows.unbind(tx, { walletId, caller, key }, index),
+          journal.remove(tx, walletId, index),
+          spending.release(tx, walletId, index, periodStart),
+          key !== null && keys.unbind(tx, { walletId, caller, key }, index),
         ]);
       }),
     get: (walletId, index) => db.read((sql) => spends.get(sql, walletId, index)),
-    fetchedInvoice: (walletId, index) =>
-      db.read((sql) => fetchedInvoiceRows.get(sql, walletId, index)),
-    async callerOf(walletId, index) {
-      // A failed payment has no caller here: its reservation was given back, and any caller may send it again.
-      const [row] = await db.read(
-        (sql) => sql<{ caller: string }[]>`
-          SELECT caller FROM wallet_sidecar.spend WHERE wallet = ${walletId} AND idx = ${index} AND caller <> 'owner'
-          UNION ALL SELECT client_pk FROM wallet_sidecar.spending WHERE wallet = ${walletId} AND name = ${index} LIMIT 1`,
-      );
-      return row?.caller ?? null;
-    },
+    fetchedInvoice: (walletId, index) => db.read((sql) => fetched.get(sql, walletId, index)),
+    // A failed payment has no caller here: its reservation was given back, and any caller may send it again.
+    callerOf: (walletId, index) =>
+      db.read(async (sql) => {
+        const caller = (await spends.get(sql, walletId, index))?.caller ?? 'owner';
+        return caller === 'owner' ? spending.clientOf(sql, walletId, index) : caller;
+      }),
     unfinished: (walletId) => db.read((sql) => spends.all(sql, walletId)),
     async wallets() {
       const rows = await db.read(
@@ -212,13 +210,13 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
     reserve: (walletId, name, reservation, rules) =>
       db.write(walletId, async (tx, joint) => {
         // A repeat after the cost was settled costs nothing more. A repeat after a crash replaces its own reservation.
-        if (await spendingRows.isSettled(tx, walletId, name)) return;
-        await spendingRows.release(tx, walletId, name, rules.periodStart);
+        if (await spending.isSettled(tx, walletId, name)) return;
+        await spending.release(tx, walletId, name, rules.periodStart);
         const standing = await standingOf(tx, walletId, reservation, rules);
         rules.requireWithinBudget(standing, reservation.amountMsat);
         await reserve({ tx, joint }, walletId, name, reservation, { ...rules, ...standing });
       }),
     settle: (walletId, ...cost) =>
-      db.write(walletId, (tx) => spendingRows.close(tx, walletId, ...cost)),
+      db.write(walletId, (tx) => spending.close(tx, walletId, ...cost)),
   };
 }

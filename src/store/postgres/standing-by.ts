@@ -123,7 +123,7 @@ function look(connections: Connections, marked: Advance | null): Promise<Look | 
 }
 
 /** The version of the schema that has a word for each advance. */
-const FIRST_WITH_WORDS = 4;
+const FIRST_WITH_WORDS = 6;
 /** Of a database in which no process has made a store yet. */
 const UNUSED: StoreStanding = {
   newest: { count: 0, word: null },

@@ -1,53 +1,48 @@
 import type { SQL } from 'bun';
-import type { Sealer } from '../../lib/seal.ts';
-import type { WebhookEvent } from '../../model/delivery.ts';
+import {
+  columnsOfEndpoint,
+  type EndpointColumns,
+  endpointOf,
+  renewed,
+} from '../columns/webhook-endpoint.ts';
 import type { EndpointRecord, WebhookEndpointStore } from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { Database } from './database.ts';
-import { numberOf, numberOrNull, textJson, textOf } from './values.ts';
+import type { RawRow, SignedRows } from './signed-rows.ts';
+import { textJson } from './values.ts';
 
 /** Rows of the table of endpoints, for ports that read them inside their own transactions. */
 export interface WebhookEndpointRows {
+  find(sql: SQL, id: string): Promise<EndpointRecord | null>;
   /** The wallet's endpoints, oldest first. */
   list(sql: SQL, walletId: string): Promise<EndpointRecord[]>;
-  decode(row: EndpointRow): EndpointRecord;
+  /** Writes an endpoint, in the place of the one with its id where there is one. */
+  put(tx: SQL, endpoint: EndpointRecord): Promise<void>;
 }
 
-/** A row of the table. */
-export interface EndpointRow {
-  readonly id: string;
-  readonly wallet: string;
-  readonly url: string;
-  readonly events: string;
-  readonly description_json: string;
-  readonly sealed_secret: string;
-  readonly created_at: bigint;
-  readonly expires_at: bigint | null;
-}
-
-const place = (walletId: string, id: string) => ({
-  table: 'webhook_endpoint',
-  column: 'sealed_secret',
-  row: [walletId, id],
-});
-
-/** Returns the rows of the table of endpoints, whose secrets are sealed. */
-export function webhookEndpointRows(sealer: Sealer): WebhookEndpointRows {
-  const decode = (row: EndpointRow): EndpointRecord => ({
-    id: row.id,
-    walletId: row.wallet,
-    url: row.url,
-    events: JSON.parse(row.events) as WebhookEvent[],
-    description: textOf(row.description_json),
-    secret: sealer.open(row.sealed_secret, place(row.wallet, row.id)),
-    createdAtMs: numberOf(row.created_at),
-    expiresAtMs: numberOrNull(row.expires_at),
-  });
+/** Returns the rows of the table of endpoints, whose secrets are sealed. A row that does not fit is not there. */
+export function webhookEndpointRows(signed: SignedRows): WebhookEndpointRows {
   return {
-    decode,
+    async find(sql, id) {
+      const [row] = await sql<RawRow[]>`
+        SELECT * FROM wallet_sidecar.webhook_endpoint WHERE id = ${id}`;
+      const columns = row ? signed.read<EndpointColumns>(SIGNED.webhookEndpoint, row) : null;
+      return columns && endpointOf(columns);
+    },
     async list(sql, walletId) {
-      const rows = await sql<EndpointRow[]>`
+      const rows = await sql<RawRow[]>`
         SELECT * FROM wallet_sidecar.webhook_endpoint WHERE wallet = ${walletId} ORDER BY created_at, id`;
-      return rows.map(decode);
+      return signed.readAll<EndpointColumns>(SIGNED.webhookEndpoint, rows).map(endpointOf);
+    },
+    async put(tx, endpoint) {
+      const row = columnsOfEndpoint(endpoint);
+      const secret = signed.seal(SIGNED.webhookEndpoint, { ...row }, 'secret');
+      await tx`INSERT INTO wallet_sidecar.webhook_endpoint (id, wallet, url, events, description_json, sealed_secret,
+          created_at, expires_at, mac)
+        VALUES (${row.id}, ${row.wallet}, ${row.url}, ${row.events}, ${textJson(row.description)}, ${secret},
+          ${row.created_at}, ${row.expires_at}, ${signed.mac(SIGNED.webhookEndpoint, row)})
+        ON CONFLICT (id) DO UPDATE SET sealed_secret = excluded.sealed_secret, expires_at = excluded.expires_at,
+          mac = excluded.mac`;
     },
   };
 }
@@ -72,36 +67,24 @@ async function remove(
 /** Returns the {@link WebhookEndpointStore} over PostgreSQL. */
 export function postgresWebhookEndpoints(
   db: Database,
-  sealer: Sealer,
   rows: WebhookEndpointRows,
 ): WebhookEndpointStore {
   return {
     add: (endpoint, most) =>
       db.write(endpoint.walletId, async (tx) => {
-        const { id, walletId, url, events, description, secret, createdAtMs, expiresAtMs } =
-          endpoint;
         const there =
-          await tx`SELECT 1 FROM wallet_sidecar.webhook_endpoint WHERE wallet = ${walletId}`;
+          await tx`SELECT 1 FROM wallet_sidecar.webhook_endpoint WHERE wallet = ${endpoint.walletId}`;
         if (there.length >= most) return false;
-        await tx`INSERT INTO wallet_sidecar.webhook_endpoint (id, wallet, url, events, description_json, sealed_secret, created_at,
-            expires_at)
-          VALUES (${id}, ${walletId}, ${url}, ${JSON.stringify(events)}, ${textJson(description)},
-            ${sealer.seal(secret, place(walletId, id))}, ${createdAtMs}, ${expiresAtMs})`;
+        await rows.put(tx, endpoint);
         return true;
       }),
     list: (walletId) => db.read((sql) => rows.list(sql, walletId)),
-    async find(id) {
-      const [row] = await db.read(
-        (sql) => sql<EndpointRow[]>`SELECT * FROM wallet_sidecar.webhook_endpoint WHERE id = ${id}`,
-      );
-      return row ? rows.decode(row) : null;
-    },
+    find: (id) => db.read((sql) => rows.find(sql, id)),
     renew: (walletId, id, { nowMs, expiresAtMs }) =>
       db.write(walletId, async (tx) => {
-        const [row] = await tx<EndpointRow[]>`
-          UPDATE wallet_sidecar.webhook_endpoint SET expires_at = CASE WHEN expires_at IS NULL THEN NULL ELSE ${expiresAtMs}::bigint END
-          WHERE id = ${id} AND wallet = ${walletId} AND (expires_at IS NULL OR expires_at > ${nowMs}) RETURNING *`;
-        return row ? rows.decode(row) : null;
+        const endpoint = renewed(await rows.find(tx, id), walletId, { nowMs, expiresAtMs });
+        if (endpoint) await rows.put(tx, endpoint);
+        return endpoint;
       }),
     remove: (walletId, id) => db.write(walletId, (tx) => remove(tx, walletId, id, null)),
     async removeExpired(nowMs) {

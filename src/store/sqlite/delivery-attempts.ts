@@ -1,6 +1,8 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import type { AttemptJson, WebhookEvent } from '../../model/delivery.ts';
 import type { AttemptQuery, AttemptRecord, DeliveryKey } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 
 /** How many attempts of a delivery are kept. Each time that it is sent again adds up to three. */
 const KEPT_OF_DELIVERY = 20;
@@ -20,8 +22,11 @@ interface Row {
   readonly id: string;
   readonly endpoint: string;
   readonly event: WebhookEvent;
+  readonly wallet: string;
   readonly idx: string;
   readonly body: string;
+  readonly created_at: number;
+  readonly mac: string | null;
   readonly at: number;
   readonly duration_ms: number;
   readonly http_status: number | null;
@@ -31,10 +36,10 @@ interface Row {
 }
 
 const COLUMNS =
-  'a.number, d.id, d.endpoint, d.event, d.idx, d.body, a.at, a.duration_ms, a.http_status, a.error, a.headers, a.answer';
+  'a.number, d.id, d.endpoint, d.event, d.wallet, d.idx, d.body, d.created_at, d.mac, a.at, a.duration_ms, a.http_status, a.error, a.headers, a.answer';
 
 /** Prepares the statements of the table of attempts. */
-export function deliveryAttemptRows(db: Database): DeliveryAttemptRows {
+export function deliveryAttemptRows(db: Database, signer: RowSigner): DeliveryAttemptRows {
   const insert = db.prepare<{ delivery: number }, SQLQueryBindings[]>(
     `INSERT INTO delivery_attempt (delivery, endpoint, at, duration_ms, http_status, error, headers, answer)
      SELECT seq, endpoint, ?3, ?4, ?5, ?6, ?7, ?8 FROM delivery WHERE id = ?1 AND endpoint = ?2
@@ -71,6 +76,7 @@ export function deliveryAttemptRows(db: Database): DeliveryAttemptRows {
       return db
         .query<Row, SQLQueryBindings[]>(sql)
         .all(...bindings, limit)
+        .filter((row) => signer.fits(SIGNED.delivery, row))
         .map(decode);
     },
     removeOf: (delivery) => void removeOf.run(delivery),

@@ -1,6 +1,21 @@
 import type { Database } from 'bun:sqlite';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { IdempotencyState, IdempotencyStore, KeyScope } from '../ports.ts';
+import {
+  boundTo,
+  finished,
+  gone,
+  isFree,
+  KEY_COLUMNS,
+  type KeyRow,
+  named,
+  newKeyRow,
+  stateOf,
+  unboundFrom,
+  unnamed,
+} from '../columns/idempotency.ts';
+import type { IdempotencyStore, KeyScope } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Rows of the idempotency table, for ports that write them inside their own transactions. */
@@ -11,74 +26,65 @@ export interface IdempotencyRows {
   unbind(scope: KeyScope, index: PaymentIndex): void;
   /** Deletes the outcomes of the client's own requests, and the body of the outcome that holds its credentials. */
   forget(walletId: string, clientPk: string): void;
+  /** Writes what `change` makes of the key's row. Returns it; null where there is none, or one that does not fit. */
+  change(scope: KeyScope, change: (row: KeyRow) => KeyRow): KeyRow | null;
 }
 
-interface Row {
-  readonly fingerprint: string;
-  readonly idx: string | null;
-  readonly effect: string | null;
-  readonly http_status: number | null;
-  readonly body: string | null;
-  readonly gone: number;
-  readonly any_caller: number;
-}
+type StoredRow = KeyRow & { readonly mac: string | null };
 
+const COLUMNS = `${KEY_COLUMNS}, mac`;
 const KEY = 'wallet = ? AND caller = ? AND key = ?';
 
 /** Prepares the statements of the idempotency table. */
-export function idempotencyRows(db: Database): IdempotencyRows {
-  const bind = db.prepare(`UPDATE idempotency SET idx = ? WHERE ${KEY}`);
-  const unbind = db.prepare(
-    `UPDATE idempotency SET idx = NULL, any_caller = 0 WHERE ${KEY} AND idx = ?`,
+export function idempotencyRows(db: Database, signer: RowSigner): IdempotencyRows {
+  const read = db.prepare<StoredRow, [string, string, string]>(
+    `SELECT ${COLUMNS} FROM idempotency WHERE ${KEY}`,
+  );
+  const ofSubject = db.prepare<StoredRow, [string, string]>(
+    `SELECT ${COLUMNS} FROM idempotency INDEXED BY idempotency_by_subject
+     WHERE wallet = ? AND subject = ?`,
   );
   const dropCalls = db.prepare('DELETE FROM idempotency WHERE wallet = ? AND caller = ?');
-  const dropBodies = db.prepare(
-    `UPDATE idempotency INDEXED BY idempotency_by_subject
-     SET gone = 1, http_status = NULL, body = NULL WHERE wallet = ? AND subject = ?`,
-  );
-  return {
-    bind: ({ walletId, caller, key }, index) => void bind.run(index, walletId, caller, key),
-    unbind: ({ walletId, caller, key }, index) => void unbind.run(walletId, caller, key, index),
+  const write = writerOf(db, signer, 'REPLACE');
+  const rows: IdempotencyRows = {
+    change({ walletId, caller, key }, change) {
+      const row = read.get(walletId, caller, key);
+      if (row === null || !signer.fits(SIGNED.idempotency, row)) return null;
+      const changed = change(row);
+      if (changed !== row) write(changed);
+      return changed;
+    },
+    bind: (scope, index) => void rows.change(scope, (row) => boundTo(row, index)),
+    unbind: (scope, index) => void rows.change(scope, (row) => unboundFrom(row, index)),
     forget(walletId, clientPk) {
       dropCalls.run(walletId, clientPk);
-      dropBodies.run(walletId, clientPk);
+      for (const row of ofSubject.all(walletId, clientPk)) {
+        if (signer.fits(SIGNED.idempotency, row)) write(gone(row));
+      }
     },
   };
+  return rows;
 }
 
 /** Returns the {@link IdempotencyStore} over SQLite. */
-export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyStore {
-  const columns = 'fingerprint, idx, effect, http_status, body, gone, any_caller';
-  const read = db.prepare<Row, [string, string, string]>(
-    `SELECT ${columns} FROM idempotency WHERE ${KEY}`,
+export function sqliteIdempotency(
+  db: Database,
+  queue: WriteQueue,
+  rows: IdempotencyRows,
+  signer: RowSigner,
+): IdempotencyStore {
+  const read = db.prepare<StoredRow, [string, string, string]>(
+    `SELECT ${COLUMNS} FROM idempotency WHERE ${KEY}`,
   );
-  const readOfAny = db.prepare<Row, [string, string]>(
-    `SELECT ${columns} FROM idempotency
+  const readOfAny = db.prepare<StoredRow, [string, string]>(
+    `SELECT ${COLUMNS} FROM idempotency
      WHERE wallet = ? AND caller = 'owner' AND key = ? AND any_caller`,
   );
-  const insert = db.prepare(
-    'INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)',
-  );
-  const name = db.prepare(`UPDATE idempotency SET effect = ?, idx = coalesce(?, idx) WHERE ${KEY}`);
-  // The created client may have been revoked while the request that created it still ran.
-  const finish = db.prepare(
-    `UPDATE idempotency SET subject = ?1,
-       gone = EXISTS (SELECT 1 FROM client WHERE client_pk = ?1 AND revoked_at IS NOT NULL),
-       http_status = ?2, body = ?3 WHERE wallet = ?4 AND caller = ?5 AND key = ?6`,
-  );
-  const dropGoneBody = db.prepare(
-    `UPDATE idempotency SET http_status = NULL, body = NULL WHERE ${KEY} AND gone`,
-  );
-  const release = db.prepare(
-    `DELETE FROM idempotency
-     WHERE ${KEY} AND idx IS NULL AND effect IS NULL AND body IS NULL AND NOT gone`,
-  );
-  // A key stays bound to a spend that is not over, even where its request had named nothing.
-  const unname = db.prepare(
-    `UPDATE idempotency SET effect = NULL,
-       idx = iif(EXISTS (SELECT 1 FROM spend s WHERE s.wallet = idempotency.wallet AND s.idx = idempotency.idx),
-         idx, NULL)
-     WHERE ${KEY} AND body IS NULL AND NOT gone`,
+  const insert = writerOf(db, signer, 'INSERT');
+  const remove = db.prepare(`DELETE FROM idempotency WHERE ${KEY}`);
+  const isOpen = db.prepare('SELECT 1 FROM spend WHERE wallet = ? AND idx = ?');
+  const isRevoked = db.prepare(
+    'SELECT 1 FROM client WHERE client_pk = ? AND revoked_at IS NOT NULL',
   );
   const prune = db.prepare(
     `DELETE FROM idempotency WHERE created_at < ?1
@@ -86,43 +92,68 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
        AND (wallet, caller, key) NOT IN (
          SELECT wallet, caller, key FROM idempotency ORDER BY created_at DESC LIMIT ?2)`,
   );
+
+  function removeFree(row: KeyRow | null): void {
+    if (row !== null && isFree(row)) remove.run(row.wallet, row.caller, row.key);
+  }
+
   return {
-    begin: ({ walletId, caller, key }, fingerprint, nowMs, earlierFingerprint) =>
+    begin: (scope, fingerprint, nowMs, earlierFingerprint) =>
       queue.write(() => {
+        const { walletId, caller, key } = scope;
         const row = read.get(walletId, caller, key) ?? readOfAny.get(walletId, key);
-        if (row) return stateOf(row, [fingerprint, earlierFingerprint]);
-        insert.run(walletId, caller, key, fingerprint, nowMs);
-        return { state: 'new' };
+        if (row === null) {
+          insert(newKeyRow(scope, fingerprint, nowMs));
+          return { state: 'new' };
+        }
+        // Of a request whose row was changed nothing is known, so it is not made again.
+        if (!signer.fits(SIGNED.idempotency, row)) return { state: 'conflict' };
+        return stateOf(row, [fingerprint, earlierFingerprint]);
       }),
-    name: ({ walletId, caller, key }, { json, index }) =>
+    name: (scope, { json, index }) =>
       queue.write(() => {
-        if (name.run(json, index, walletId, caller, key).changes === 0) {
+        if (rows.change(scope, (row) => named(row, json, index)) === null) {
           // Without the row, a repeat would cause the effect again.
           throw new Error('An effect was named for an Idempotency-Key that is not stored.');
         }
       }),
-    finish: ({ walletId, caller, key }, { httpStatus, body, subject }) =>
+    finish: (scope, outcome) =>
       queue.write(() => {
-        finish.run(subject, httpStatus, body, walletId, caller, key);
-        dropGoneBody.run(walletId, caller, key);
+        // The created client may have been revoked while the request that created it still ran.
+        const ended = outcome.subject !== null && isRevoked.get(outcome.subject) !== null;
+        rows.change(scope, (row) => finished(row, outcome, ended));
       }),
-    release: ({ walletId, caller, key }) =>
-      queue.write(() => void release.run(walletId, caller, key)),
-    unname: ({ walletId, caller, key }) =>
+    release: (scope) => queue.write(() => removeFree(rows.change(scope, (row) => row))),
+    unname: (scope) =>
       queue.write(() => {
-        unname.run(walletId, caller, key);
-        release.run(walletId, caller, key);
+        const isSpendOpen = ({ wallet, idx }: KeyRow) =>
+          idx !== null && isOpen.get(wallet, idx) !== null;
+        removeFree(rows.change(scope, (row) => unnamed(row, isSpendOpen(row))));
       }),
     prune: ({ beforeMs, keep }) => queue.write(() => void prune.run(beforeMs, keep)),
   };
 }
 
-function stateOf(row: Row, fingerprints: readonly (string | undefined)[]): IdempotencyState {
-  if (!fingerprints.includes(row.fingerprint)) return { state: 'conflict' };
-  if (row.gone === 1) return { state: 'gone' };
-  const whose = row.any_caller === 1 ? { ofAnyCaller: true as const } : {};
-  if (row.http_status !== null && row.body !== null) {
-    return { state: 'done', httpStatus: row.http_status, body: row.body, ...whose };
-  }
-  return { state: 'running', index: row.idx as PaymentIndex | null, effect: row.effect, ...whose };
+/** Prepares a statement that writes a whole row. */
+function writerOf(db: Database, signer: RowSigner, verb: 'INSERT' | 'REPLACE') {
+  const statement = db.prepare(
+    `${verb} INTO idempotency (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (row: KeyRow) => {
+    statement.run(
+      row.wallet,
+      row.caller,
+      row.key,
+      row.fingerprint,
+      row.idx,
+      row.effect,
+      row.subject,
+      row.http_status,
+      row.body,
+      row.gone,
+      row.created_at,
+      row.any_caller,
+      signer.mac(SIGNED.idempotency, row),
+    );
+  };
 }

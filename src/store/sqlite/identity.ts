@@ -42,6 +42,7 @@ export function sqliteIdentity(
   db: Database,
   queue: WriteQueue,
   counter: StoreCounter,
+  isSigned: boolean,
 ): StoreIdentity {
   const read = db.prepare<Row, []>('SELECT id, secret, count, confirmed_at, unconfirmed FROM meta');
   const word = db.prepare<{ word: string }, [number]>('SELECT word FROM advance WHERE count = ?');
@@ -57,6 +58,7 @@ export function sqliteIdentity(
   return {
     id,
     secret,
+    isSigned,
     async standing(marked) {
       const { count, confirmed_at: confirmedAt, unconfirmed } = row();
       const newest = { count, word: wordAt(count) };

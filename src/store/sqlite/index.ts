@@ -1,6 +1,10 @@
+import type { Database } from 'bun:sqlite';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Store } from '../ports.ts';
+import { unsigned } from '../row-signer.ts';
+import { budgetTable } from './budget-table.ts';
 import { budgetRows, sqliteBudgets } from './budgets.ts';
+import { clientRows } from './client-rows.ts';
 import { sqliteClients } from './clients.ts';
 import { sqliteConnectorState } from './connector-state.ts';
 import { deliveryAttemptRows } from './delivery-attempts.ts';
@@ -14,6 +18,7 @@ import { openDatabase } from './open.ts';
 import { sqliteOutbox } from './outbox.ts';
 import { firstDamage } from './page-check.ts';
 import { sqlitePaymentCache } from './payment-cache.ts';
+import { type SigningOptions, sqliteSigner } from './signing.ts';
 import { releaseSpace } from './space.ts';
 import { spendingRows } from './spending.ts';
 import { spendRows, sqliteSpends } from './spends.ts';
@@ -24,22 +29,31 @@ import { writeQueue } from './write-queue.ts';
 export { openStoredRows } from './read-rows.ts';
 export { firstDamage };
 
-/** Opens the store in a SQLite file, or in memory (`:memory:`). Throws StoreUnusable as {@link openDatabase} does. */
-export function openSqliteStore(path: string): Store {
+/**
+ * Opens the store in a SQLite file, or in memory (`:memory:`). Throws StoreUnusable as {@link openDatabase} and
+ * {@link sqliteSigner} do.
+ */
+export function openSqliteStore(
+  path: string,
+  signing: SigningOptions = { secretsKey: null },
+): Store {
   const db = openDatabase(path);
+  const signer = signerOf(db, signing);
   const queue = writeQueue(db);
-  const journal = journalRows(db);
-  const spending = spendingRows(db);
-  const budgets = budgetRows(db, spending);
-  const spends = spendRows(db);
-  const fetched = fetchedInvoiceRows(db);
+  const journal = journalRows(db, signer);
+  const budgetsTable = budgetTable(db, signer);
+  const clients = clientRows(db, signer);
+  const spending = spendingRows(db, signer, budgetsTable);
+  const budgets = budgetRows(budgetsTable, clients, spending);
+  const fetched = fetchedInvoiceRows(db, signer);
+  const spends = spendRows(db, signer, fetched);
   const watches = watchRows(db);
   const nameInvoices = nameInvoiceRows(db);
-  const endpoints = webhookEndpointRows(db);
-  const keys = idempotencyRows(db);
+  const endpoints = webhookEndpointRows(db, signer);
+  const keys = idempotencyRows(db, signer);
   const counter = storeCounter(db);
   return {
-    cache: readable(sqlitePaymentCache(db, queue)),
+    cache: readable(sqlitePaymentCache(db, queue, signer)),
     observations: readable(
       sqliteObservations(db, queue, {
         journal,
@@ -50,6 +64,7 @@ export function openSqliteStore(path: string): Store {
         nameInvoices,
         endpoints,
         keys,
+        signer,
       }),
     ),
     journal: readable(sqliteJournal(db, queue, journal)),
@@ -66,14 +81,14 @@ export function openSqliteStore(path: string): Store {
       }),
     ),
     watches: readable(sqliteWatches(db, queue, watches)),
-    names: readable(sqliteNames(db, queue, nameInvoices)),
-    clients: readable(sqliteClients(db, queue, budgets, keys, counter)),
-    outbox: readable(sqliteOutbox(db, queue, deliveryAttemptRows(db))),
+    names: readable(sqliteNames(db, queue, nameInvoices, signer)),
+    clients: readable(sqliteClients(db, queue, { clients, budgets, keys, counter })),
+    outbox: readable(sqliteOutbox(db, queue, deliveryAttemptRows(db, signer), signer)),
     webhookEndpoints: readable(sqliteWebhookEndpoints(db, queue, endpoints)),
-    idempotency: readable(sqliteIdempotency(db, queue)),
+    idempotency: readable(sqliteIdempotency(db, queue, keys, signer)),
     budgets: readable(sqliteBudgets(budgets)),
-    connectorState: readable(sqliteConnectorState(db, queue)),
-    identity: readable(sqliteIdentity(db, queue, counter)),
+    connectorState: readable(sqliteConnectorState(db, queue, signer)),
+    identity: readable(sqliteIdentity(db, queue, counter, signer !== unsigned)),
     problem: () => null,
     releaseSpace: (signal) => releaseSpace(db, queue, signal),
     async close() {
@@ -85,6 +100,16 @@ export function openSqliteStore(path: string): Store {
       }
     },
   };
+}
+
+/** Closes the database where it cannot be used. */
+function signerOf(db: Database, signing: SigningOptions) {
+  try {
+    return sqliteSigner(db, signing);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** Wraps a port so that a read throws error 8 when SQLite finds the database locked or failing. */

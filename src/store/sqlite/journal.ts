@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { decodePayment, encodePayment, type Payment } from '../../model/payment.ts';
+import type { Payment } from '../../model/payment.ts';
 import {
   idOfIndex,
   idOfUpdatedIndex,
@@ -8,24 +8,37 @@ import {
   updatedAtOfIndex,
   updatedIndex,
 } from '../../model/payment-index.ts';
+import {
+  columnsOfJournal,
+  type JournalColumns,
+  journalRowOf,
+  paymentOf,
+} from '../columns/journal.ts';
 import type { JournalRow, PaymentJournal } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** The id of a payment, which is the end of its index. The schema's indexes have the same expression. */
 const ID = 'substr(idx, 21)';
 
-interface Row {
-  readonly json: string;
-  readonly updated_at: number;
-  readonly attempt: number | null;
-  readonly after_attempt: number | null;
+/** A row as it is stored. */
+type Row = JournalColumns & { readonly mac: string | null };
+
+interface WayRow {
+  readonly wallet: string;
+  readonly idx: string;
+  readonly to_idx: string;
+  readonly mac: string | null;
 }
 
-const COLUMNS = 'json, updated_at, attempt, after_attempt';
+const COLUMNS = 'wallet, idx, updated_at, status, json, attempt, after_attempt, mac';
 
 /** Rows of the journal, for ports that write them inside their own transactions. */
 export interface JournalRows {
   get(walletId: string, index: string): JournalRow | null;
+  /** The payments of rows, without those that do not fit. */
+  payments(rows: readonly Row[]): Payment[];
   /** The wallet's newest update. */
   tip(walletId: string): UpdatedIndex | null;
   /** See {@link PaymentJournal.latest}. */
@@ -50,13 +63,13 @@ export interface JournalRows {
   ledTo(walletId: string, index: string): string | null;
 }
 
-/** Prepares the statements of the journal. */
-export function journalRows(db: Database): JournalRows {
+/** Prepares the statements of the journal. A row that does not fit is not there. */
+export function journalRows(db: Database, signer: RowSigner): JournalRows {
   const byIndex = db.prepare<Row, [string, string]>(
     `SELECT ${COLUMNS} FROM journal WHERE wallet = ? AND idx = ?`,
   );
-  const byId = db.prepare<Row & { readonly status: string }, [string, string]>(
-    `SELECT ${COLUMNS}, status FROM journal INDEXED BY journal_by_id
+  const byId = db.prepare<Row, [string, string]>(
+    `SELECT ${COLUMNS} FROM journal INDEXED BY journal_by_id
      WHERE wallet = ? AND ${ID} = ? ORDER BY idx DESC`,
   );
   const byAttempt = db.prepare<Row, [string, string, number]>(
@@ -75,26 +88,31 @@ export function journalRows(db: Database): JournalRows {
   const lastMs = (walletId: string): number =>
     Math.max(last.get(walletId)?.updated_at ?? 0, removedTip.get(walletId)?.updated_at ?? 0);
   const upsert = db.prepare(
-    `INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
-     VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO journal (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
-       json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt`,
+       json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt,
+       mac = excluded.mac`,
   );
   const insertHidden = db.prepare(
-    `INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
-     VALUES (?1, ?2, 
+    `INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt, mac)
+     VALUES (?1, ?2,
        min(0, coalesce((SELECT updated_at FROM journal WHERE wallet = ?1 ORDER BY updated_at LIMIT 1), 0)) - 1,
-       ?3, ?4, ?5, ?6)`,
+       ?3, ?4, ?5, ?6, ?7)`,
   );
-  const setAttempt = db.prepare('UPDATE journal SET attempt = ? WHERE wallet = ? AND idx = ?');
+  const setAttempt = db.prepare(
+    'UPDATE journal SET attempt = ?, mac = ? WHERE wallet = ? AND idx = ?',
+  );
   const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
   const uncache = db.prepare('DELETE FROM cache WHERE wallet = ? AND idx = ?');
   const giveWay = db.prepare(
-    'INSERT OR REPLACE INTO given_way (wallet, idx, to_idx) VALUES (?, ?, ?)',
+    'INSERT OR REPLACE INTO given_way (wallet, idx, to_idx, mac) VALUES (?, ?, ?, ?)',
   );
-  const readWay = db.prepare<{ to_idx: string }, [string, string]>(
-    'SELECT to_idx FROM given_way WHERE wallet = ? AND idx = ?',
+  const readWay = db.prepare<WayRow, [string, string]>(
+    'SELECT wallet, idx, to_idx, mac FROM given_way WHERE wallet = ? AND idx = ?',
   );
+  const fits = (row: Row) => signer.fits(SIGNED.journal, row);
+  const decodeRow = (row: Row | null): JournalRow | null =>
+    row && fits(row) ? journalRowOf(row) : null;
   const removeRow = (walletId: string, index: string) => {
     // Later rows must come after the removed one, also when the clock is set back meanwhile.
     const beforeMs = lastMs(walletId);
@@ -104,6 +122,7 @@ export function journalRows(db: Database): JournalRows {
   };
   return {
     get: (walletId, index) => decodeRow(byIndex.get(walletId, index)),
+    payments: (rows) => rows.filter(fits).map(paymentOf),
     tip(walletId) {
       const newest = last.get(walletId);
       return newest && updatedIndex(newest.updated_at, idOfIndex(newest.idx));
@@ -111,6 +130,7 @@ export function journalRows(db: Database): JournalRows {
     latest(walletId, id) {
       let newest: Row | null = null;
       for (const row of byId.iterate(walletId, id)) {
+        if (!fits(row)) continue;
         if (row.status !== 'failed') return decodeRow(row);
         newest ??= row;
       }
@@ -119,51 +139,62 @@ export function journalRows(db: Database): JournalRows {
     ofAttempt: (walletId, id, attempt) => decodeRow(byAttempt.get(walletId, id, attempt)),
     put(walletId, { payment, attempt, afterAttempt }, nowMs, beforeMs = lastMs(walletId)) {
       const updated = { ...payment, updatedAtMs: Math.max(nowMs, beforeMs + 1) };
-      upsert.run(
-        walletId,
-        updated.index,
-        updated.updatedAtMs,
-        updated.status,
-        JSON.stringify(encodePayment(updated)),
-        attempt,
-        afterAttempt,
-      );
+      const row = columnsOfJournal(walletId, { payment: updated, attempt, afterAttempt });
+      upsert.run(...Object.values(row), signer.mac(SIGNED.journal, row));
       return updated;
     },
-    putHidden(walletId, { payment, attempt, afterAttempt }) {
-      const { index, status } = payment;
-      const json = JSON.stringify(encodePayment(payment));
-      insertHidden.run(walletId, index, status, json, attempt, afterAttempt);
+    putHidden(walletId, hidden) {
+      const row = columnsOfJournal(walletId, { ...hidden, isHidden: true });
+      const { idx, status, json, attempt, after_attempt: afterAttempt } = row;
+      const mac = signer.mac(SIGNED.journal, row);
+      insertHidden.run(walletId, idx, status, json, attempt, afterAttempt, mac);
     },
-    setAttempt: (walletId, index, attempt) => void setAttempt.run(attempt, walletId, index),
+    setAttempt(walletId, index, attempt) {
+      const row = byIndex.get(walletId, index);
+      if (row === null || !fits(row)) return;
+      setAttempt.run(attempt, signer.mac(SIGNED.journal, { ...row, attempt }), walletId, index);
+    },
     remove: removeRow,
     giveWay(walletId, index, to) {
       removeRow(walletId, index);
-      giveWay.run(walletId, index, to);
+      const row = { wallet: walletId, idx: index, to_idx: to };
+      giveWay.run(...Object.values(row), signer.mac(SIGNED.givenWay, row));
     },
-    ledTo: (walletId, index) => readWay.get(walletId, index)?.to_idx ?? null,
+    ledTo(walletId, index) {
+      const row = readWay.get(walletId, index);
+      return row && signer.fits(SIGNED.givenWay, row) ? row.to_idx : null;
+    },
   };
 }
 
 /** Returns the {@link PaymentJournal} over SQLite. */
 export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows): PaymentJournal {
-  const after = db.prepare<Pick<Row, 'json'>, [string, number, string, number]>(
-    `SELECT json FROM journal WHERE wallet = ? AND (updated_at, ${ID}) > (?, ?) ORDER BY updated_at LIMIT ?`,
+  const after = db.prepare<Row, [string, number, string, number]>(
+    `SELECT ${COLUMNS} FROM journal WHERE wallet = ? AND (updated_at, ${ID}) > (?, ?) ORDER BY updated_at LIMIT ?`,
   );
-  const open = db.prepare<Pick<Row, 'json'>, [string]>(
-    "SELECT json FROM journal INDEXED BY journal_open WHERE wallet = ? AND status = 'pending' ORDER BY idx",
+  const open = db.prepare<Row, [string]>(
+    `SELECT ${COLUMNS} FROM journal INDEXED BY journal_open WHERE wallet = ? AND status = 'pending' ORDER BY idx`,
   );
   // The prefix of the payment's id stands in the index, so that the rows of other payments are not read.
-  const openOnchain = db.prepare<Pick<Row, 'json'>, [string]>(
-    `SELECT json FROM journal INDEXED BY journal_open
+  const openOnchain = db.prepare<Row, [string]>(
+    `SELECT ${COLUMNS} FROM journal INDEXED BY journal_open
      WHERE wallet = ? AND status = 'pending' AND substr(idx, 21, 3) IN ('os_', 'or_') ORDER BY idx`,
   );
   return {
     tip: async (walletId) => rows.tip(walletId),
     async updatedAfter(walletId, start, limit) {
-      const [atMs, id] =
+      const payments: Payment[] = [];
+      let [atMs, id]: [number, string] =
         start === null ? [0, ''] : [updatedAtOfIndex(start), idOfUpdatedIndex(start)];
-      return after.all(walletId, atMs, id, limit).map(decode);
+      for (;;) {
+        const wanted = limit - payments.length;
+        const page = after.all(walletId, atMs, id, wanted);
+        payments.push(...rows.payments(page));
+        const last = page.at(-1);
+        // Rows that do not fit are left out, and do not end the page.
+        if (page.length < wanted || payments.length === limit || !last) return payments;
+        [atMs, id] = [last.updated_at, idOfIndex(last.idx)];
+      }
     },
     async get(walletId, index) {
       const row = rows.get(walletId, index);
@@ -177,8 +208,8 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
         const row = rows.get(walletId, index);
         return row?.isHidden ? rows.put(walletId, row, row.payment.createdAtMs) : null;
       }),
-    open: async (walletId) => open.all(walletId).map(decode),
-    openOnchain: async (walletId) => openOnchain.all(walletId).map(decode),
+    open: async (walletId) => rows.payments(open.all(walletId)),
+    openOnchain: async (walletId) => rows.payments(openOnchain.all(walletId)),
     setPersonalNote: (walletId, index, note, nowMs) =>
       queue.write(() => {
         const row = rows.get(walletId, index);
@@ -187,19 +218,4 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
         return rows.put(walletId, { ...row, payment }, nowMs);
       }),
   };
-}
-
-function decode(row: Pick<Row, 'json'>): Payment {
-  return decodePayment(JSON.parse(row.json));
-}
-
-function decodeRow(row: Row | null): JournalRow | null {
-  return (
-    row && {
-      payment: decode(row),
-      attempt: row.attempt,
-      afterAttempt: row.after_attempt,
-      isHidden: row.updated_at < 0,
-    }
-  );
 }

@@ -1,15 +1,14 @@
 import type { Database } from 'bun:sqlite';
 import type { PaymentId } from '../../model/payment-index.ts';
-import type { NameRecord, NameStore } from '../ports.ts';
+import { columnsOfName, type NameColumns, nameOf } from '../columns/name.ts';
+import type { NameStore } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-interface Row {
-  readonly wallet: string;
-  readonly node_kind: string;
-  readonly username: string;
-  readonly offer: string | null;
-  readonly window_at: number;
-}
+type Row = NameColumns & { readonly mac: string | null };
+
+const COLUMNS = 'wallet, node_kind, username, offer, window_at, mac';
 
 /** Rows of the unpaid invoices of names, for the transaction that ends a payment. */
 export interface NameInvoiceRows {
@@ -23,17 +22,18 @@ export function nameInvoiceRows(db: Database): NameInvoiceRows {
 }
 
 /** Returns the {@link NameStore} over SQLite. */
-export function sqliteNames(db: Database, queue: WriteQueue, invoices: NameInvoiceRows): NameStore {
-  const byWallet = db.prepare<Row, [string]>(
-    'SELECT wallet, node_kind, username, offer, window_at FROM name WHERE wallet = ?',
-  );
-  const byUsername = db.prepare<Row, [string]>(
-    'SELECT wallet, node_kind, username, offer, window_at FROM name WHERE username = ?',
-  );
+export function sqliteNames(
+  db: Database,
+  queue: WriteQueue,
+  invoices: NameInvoiceRows,
+  signer: RowSigner,
+): NameStore {
+  const byWallet = db.prepare<Row, [string]>(`SELECT ${COLUMNS} FROM name WHERE wallet = ?`);
+  const byUsername = db.prepare<Row, [string]>(`SELECT ${COLUMNS} FROM name WHERE username = ?`);
   const put = db.prepare(
-    `INSERT INTO name (wallet, node_kind, username, offer, window_at) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO name (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (wallet) DO UPDATE SET node_kind = excluded.node_kind,
-       username = excluded.username, offer = excluded.offer, window_at = excluded.window_at`,
+       username = excluded.username, offer = excluded.offer, window_at = excluded.window_at, mac = excluded.mac`,
   );
   const forgetExpired = db.prepare('DELETE FROM name_invoice WHERE wallet = ? AND expires_at <= ?');
   const count = db.prepare<{ open: number; of_source: number }, [string, string]>(
@@ -43,6 +43,7 @@ export function sqliteNames(db: Database, queue: WriteQueue, invoices: NameInvoi
   const insert = db.prepare(
     'INSERT INTO name_invoice (wallet, id, source, expires_at) VALUES (?, ?, ?, ?)',
   );
+  const recordOf = (row: Row | null) => (row && signer.fits(SIGNED.name, row) ? nameOf(row) : null);
   return {
     ofWallet: async (walletId) => recordOf(byWallet.get(walletId)),
     find: async (username) => recordOf(byUsername.get(username)),
@@ -52,7 +53,8 @@ export function sqliteNames(db: Database, queue: WriteQueue, invoices: NameInvoi
           current: recordOf(byWallet.get(walletId)),
           holder: recordOf(byUsername.get(username)),
         });
-        put.run(record.walletId, record.nodeKind, record.username, record.offer, record.windowAtMs);
+        const row = columnsOfName(record);
+        put.run(...Object.values(row), signer.mac(SIGNED.name, row));
         return record;
       }),
     takePlace: (walletId, { id, source, expiresAtMs }, { nowMs, most, mostOfSource }) =>
@@ -65,16 +67,4 @@ export function sqliteNames(db: Database, queue: WriteQueue, invoices: NameInvoi
       }),
     givePlaceBack: (walletId, id) => queue.write(() => invoices.remove(walletId, id)),
   };
-}
-
-function recordOf(row: Row | null): NameRecord | null {
-  return (
-    row && {
-      walletId: row.wallet,
-      nodeKind: row.node_kind,
-      username: row.username,
-      offer: row.offer,
-      windowAtMs: row.window_at,
-    }
-  );
 }

@@ -9,6 +9,8 @@ import type {
   ObservationStore,
   ObservedPayment,
 } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { JournalRows } from './journal.ts';
@@ -29,14 +31,17 @@ interface ObservationParts {
   readonly nameInvoices: NameInvoiceRows;
   readonly endpoints: WebhookEndpointRows;
   readonly keys: IdempotencyRows;
+  readonly signer: RowSigner;
 }
 
 /** Returns the {@link ObservationStore} over SQLite. */
 export function sqliteObservations(
   db: Database,
   queue: WriteQueue,
-  { journal, spends, fetched, watches, spending, nameInvoices, endpoints, keys }: ObservationParts,
+  parts: ObservationParts,
 ): ObservationStore {
+  const { journal, spends, fetched, watches, spending, nameInvoices, endpoints, keys, signer } =
+    parts;
   const readCursor = db.prepare<{ cursor: string | null }, [string]>(
     'SELECT cursor FROM feed_cursor WHERE wallet = ?',
   );
@@ -51,8 +56,8 @@ export function sqliteObservations(
     'SELECT seq FROM delivery WHERE id = ? LIMIT 1',
   );
   const insertDelivery = db.prepare(
-    `INSERT INTO delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?7, ?7)`,
+    `INSERT INTO delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at, mac)
+     VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?7, ?7, ?8)`,
   );
 
   function candidates(
@@ -141,7 +146,9 @@ export function sqliteObservations(
     if (draft === null || findDelivery.get(draft.id) !== null) return 0;
     const { id, event, body, createdAtMs } = draft;
     for (const endpoint of draft.endpoints) {
-      insertDelivery.run(id, endpoint, event, walletId, payment.index, body, createdAtMs);
+      const { index: idx } = payment;
+      const row = { id, endpoint, event, wallet: walletId, idx, body, created_at: createdAtMs };
+      insertDelivery.run(...Object.values(row), signer.mac(SIGNED.delivery, row));
     }
     return draft.endpoints.length;
   }

@@ -1,15 +1,18 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
-import type { DeliveryJson } from '../../model/delivery.ts';
 import { CONFIGURED_ENDPOINT } from '../../model/webhook-endpoint.ts';
+import { CHANGED_IN_DATABASE, type DeliveryStanding, deliveryJson } from '../columns/delivery.ts';
 import type { DueDelivery, Outbox, QueuedEndpoint } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { DeliveryAttemptRows } from './delivery-attempts.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** The columns of the delivery log: everything but the body. */
+type Row = DeliveryStanding & { readonly mac: string | null };
+
 const COLUMNS =
-  'id, endpoint, event AS "type", idx AS "index", state, attempts, last_error, due_at AS next_attempt_at, delivered_at, created_at';
+  'id, endpoint, event, wallet, idx, state, body, attempts, last_error, due_at, delivered_at, created_at, mac';
 
 /** The `seq` of the newest settled delivery; with OFFSET, of an older one. */
 const NEWEST_SETTLED = `SELECT seq FROM delivery WHERE body IS NOT NULL AND state != 'pending'
@@ -30,18 +33,23 @@ export function sqliteOutbox(
   db: Database,
   queue: WriteQueue,
   attempts: DeliveryAttemptRows,
+  signer: RowSigner,
 ): Outbox {
   const owner = hex.encode(randomBytes(8));
-  const due = db.prepare<DueDelivery, [string, number, number]>(
-    `SELECT id, endpoint, body, attempts FROM delivery
+  const due = db.prepare<Row, [string, number, number]>(
+    `SELECT ${COLUMNS} FROM delivery
      WHERE endpoint = ? AND state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?`,
   );
-  const stranded = db.prepare<DueDelivery, [string, number, number]>(
-    `SELECT id, endpoint, body, attempts FROM delivery
+  const stranded = db.prepare<Row, [string, number, number]>(
+    `SELECT ${COLUMNS} FROM delivery
      WHERE endpoint = ? AND state = 'pending' AND due_at > ? ORDER BY due_at LIMIT ?`,
   );
   const lease = db.prepare(
     "UPDATE delivery SET due_at = ?, lease_owner = ? WHERE id = ? AND endpoint = ? AND state = 'pending'",
+  );
+  const giveUp = db.prepare(
+    `UPDATE delivery SET state = 'failed', last_error = '${CHANGED_IN_DATABASE}', due_at = NULL,
+       lease_owner = NULL WHERE id = ? AND endpoint = ?`,
   );
   const release = db.prepare(
     `UPDATE delivery SET due_at = ?, lease_owner = NULL
@@ -104,8 +112,15 @@ export function sqliteOutbox(
       queue.write(() => {
         const rows = due.all(endpoint, nowMs, limit);
         rows.push(...stranded.all(endpoint, lastPossibleMs, limit - rows.length));
-        for (const { id } of rows) lease.run(leaseUntilMs, owner, id, endpoint);
-        return rows;
+        const claimed: DueDelivery[] = [];
+        for (const row of rows) {
+          const { id, body, attempts: made } = row;
+          if (signer.fits(SIGNED.delivery, row)) {
+            lease.run(leaseUntilMs, owner, id, endpoint);
+            claimed.push({ id, endpoint, body, attempts: made });
+          } else giveUp.run(id, endpoint);
+        }
+        return claimed;
       }),
     delivered: ({ id, endpoint }, attempt) =>
       queue.write(() => {
@@ -138,7 +153,8 @@ export function sqliteOutbox(
         bindings.push(before.id, before.endpoint);
       }
       const sql = `SELECT ${COLUMNS} FROM delivery WHERE ${where} ORDER BY seq DESC LIMIT ?`;
-      return db.query<DeliveryJson, SQLQueryBindings[]>(sql).all(...bindings, limit);
+      const rows = db.query<Row, SQLQueryBindings[]>(sql).all(...bindings, limit);
+      return rows.filter((row) => signer.fits(SIGNED.delivery, row)).map(deliveryJson);
     },
     attempts: async (query) => attempts.list(query),
     redeliver: (which) =>

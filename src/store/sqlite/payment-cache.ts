@@ -1,9 +1,12 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
-import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+import { isFinal, type Payment } from '../../model/payment.ts';
+import type { UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
+import { type CachedColumns, columnsOfCached } from '../columns/cached.ts';
 import { mayGiveWay } from '../giving-way.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /**
@@ -15,13 +18,21 @@ const MOST_LOGGED = 1000;
 /** Rows of a statement. Within one, SQLite goes on where an index ended; a new one searches that place again. */
 const ROWS = 25;
 
+type Row = CachedColumns & { readonly mac: string | null };
+
+const COLUMNS = 'wallet, idx, status, direction, rail, json, mac';
+
 interface Counts {
   readonly numNew: number;
   readonly numUpdated: number;
 }
 
 /** Returns the {@link PaymentCache} over SQLite. */
-export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCache {
+export function sqlitePaymentCache(
+  db: Database,
+  queue: WriteQueue,
+  signer: RowSigner,
+): PaymentCache {
   const readCursor = db.prepare<{ updated_idx: string }, [string]>(
     'SELECT updated_idx FROM cache_cursor WHERE wallet = ?',
   );
@@ -29,33 +40,44 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
     `INSERT INTO cache_cursor (wallet, updated_idx) VALUES (?, ?)
      ON CONFLICT (wallet) DO UPDATE SET updated_idx = max(updated_idx, excluded.updated_idx)`,
   );
-  const readRow = db.prepare<{ json: string; status: string }, [string, string]>(
-    'SELECT json, status FROM cache WHERE wallet = ? AND idx = ?',
+  const readRow = db.prepare<Row, [string, string]>(
+    `SELECT ${COLUMNS} FROM cache WHERE wallet = ? AND idx = ?`,
   );
   const insertRow = db.prepare(insertOf(1));
   const insertRows = db.prepare(insertOf(ROWS));
   const updateRow = db.prepare(
-    'UPDATE cache SET status = ?, json = ? WHERE wallet = ? AND idx = ? AND json != ?2',
+    'UPDATE cache SET status = ?, json = ?, mac = ? WHERE wallet = ? AND idx = ? AND json != ?2',
   );
   const isJournaled = db.prepare('SELECT 1 FROM journal WHERE wallet = ? AND idx = ?');
   const clearRows = db.prepare('DELETE FROM cache WHERE wallet = ?');
   const clearCursor = db.prepare('DELETE FROM cache_cursor WHERE wallet = ?');
 
+  const fits = (row: Row) => signer.fits(SIGNED.cache, row);
+
+  function signed(walletId: string, payment: Payment): Row {
+    const row = columnsOfCached(walletId, payment);
+    return { ...row, mac: signer.mac(SIGNED.cache, row) };
+  }
+
+  function update({ wallet, idx, status, json, mac }: Row): number {
+    return updateRow.run(status, json, mac, wallet, idx).changes;
+  }
+
   let logged = 0;
 
   function put(walletId: string, payments: readonly Payment[]): Counts {
-    const rows = payments.map(rowOf);
+    const rows = payments.map((payment) => signed(walletId, payment));
     let [numNew, numUpdated] = [0, 0];
     while (rows.length > 0) {
       const isEnough = rows.length >= ROWS;
       const some = rows.splice(0, isEnough ? ROWS : 1);
-      const { changes } = (isEnough ? insertRows : insertRow).run(walletId, ...some.flat());
+      const { changes } = (isEnough ? insertRows : insertRow).run(
+        ...some.flatMap((row) => Object.values(row)),
+      );
       numNew += changes;
       if (changes === some.length) continue;
       // A row that was just inserted does not differ from what is stored.
-      for (const [index, status, , , json] of some) {
-        numUpdated += updateRow.run(status, json, walletId, index).changes;
-      }
+      for (const row of some) numUpdated += update(row);
     }
     return { numNew, numUpdated };
   }
@@ -81,29 +103,19 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
     },
     async get(walletId, index) {
       const row = readRow.get(walletId, index);
-      return row && { json: row.json, final: isFinal({ status: row.status as Payment['status'] }) };
+      return row && fits(row) ? { json: row.json, final: isFinal(row) } : null;
     },
     async list(walletId, query) {
       const { sql, bindings } = listQuery(walletId, query);
-      const rows = db
-        .query<{ idx: string; json: string }, SQLQueryBindings[]>(sql)
-        .all(...bindings);
+      const rows = db.query<Row, SQLQueryBindings[]>(sql).all(...bindings);
       const page = rows.slice(0, query.limit);
       const more = rows.length > query.limit;
       return {
-        json: page.map((row) => row.json),
-        nextIndex: more ? ((page.at(-1)?.idx as PaymentIndex | undefined) ?? null) : null,
+        json: page.filter(fits).map((row) => row.json),
+        nextIndex: more ? (page.at(-1)?.idx ?? null) : null,
       };
     },
-    refresh: (walletId, payment) =>
-      queue.write(() => {
-        updateRow.run(
-          payment.status,
-          JSON.stringify(encodePayment(payment)),
-          walletId,
-          payment.index,
-        );
-      }),
+    refresh: (walletId, payment) => queue.write(() => void update(signed(walletId, payment))),
     clear: (walletId) =>
       queue.write(() => {
         clearRows.run(walletId);
@@ -112,16 +124,11 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
   };
 }
 
-/** Inserts rows that are not there yet. The wallet is the first value, and each row is a {@link rowOf}. */
+/** Inserts rows that are not there yet. */
 function insertOf(rows: number): string {
-  const values = Array.from({ length: rows }, () => '(?1, ?, ?, ?, ?, ?)');
-  return `INSERT INTO cache (wallet, idx, status, direction, rail, json) VALUES ${values.join(', ')}
+  const values = Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?, ?)');
+  return `INSERT INTO cache (${COLUMNS}) VALUES ${values.join(', ')}
     ON CONFLICT DO NOTHING`;
-}
-
-function rowOf(payment: Payment) {
-  const { index, status, direction, rail } = payment;
-  return [index, status, direction, rail, JSON.stringify(encodePayment(payment))] as const;
 }
 
 /** Reads one row more than was asked for, to know whether there is a next page. */
@@ -131,7 +138,7 @@ function listQuery(
 ): { sql: string; bindings: SQLQueryBindings[] } {
   const { where, values, order } = cacheConditions(walletId, query);
   return {
-    sql: `SELECT idx, json FROM cache WHERE ${where} ORDER BY idx ${order} LIMIT ?`,
+    sql: `SELECT ${COLUMNS} FROM cache WHERE ${where} ORDER BY idx ${order} LIMIT ?`,
     bindings: [...values, query.limit + 1],
   };
 }

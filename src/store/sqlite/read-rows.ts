@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { openDatabase } from './open.ts';
+import { requireFittingKey, type SigningOptions } from './signing.ts';
 
 /** A value of SQLite, where every integer is a bigint. */
 export type StoredValue = string | bigint | Uint8Array | null;
@@ -8,6 +9,8 @@ export type StoredValue = string | bigint | Uint8Array | null;
 export interface StoredRows {
   /** The rows of a table, in the order in which they were made where the table has one. */
   rows(table: string): Iterable<Readonly<Record<string, StoredValue>>>;
+  /** Whether rows are signed, and the copies of them therefore too. */
+  readonly isSigned: boolean;
   close(): void;
 }
 
@@ -15,8 +18,9 @@ export interface StoredRows {
  * Opens the rows of a store's file, whose schema is brought up to date first. The caller owns the data directory.
  * Throws StoreUnusable as opening the store does.
  */
-export function openStoredRows(path: string): StoredRows {
+export function openStoredRows(path: string, signing: SigningOptions): StoredRows {
   const current = openDatabase(path);
+  const isSigned = requireFittingKey(current, signing).signed_with !== null;
   // Then the file alone holds everything, without the log beside it.
   current.run('PRAGMA wal_checkpoint(TRUNCATE)');
   current.close();
@@ -24,6 +28,7 @@ export function openStoredRows(path: string): StoredRows {
   return {
     rows: (table) =>
       db.query<Record<string, StoredValue>, []>(`SELECT * FROM "${table}" ORDER BY 1`).iterate(),
+    isSigned,
     close: () => db.close(),
   };
 }

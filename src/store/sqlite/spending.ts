@@ -1,16 +1,21 @@
 import type { Database } from 'bun:sqlite';
 import type { BudgetPeriod } from '../../model/budget.ts';
+import { type BudgetSums, sumsOf } from '../budget-sums.ts';
+import { type SpendingColumns, withoutCopies } from '../columns/spending.ts';
 import type { BudgetReservation, PeriodStart } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
+import type { BudgetTable } from './budget-table.ts';
 
 /** What clients have spent and reserved, for ports that write it inside their own transactions. */
 export interface SpendingRows {
-  /**
-   * What a client with a budget has spent and reserved in the period that starts at `startsAtMs` and in all later ones,
-   * in millisatoshis. There is one row for each period, however many payments it had.
-   */
-  sum(walletId: string, clientPk: string, startsAtMs: number): bigint;
-  /** Computes the client's sums again for the period of its budget. A client without a budget has none. */
-  sumUp(walletId: string, clientPk: string, periodStart: PeriodStart): void;
+  /** Computes what the client has spent and reserved in each period. */
+  sums(
+    walletId: string,
+    clientPk: string,
+    period: BudgetPeriod,
+    periodStart: PeriodStart,
+  ): BudgetSums;
   /** Reserves an amount under a name, in the period of its time. */
   reserve(
     walletId: string,
@@ -22,124 +27,89 @@ export interface SpendingRows {
   close(walletId: string, name: string, costMsat: bigint, periodStart: PeriodStart): void;
   /** Whether the cost of that name is settled. */
   isSettled(walletId: string, name: string): boolean;
+  /** The client that reserved or spent under that name; null where none did. */
+  clientOf(walletId: string, name: string): string | null;
   /** Gives back the reservation of that name. What is settled stays. */
   release(walletId: string, name: string, periodStart: PeriodStart): void;
   /** {@link release} that gives back what is settled too. */
   undo(walletId: string, name: string, periodStart: PeriodStart): void;
 }
 
-/** What is added to the sum of the period that contains `atMs`; it may be negative. */
-interface SumChange {
-  readonly clientPk: string;
-  readonly atMs: number;
-  readonly amountMsat: bigint;
-}
-
-interface Row {
-  readonly seq: number;
-  readonly client_pk: string;
-  readonly at: number;
-  readonly amount: string;
-}
+type Row = SpendingColumns & { readonly seq: number; readonly mac: string | null };
 
 /**
- * Prepares the statements of spending and its sums. The spending of every client is stored, so that a budget set later
- * counts it; sums exist only for clients with a budget. Amounts are read as text, because they exceed what a double
- * holds.
+ * Prepares the statements of spending. The spending of every client is stored, so that a budget set later counts it;
+ * sums exist only for clients with a budget. Amounts are read as text, because they exceed what a double holds.
  */
-export function spendingRows(db: Database): SpendingRows {
-  const readPeriod = db.prepare<{ period: string }, [string, string]>(
-    'SELECT period FROM budget WHERE wallet = ? AND client_pk = ?',
+export function spendingRows(db: Database, signer: RowSigner, budgets: BudgetTable): SpendingRows {
+  const columns =
+    'seq, wallet, idx, client_pk, at, CAST(amount_msat AS TEXT) AS amount_msat, settled, mac';
+  const ofClient = db.prepare<Row, [string, string]>(
+    `SELECT ${columns} FROM spending WHERE wallet = ? AND client_pk = ?`,
   );
-  const readSum = db.prepare<{ amount_msat: string }, [string, string, number]>(
-    'SELECT amount_msat FROM spent WHERE wallet = ? AND client_pk = ? AND starts_at = ?',
-  );
-  const readSums = db.prepare<{ amount_msat: string }, [string, string, number]>(
-    'SELECT amount_msat FROM spent WHERE wallet = ? AND client_pk = ? AND starts_at >= ?',
-  );
-  const writeSum = db.prepare(
-    'INSERT OR REPLACE INTO spent (wallet, client_pk, starts_at, amount_msat) VALUES (?, ?, ?, ?)',
-  );
-  const clearSums = db.prepare('DELETE FROM spent WHERE wallet = ? AND client_pk = ?');
-  const all = db.prepare<{ at: number; amount: string }, [string, string]>(
-    'SELECT at, CAST(amount_msat AS TEXT) AS amount FROM spending WHERE wallet = ? AND client_pk = ?',
-  );
-  const ofName = `SELECT seq, client_pk, at, CAST(amount_msat AS TEXT) AS amount FROM spending
-     WHERE wallet = ? AND idx = ?`;
-  const held = db.prepare<Row, [string, string]>(`${ofName} AND NOT settled`);
-  const counted = db.prepare<Row, [string, string]>(ofName);
-  const settled = db.prepare(
-    'SELECT 1 FROM spending WHERE wallet = ? AND idx = ? AND settled LIMIT 1',
+  const ofName = db.prepare<Row, [string, string]>(
+    `SELECT ${columns} FROM spending WHERE wallet = ? AND idx = ?`,
   );
   const insert = db.prepare(
-    'INSERT INTO spending (wallet, client_pk, at, idx, amount_msat, settled) VALUES (?, ?, ?, ?, ?, 0)',
+    'INSERT INTO spending (wallet, client_pk, at, idx, amount_msat, settled, mac) VALUES (?, ?, ?, ?, ?, 0, ?)',
   );
-  const settle = db.prepare('UPDATE spending SET amount_msat = ?, settled = 1 WHERE seq = ?');
+  const settle = db.prepare(
+    'UPDATE spending SET amount_msat = ?, settled = 1, mac = ? WHERE seq = ?',
+  );
   const remove = db.prepare('DELETE FROM spending WHERE seq = ?');
 
-  function periodOf(walletId: string, clientPk: string): BudgetPeriod | null {
-    return (readPeriod.get(walletId, clientPk)?.period as BudgetPeriod | undefined) ?? null;
-  }
-
-  function sum(walletId: string, clientPk: string, startsAtMs: number): bigint {
-    return BigInt(readSum.get(walletId, clientPk, startsAtMs)?.amount_msat ?? '0');
-  }
-
-  function add(
-    walletId: string,
-    { clientPk, atMs, amountMsat }: SumChange,
-    periodStart: PeriodStart,
-  ): void {
-    const period = periodOf(walletId, clientPk);
-    if (period === null || amountMsat === 0n) return;
-    const startsAtMs = periodStart(period, atMs);
-    const after = sum(walletId, clientPk, startsAtMs) + amountMsat;
-    writeSum.run(walletId, clientPk, startsAtMs, `${after}`);
-  }
+  const fitting = (rows: Row[]) => rows.filter((row) => signer.fits(SIGNED.spending, row));
+  const named = (walletId: string, name: string) => fitting(ofName.all(walletId, name));
 
   function giveBack(walletId: string, rows: readonly Row[], periodStart: PeriodStart): void {
-    for (const { seq, client_pk: clientPk, at: atMs, amount } of rows) {
-      remove.run(seq);
-      add(walletId, { clientPk, atMs, amountMsat: -BigInt(amount) }, periodStart);
+    for (const { seq } of rows) remove.run(seq);
+    for (const { client_pk: clientPk, at: atMs, amount_msat: amount } of withoutCopies(rows)) {
+      budgets.add(walletId, clientPk, { atMs, amountMsat: -BigInt(amount) }, periodStart);
     }
   }
 
   const release: SpendingRows['release'] = (walletId, name, periodStart) =>
-    giveBack(walletId, held.all(walletId, name), periodStart);
+    giveBack(
+      walletId,
+      named(walletId, name).filter(({ settled }) => settled === 0),
+      periodStart,
+    );
 
   return {
-    sum: (walletId, clientPk, startsAtMs) =>
-      readSums
-        .all(walletId, clientPk, startsAtMs)
-        .reduce((total, row) => total + BigInt(row.amount_msat), 0n),
-    sumUp(walletId, clientPk, periodStart) {
-      clearSums.run(walletId, clientPk);
-      const period = periodOf(walletId, clientPk);
-      if (period === null) return;
-      const sums = new Map<number, bigint>();
-      for (const { at, amount } of all.iterate(walletId, clientPk)) {
-        const startsAtMs = periodStart(period, at);
-        sums.set(startsAtMs, (sums.get(startsAtMs) ?? 0n) + BigInt(amount));
-      }
-      for (const [startsAtMs, total] of sums) {
-        writeSum.run(walletId, clientPk, startsAtMs, `${total}`);
-      }
-    },
+    sums: (walletId, clientPk, period, periodStart) =>
+      sumsOf(
+        fitting(ofClient.all(walletId, clientPk)).map(({ at, amount_msat: amount }) => ({
+          atMs: at,
+          amountMsat: BigInt(amount),
+        })),
+        period,
+        periodStart,
+      ),
     reserve(walletId, name, { clientPk, amountMsat, nowMs: atMs }, periodStart) {
-      insert.run(walletId, clientPk, atMs, name, amountMsat);
-      add(walletId, { clientPk, atMs, amountMsat }, periodStart);
+      const mac = signer.mac(SIGNED.spending, {
+        wallet: walletId,
+        idx: name,
+        client_pk: clientPk,
+        at: atMs,
+        amount_msat: `${amountMsat}`,
+        settled: 0,
+      });
+      insert.run(walletId, clientPk, atMs, name, amountMsat, mac);
+      budgets.add(walletId, clientPk, { atMs, amountMsat }, periodStart);
     },
     close(walletId, name, costMsat, periodStart) {
       if (costMsat === 0n) return release(walletId, name, periodStart);
-      for (const { seq, client_pk: clientPk, at: atMs, amount } of held.all(walletId, name)) {
-        settle.run(costMsat, seq);
-        const amountMsat = costMsat - BigInt(amount);
-        add(walletId, { clientPk, atMs, amountMsat }, periodStart);
+      const held = named(walletId, name).filter(({ settled }) => settled === 0);
+      for (const row of withoutCopies(held)) {
+        const closed = { ...row, amount_msat: `${costMsat}`, settled: 1 };
+        settle.run(costMsat, signer.mac(SIGNED.spending, closed), row.seq);
+        const amountMsat = costMsat - BigInt(row.amount_msat);
+        budgets.add(walletId, row.client_pk, { atMs: row.at, amountMsat }, periodStart);
       }
     },
-    isSettled: (walletId, name) => settled.get(walletId, name) !== null,
+    isSettled: (walletId, name) => named(walletId, name).some(({ settled }) => settled === 1),
+    clientOf: (walletId, name) => named(walletId, name)[0]?.client_pk ?? null,
     release,
-    undo: (walletId, name, periodStart) =>
-      giveBack(walletId, counted.all(walletId, name), periodStart),
+    undo: (walletId, name, periodStart) => giveBack(walletId, named(walletId, name), periodStart),
   };
 }

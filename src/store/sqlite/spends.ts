@@ -1,7 +1,10 @@
 import type { Database } from 'bun:sqlite';
-import { decodePayment, encodePayment, idOf } from '../../model/payment.ts';
+import { idOf } from '../../model/payment.ts';
+import { asked, columnsOfSpend, known, type SpendColumns, spendOf } from '../columns/spend.ts';
 import { isOvertaken } from '../overtaken.ts';
-import type { BudgetReservation, BudgetRules, Spend, SpendState, SpendStore } from '../ports.ts';
+import type { BudgetReservation, BudgetRules, Spend, SpendStore } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { BudgetRows } from './budgets.ts';
 import type { FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
@@ -14,43 +17,56 @@ import type { WriteQueue } from './write-queue.ts';
 /** Rows of the spend table, for ports that write them inside their own transactions. */
 export interface SpendRows {
   get(walletId: string, index: string): Spend | null;
+  /** Every spend of the wallet, oldest first. */
+  list(walletId: string): Spend[];
+  /** Writes a new spend. Throws where there is one with its index. Its fetched invoice is not written. */
+  add(spend: Spend): void;
+  /** Writes a spend in the place of the one with its index. */
+  put(spend: Spend): void;
   /** Moves the spend to `known`, with the node's attempt where it has one. */
   known(walletId: string, index: string, attempt: number | null): void;
   remove(walletId: string, index: string): void;
 }
 
-interface Row {
-  readonly state: string;
-  readonly json: string;
-  readonly after_attempt: number | null;
-  readonly attempt: number | null;
-  readonly plan: string | null;
-  readonly invoice: string | null;
-  readonly caller: string;
-  readonly idempotency_key: string | null;
-}
+type Row = SpendColumns & { readonly mac: string | null };
 
-const COLUMNS = 'state, json, after_attempt, attempt, plan, caller, idempotency_key';
-const READ = `SELECT ${COLUMNS}, (SELECT f.invoice FROM fetched_invoice f
-    WHERE f.wallet = spend.wallet AND f.idx = spend.idx) AS invoice
-  FROM spend`;
+const COLUMNS =
+  'wallet, idx, state, json, after_attempt, attempt, plan, caller, idempotency_key, mac';
 
-/** Prepares the statements of the spend table. */
-export function spendRows(db: Database): SpendRows {
-  const read = db.prepare<Row, [string, string]>(`${READ} WHERE wallet = ? AND idx = ?`);
-  const known = db.prepare(
-    "UPDATE spend SET state = 'known', attempt = coalesce(attempt, ?) WHERE wallet = ? AND idx = ?",
+/** Prepares the statements of the spend table. A row that does not fit is not there. */
+export function spendRows(db: Database, signer: RowSigner, fetched: FetchedInvoiceRows): SpendRows {
+  const read = db.prepare<Row, [string, string]>(
+    `SELECT ${COLUMNS} FROM spend WHERE wallet = ? AND idx = ?`,
   );
+  const list = db.prepare<Row, [string]>(
+    `SELECT ${COLUMNS} FROM spend WHERE wallet = ? ORDER BY idx`,
+  );
+  const into = `INTO spend (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  const insert = db.prepare(`INSERT ${into}`);
+  const replace = db.prepare(`REPLACE ${into}`);
   const remove = db.prepare('DELETE FROM spend WHERE wallet = ? AND idx = ?');
-  const get = (walletId: string, index: string) => {
-    const row = read.get(walletId, index);
-    return row && decode(walletId, row);
+  const fits = (row: Row) => signer.fits(SIGNED.spend, row);
+  const decoded = (row: Row) => spendOf(row, fetched.get(row.wallet, row.idx));
+  const valuesOf = (spend: Spend) => {
+    const row = columnsOfSpend(spend);
+    return [...Object.values(row), signer.mac(SIGNED.spend, row)];
   };
-  return {
-    get,
-    known: (walletId, index, attempt) => void known.run(attempt, walletId, index),
+  const rows: SpendRows = {
+    get(walletId, index) {
+      const row = read.get(walletId, index);
+      return row && fits(row) ? decoded(row) : null;
+    },
+    list: (walletId) => list.all(walletId).filter(fits).map(decoded),
+    add: (spend) => void insert.run(...valuesOf(spend)),
+    put: (spend) => void replace.run(...valuesOf(spend)),
+    known(walletId, index, attempt) {
+      const spend = rows.get(walletId, index);
+      const shown = spend && known(spend, attempt);
+      if (shown) rows.put(shown);
+    },
     remove: (walletId, index) => void remove.run(walletId, index),
   };
+  return rows;
 }
 
 /** The tables that a spend's transactions touch. */
@@ -68,19 +84,6 @@ interface SpendParts {
 /** Returns the {@link SpendStore} over SQLite. */
 export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts): SpendStore {
   const { spends, fetched, journal, watches, budgets, spending, keys, counter } = parts;
-  const insert = db.prepare(
-    `INSERT INTO spend (wallet, idx, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?)`,
-  );
-  const ask = db.prepare(
-    `UPDATE spend SET state = iif(state = 'begun', 'asked', state), plan = coalesce(?, plan)
-     WHERE wallet = ? AND idx = ?`,
-  );
-  // A failed payment has no caller here: its reservation was given back, and any caller may send it again.
-  const caller = db.prepare<{ caller: string }, [string, string]>(
-    `SELECT caller FROM spend WHERE wallet = ?1 AND idx = ?2 AND caller != 'owner'
-     UNION ALL SELECT client_pk FROM spending WHERE wallet = ?1 AND idx = ?2 LIMIT 1`,
-  );
-  const unfinished = db.prepare<Row, [string]>(`${READ} WHERE wallet = ? ORDER BY idx`);
   const wallets = db.prepare<{ wallet: string }, []>('SELECT DISTINCT wallet FROM spend');
 
   function reserve(
@@ -108,7 +111,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
   return {
     begin: (walletId, spend, rules) =>
       queue.write(() => {
-        const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
+        const { payment, state, reservation } = spend;
         const { index } = payment;
         if (spend.journaled) {
           const latest = journal.latest(walletId, idOf(payment))?.payment ?? null;
@@ -119,8 +122,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
           }
         }
         if (reservation) reserve(walletId, index, reservation, rules);
-        const json = JSON.stringify(encodePayment(payment));
-        insert.run(walletId, index, state, json, afterAttempt, plan, caller, idempotencyKey);
+        spends.add({ ...spend, walletId, attempt: null });
         if (spend.fetchedInvoice !== null) fetched.add(walletId, index, spend.fetchedInvoice);
         watches.add(walletId, { kind: 'payment', index });
         if (state === 'asked') bind(walletId, spend, spend.journaled);
@@ -135,7 +137,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
             `The spend ${index} is not stored, so the node must not be asked to send it.`,
           );
         }
-        ask.run(plan, walletId, index);
+        spends.put(asked(spend, plan));
         if (spend.state === 'begun') bind(walletId, spend, journaled);
       }),
     abandon: (walletId, index, periodStart) =>
@@ -153,8 +155,12 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
       }),
     get: async (walletId, index) => spends.get(walletId, index),
     fetchedInvoice: async (walletId, index) => fetched.get(walletId, index),
-    callerOf: async (walletId, index) => caller.get(walletId, index)?.caller ?? null,
-    unfinished: async (walletId) => unfinished.all(walletId).map((row) => decode(walletId, row)),
+    // A failed payment has no caller here: its reservation was given back, and any caller may send it again.
+    async callerOf(walletId, index) {
+      const caller = spends.get(walletId, index)?.caller ?? 'owner';
+      return caller === 'owner' ? spending.clientOf(walletId, index) : caller;
+    },
+    unfinished: async (walletId) => spends.list(walletId),
     wallets: async () => wallets.all().map(({ wallet }) => wallet),
     reserve: (walletId, name, reservation, rules) =>
       queue.write(() => {
@@ -164,19 +170,5 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         reserve(walletId, name, reservation, rules);
       }),
     settle: (...cost) => queue.write(() => spending.close(...cost)),
-  };
-}
-
-function decode(walletId: string, row: Row): Spend {
-  return {
-    walletId,
-    payment: decodePayment(JSON.parse(row.json)),
-    state: row.state as SpendState,
-    afterAttempt: row.after_attempt,
-    attempt: row.attempt,
-    plan: row.plan,
-    fetchedInvoice: row.invoice,
-    caller: row.caller,
-    idempotencyKey: row.idempotency_key,
   };
 }

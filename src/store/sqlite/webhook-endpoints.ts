@@ -1,33 +1,49 @@
 import type { Database } from 'bun:sqlite';
-import type { WebhookEvent } from '../../model/delivery.ts';
+import {
+  columnsOfEndpoint,
+  type EndpointColumns,
+  endpointOf,
+  renewed,
+} from '../columns/webhook-endpoint.ts';
 import type { EndpointRecord, WebhookEndpointStore } from '../ports.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Rows of the table of endpoints, for ports that read them inside their own transactions. */
 export interface WebhookEndpointRows {
+  find(id: string): EndpointRecord | null;
   /** The wallet's endpoints, oldest first. */
   list(walletId: string): EndpointRecord[];
+  /** Writes an endpoint, in the place of the one with its id where there is one. */
+  put(endpoint: EndpointRecord): void;
 }
 
-interface Row {
-  readonly id: string;
-  readonly wallet: string;
-  readonly url: string;
-  readonly events: string;
-  readonly description: string | null;
-  readonly secret: string;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-}
+type Row = EndpointColumns & { readonly mac: string | null };
 
-const COLUMNS = 'id, wallet, url, events, description, secret, created_at, expires_at';
+const COLUMNS = 'id, wallet, url, events, description, secret, created_at, expires_at, mac';
 
-/** Prepares the statement by which endpoints are listed. */
-export function webhookEndpointRows(db: Database): WebhookEndpointRows {
+/** Prepares the statements of the table of endpoints. A row that does not fit is not there. */
+export function webhookEndpointRows(db: Database, signer: RowSigner): WebhookEndpointRows {
+  const find = db.prepare<Row, [string]>(`SELECT ${COLUMNS} FROM webhook_endpoint WHERE id = ?`);
   const list = db.prepare<Row, [string]>(
     `SELECT ${COLUMNS} FROM webhook_endpoint WHERE wallet = ? ORDER BY created_at, id`,
   );
-  return { list: (walletId) => list.all(walletId).map(decode) };
+  const write = db.prepare(
+    `INSERT OR REPLACE INTO webhook_endpoint (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const fits = (row: Row) => signer.fits(SIGNED.webhookEndpoint, row);
+  return {
+    find(id) {
+      const row = find.get(id);
+      return row && fits(row) ? endpointOf(row) : null;
+    },
+    list: (walletId) => list.all(walletId).filter(fits).map(endpointOf),
+    put(endpoint) {
+      const row = columnsOfEndpoint(endpoint);
+      write.run(...Object.values(row), signer.mac(SIGNED.webhookEndpoint, row));
+    },
+  };
 }
 
 /** Returns the {@link WebhookEndpointStore} over SQLite. */
@@ -36,16 +52,11 @@ export function sqliteWebhookEndpoints(
   queue: WriteQueue,
   rows: WebhookEndpointRows,
 ): WebhookEndpointStore {
-  const find = db.prepare<Row, [string]>(`SELECT ${COLUMNS} FROM webhook_endpoint WHERE id = ?`);
+  const walletOf = db.prepare<{ wallet: string }, [string]>(
+    'SELECT wallet FROM webhook_endpoint WHERE id = ?',
+  );
   const count = db.prepare<{ count: number }, [string]>(
     'SELECT count(*) AS count FROM webhook_endpoint WHERE wallet = ?',
-  );
-  const insert = db.prepare(
-    `INSERT INTO webhook_endpoint (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const renew = db.prepare<Row, [number, number, string, string]>(
-    `UPDATE webhook_endpoint SET expires_at = iif(expires_at IS NULL, NULL, ?1)
-     WHERE id = ?3 AND wallet = ?4 AND (expires_at IS NULL OR expires_at > ?2) RETURNING ${COLUMNS}`,
   );
   const remove = db.prepare('DELETE FROM webhook_endpoint WHERE id = ?');
   const expired = db.prepare<{ id: string }, [number]>(
@@ -65,24 +76,19 @@ export function sqliteWebhookEndpoints(
     add: (endpoint, most) =>
       queue.write(() => {
         if ((count.get(endpoint.walletId)?.count ?? 0) >= most) return false;
-        const { id, walletId, url, events, description, secret, createdAtMs, expiresAtMs } =
-          endpoint;
-        const list = JSON.stringify(events);
-        insert.run(id, walletId, url, list, description, secret, createdAtMs, expiresAtMs);
+        rows.put(endpoint);
         return true;
       }),
     list: async (walletId) => rows.list(walletId),
-    async find(id) {
-      const row = find.get(id);
-      return row && decode(row);
-    },
+    find: async (id) => rows.find(id),
     renew: (walletId, id, { nowMs, expiresAtMs }) =>
       queue.write(() => {
-        const row = renew.get(expiresAtMs, nowMs, id, walletId);
-        return row && decode(row);
+        const endpoint = renewed(rows.find(id), walletId, { nowMs, expiresAtMs });
+        if (endpoint) rows.put(endpoint);
+        return endpoint;
       }),
     remove: (walletId, id) =>
-      queue.write(() => (find.get(id)?.wallet === walletId ? removeRow(id) : null)),
+      queue.write(() => (walletOf.get(id)?.wallet === walletId ? removeRow(id) : null)),
     async removeExpired(nowMs) {
       // It is asked often and seldom finds any, so nothing is written before one is found.
       if (expired.get(nowMs) === null) return [];
@@ -92,18 +98,5 @@ export function sqliteWebhookEndpoints(
         return ids;
       });
     },
-  };
-}
-
-function decode(row: Row): EndpointRecord {
-  return {
-    id: row.id,
-    walletId: row.wallet,
-    url: row.url,
-    events: JSON.parse(row.events) as WebhookEvent[],
-    description: row.description,
-    secret: row.secret,
-    createdAtMs: row.created_at,
-    expiresAtMs: row.expires_at,
   };
 }

@@ -4,6 +4,7 @@ import { watchKey } from './0003-watch-key.ts';
 import { givenWay } from './0004-given-way.ts';
 import { keysOfAnyCaller } from './0005-keys-of-any-caller.ts';
 import { advances } from './0006-advances.ts';
+import { signedRows } from './0007-signed-rows.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -16,6 +17,7 @@ export const STEPS: readonly string[] = [
   givenWay,
   keysOfAnyCaller,
   advances,
+  signedRows,
 ];
 
 /** The version of the schema that this program reads and writes. */

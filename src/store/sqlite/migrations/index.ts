@@ -13,6 +13,7 @@ import { webhookEndpoints } from './0011-webhook-endpoints.ts';
 import { givenWay } from './0012-given-way.ts';
 import { keysOfAnyCaller } from './0013-keys-of-any-caller.ts';
 import { advances } from './0014-advances.ts';
+import { signedRows } from './0015-signed-rows.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -33,6 +34,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   givenWay,
   keysOfAnyCaller,
   advances,
+  signedRows,
 ];
 
 /** The version of the schema that this program reads and writes. */

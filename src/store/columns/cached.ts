@@ -1,0 +1,18 @@
+import { encodePayment, type Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+
+/** The columns of a cached payment that are signed, the same in both engines. */
+export interface CachedColumns {
+  readonly wallet: string;
+  readonly idx: PaymentIndex;
+  readonly status: Payment['status'];
+  readonly direction: string;
+  readonly rail: string;
+  readonly json: string;
+}
+
+/** Returns the columns of a payment. */
+export function columnsOfCached(wallet: string, payment: Payment): CachedColumns {
+  const { index: idx, status, direction, rail } = payment;
+  return { wallet, idx, status, direction, rail, json: JSON.stringify(encodePayment(payment)) };
+}

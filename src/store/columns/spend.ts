@@ -1,0 +1,57 @@
+import { decodePayment, encodePayment } from '../../model/payment.ts';
+import type { Spend, SpendState } from '../ports.ts';
+
+/** The columns of a spend that are signed, the same in both engines. */
+export interface SpendColumns {
+  readonly wallet: string;
+  readonly idx: string;
+  readonly state: SpendState;
+  readonly json: string;
+  readonly after_attempt: number | null;
+  readonly attempt: number | null;
+  readonly plan: string | null;
+  readonly caller: string;
+  readonly idempotency_key: string | null;
+}
+
+/** Returns the columns of a spend. */
+export function columnsOfSpend(spend: Omit<Spend, 'fetchedInvoice'>): SpendColumns {
+  return {
+    wallet: spend.walletId,
+    idx: spend.payment.index,
+    state: spend.state,
+    json: JSON.stringify(encodePayment(spend.payment)),
+    after_attempt: spend.afterAttempt,
+    attempt: spend.attempt,
+    plan: spend.plan,
+    caller: spend.caller,
+    idempotency_key: spend.idempotencyKey,
+  };
+}
+
+/** Returns the spend of these columns, with the invoice that was fetched for it. */
+export function spendOf(columns: SpendColumns, fetchedInvoice: string | null): Spend {
+  return {
+    walletId: columns.wallet,
+    payment: decodePayment(JSON.parse(columns.json)),
+    state: columns.state,
+    afterAttempt: columns.after_attempt,
+    attempt: columns.attempt,
+    plan: columns.plan,
+    fetchedInvoice,
+    caller: columns.caller,
+    idempotencyKey: columns.idempotency_key,
+  };
+}
+
+/** Returns a spend that the node is asked to make, with what is sent. */
+export function asked(spend: Spend, plan: string | null): Spend {
+  const state = spend.state === 'begun' ? 'asked' : spend.state;
+  return { ...spend, state, plan: plan ?? spend.plan };
+}
+
+/** Returns a spend that the node has shown, with its attempt where it has one; null where it says so already. */
+export function known(spend: Spend, attempt: number | null): Spend | null {
+  if (spend.state === 'known' && spend.attempt !== null) return null;
+  return { ...spend, state: 'known', attempt: spend.attempt ?? attempt };
+}

@@ -1,0 +1,137 @@
+import type { SQL } from 'bun';
+import { SealBroken, type Sealer } from '../../lib/seal.ts';
+import type { Field, RowSigner } from '../row-signer.ts';
+import { SIGNED, type SignedTable } from '../signed-tables.ts';
+import { COLUMN_FORMS } from './column-forms.ts';
+
+/** A row as PostgreSQL returns it. */
+export type RawRow = Readonly<Record<string, unknown>>;
+
+/** Reads and signs rows, whose columns have SQLite's form then (docs/decisions.md 172). */
+export interface SignedRows {
+  /** Returns the columns of a row. Null for one that is not as it was written, which is told. */
+  read<Columns extends object>(
+    table: SignedTable<Extract<keyof Columns, string>>,
+    row: RawRow,
+  ): (Columns & { readonly mac: string }) | null;
+  /** {@link read} of many rows. Those that do not fit are left out. */
+  readAll<Columns extends object>(
+    table: SignedTable<Extract<keyof Columns, string>>,
+    rows: readonly RawRow[],
+  ): (Columns & { readonly mac: string })[];
+  /** Returns the MAC of a row with these columns. */
+  mac<Columns extends object>(
+    table: SignedTable<Extract<keyof Columns, string>>,
+    columns: Columns,
+  ): string;
+  /** Seals the value of a column, given as its row has it in SQLite; null stays null. */
+  seal<Column extends string>(
+    table: SignedTable<Column>,
+    row: Readonly<Record<Column, Field>>,
+    column: Column,
+  ): string | null;
+}
+
+/** Returns them for the key of a store. */
+export function signedRows(sealer: Sealer, signer: RowSigner): SignedRows {
+  const read: SignedRows['read'] = (table, raw) => {
+    const columns = fieldsOf(table, raw, sealer);
+    if (columns === null) {
+      signer.tell({ table: table.table, id: idOf(table, raw) });
+      return null;
+    }
+    const row = { ...columns, mac: raw.mac as string | null };
+    return signer.fits(table, row) ? (row as never) : null;
+  };
+  return {
+    read,
+    readAll: (table, rows) => rows.flatMap((row) => read(table, row) ?? []) as never,
+    mac: (table, columns) => signer.mac(table, columns as never) ?? '',
+    seal(table, row, column) {
+      const value = row[column];
+      return value === null ? null : sealer.seal(String(value), placeOf(table.table, column, row));
+    },
+  };
+}
+
+/** Signs every row as it is, of a database that was not signed before. */
+export async function signAllRows(tx: SQL, sealer: Sealer, signer: RowSigner): Promise<void> {
+  for (const table of Object.values(SIGNED)) {
+    // Its values are sealed in their places, which holds as much.
+    if (table.table === 'connector_state') continue;
+    await signTable(tx, table, { sealer, signer });
+  }
+}
+
+/** Rows that are read and signed at once. */
+const AT_ONCE = 500;
+
+async function signTable(
+  tx: SQL,
+  table: SignedTable,
+  { sealer, signer }: { readonly sealer: Sealer; readonly signer: RowSigner },
+): Promise<void> {
+  const name = `wallet_sidecar.${table.table}`;
+  const { renamed = {} } = COLUMN_FORMS[table.table] ?? {};
+  const rowKey = table.rowKey.map((column) => renamed[column] ?? column);
+  const where = rowKey.map((column, at) => `${column} = $${at + 2}`).join(' AND ');
+  for (;;) {
+    const rows = await tx.unsafe<RawRow[]>(
+      `SELECT *${amountsOf(table)} FROM ${name} WHERE mac IS NULL LIMIT ${AT_ONCE}`,
+    );
+    for (const raw of rows) {
+      const columns = fieldsOf(table, raw, sealer);
+      // What cannot be opened now was changed before, and stays unfit.
+      const mac = columns === null ? '' : signer.mac(table, columns);
+      await tx.unsafe(`UPDATE ${name} SET mac = $1 WHERE ${where}`, [
+        mac,
+        ...rowKey.map((column) => raw[column]),
+      ]);
+    }
+    if (rows.length < AT_ONCE) return;
+  }
+}
+
+/** Amounts exceed what a double holds, so they are read as text. */
+function amountsOf({ columns }: SignedTable): string {
+  return columns
+    .filter((name) => name.endsWith('_msat'))
+    .map((name) => `, ${name}::text AS ${name}`)
+    .join('');
+}
+
+/** Returns the signed columns of a row in SQLite's form; null where one cannot be read. */
+function fieldsOf<Column extends string>(
+  { table, key, columns }: SignedTable<Column>,
+  raw: RawRow,
+  sealer: Sealer,
+): Record<Column, Field> | null {
+  const { texts = [], sealed = [], renamed = {} } = COLUMN_FORMS[table] ?? {};
+  const fieldOf = (name: string): Field => {
+    if (texts.includes(name)) return JSON.parse(raw[`${name}_json`] as string) as string | null;
+    if (sealed.includes(name)) {
+      const value = raw[`sealed_${name}`];
+      return value === null ? null : sealer.open(value as string, placeOf(table, name, raw));
+    }
+    const value = raw[renamed[name] ?? name];
+    if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
+    return value as Field;
+  };
+  try {
+    const entries = [...key, ...columns].map((name) => [name, fieldOf(name)] as const);
+    return Object.fromEntries(entries) as Record<Column, Field>;
+  } catch (error) {
+    if (error instanceof SealBroken || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function placeOf(table: string, column: string, row: RawRow) {
+  const { key = [] } = COLUMN_FORMS[table] ?? {};
+  return { table, column: `sealed_${column}`, row: key.map((name) => String(row[name])) };
+}
+
+function idOf({ table, key }: SignedTable, raw: RawRow): string {
+  const { renamed = {} } = COLUMN_FORMS[table] ?? {};
+  return key.map((name) => String(raw[renamed[name] ?? name])).join(' ');
+}

@@ -1,0 +1,58 @@
+import type { Database } from 'bun:sqlite';
+import type { BudgetState, ClientRecord } from '../../model/client.ts';
+import { type ClientColumns, clientOf, columnsOfClient } from '../columns/client.ts';
+import type { RowSigner } from '../row-signer.ts';
+import { SIGNED } from '../signed-tables.ts';
+
+/** Rows of the table of clients, for ports that read and write them inside their own transactions. */
+export interface ClientRows {
+  find(clientPk: string): ClientRecord | null;
+  /** The wallet's clients, oldest first. */
+  list(walletId: string): ClientRecord[];
+  /** Throws where the client belongs to another wallet. */
+  put(walletId: string, record: ClientRecord): void;
+  /** Whether the client has a budget. A client whose row does not fit spends nothing, so it counts as having one. */
+  budgetState(walletId: string, clientPk: string): BudgetState;
+}
+
+type Row = ClientColumns & { readonly mac: string | null };
+
+const COLUMNS =
+  'wallet, client_pk, node_kind, parent_pk, secret_hash, created_at, expires_at, label, scopes, permissions, revoked_at, budget_state, token, ended_token_ids, mac';
+
+/** Prepares the statements of the table of clients. A row that does not fit is not there. */
+export function clientRows(db: Database, signer: RowSigner): ClientRows {
+  const find = db.prepare<Row, [string]>(`SELECT ${COLUMNS} FROM client WHERE client_pk = ?`);
+  const list = db.prepare<Row, [string]>(
+    `SELECT ${COLUMNS} FROM client WHERE wallet = ? ORDER BY created_at, seq`,
+  );
+  const put = db.prepare(
+    `INSERT INTO client (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (client_pk) DO UPDATE SET node_kind = excluded.node_kind, parent_pk = excluded.parent_pk,
+       secret_hash = excluded.secret_hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
+       label = excluded.label, scopes = excluded.scopes, permissions = excluded.permissions,
+       revoked_at = excluded.revoked_at, budget_state = excluded.budget_state, token = excluded.token,
+       ended_token_ids = excluded.ended_token_ids, mac = excluded.mac
+     WHERE wallet = excluded.wallet`,
+  );
+  const fits = (row: Row) => signer.fits(SIGNED.client, row);
+  return {
+    find(clientPk) {
+      const row = find.get(clientPk);
+      return row && fits(row) ? clientOf(row) : null;
+    },
+    list: (walletId) => list.all(walletId).filter(fits).map(clientOf),
+    put(walletId, record) {
+      const row = columnsOfClient(record);
+      const written = put.run(...Object.values(row), signer.mac(SIGNED.client, row));
+      if (record.walletId !== walletId || written.changes === 0) {
+        throw new Error(`Client ${record.clientPk} belongs to another wallet.`);
+      }
+    },
+    budgetState(walletId, clientPk) {
+      const row = find.get(clientPk);
+      if (row === null || row.wallet !== walletId) return 'none';
+      return fits(row) ? row.budget_state : 'set';
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import type { Log } from '../lib/log.ts';
 import type { UnfitRow } from '../store/row-signer.ts';
 
-/** Rows of the database that are not as this sidecar wrote them, and are not used (docs/decisions.md 172). */
+/** Rows of the database that are not as this sidecar wrote them, and are not used (docs/decisions.md 171). */
 export interface UnfitRows {
   /** Tells of a row, once. */
   readonly tell: (row: UnfitRow) => void;

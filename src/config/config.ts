@@ -38,7 +38,7 @@ export interface Config {
   readonly database: DatabaseConfig | null;
   /**
    * 32 bytes, with which rows are signed, and secrets in a PostgreSQL database sealed; null where a file is not signed
-   * (docs/decisions.md 138, 172).
+   * (docs/decisions.md 138, 171).
    */
   readonly secretsKey: Uint8Array | null;
   readonly rootSeed: Uint8Array | null;
@@ -98,9 +98,10 @@ export function loadConfig(sources: Sources): Config {
   const clientCredentials = secret('clientCredentials');
   if (rootSeed && clientCredentials) throw bothSet(rootSeed, clientCredentials);
 
+  const databaseUrl = secret('databaseUrl');
   const secretsKey = parse(secret('secretsKey'), asSecretsKey);
   const database = databaseOf({
-    url: secret('databaseUrl'),
+    url: databaseUrl,
     key: secretsKey,
     leaseSecs: find('databaseLeaseSecs'),
     peerUrl: find('peerUrl'),

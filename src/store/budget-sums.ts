@@ -3,7 +3,7 @@ import type { PeriodStart } from './ports.ts';
 
 /**
  * What a client has spent and reserved, in millisatoshis, by the start of the period in milliseconds. The sums stand in
- * the row of its budget, so that a budget without its sums is no budget (docs/decisions.md 67, 172).
+ * the row of its budget, so that a budget without its sums is no budget (docs/decisions.md 67, 171).
  */
 export type BudgetSums = ReadonlyMap<number, bigint>;
 

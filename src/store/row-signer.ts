@@ -18,7 +18,7 @@ export interface UnfitRow {
 
 /**
  * Makes and checks the MAC of rows, so that somebody who can write the database and has no key cannot have a row used
- * that this store did not write (docs/decisions.md 172).
+ * that this store did not write (docs/decisions.md 171).
  */
 export interface RowSigner {
   /** Returns the MAC of a row in its place; null for a store without a key. */

@@ -25,7 +25,7 @@ function signed<Column extends string>(
 }
 
 /**
- * The tables whose rows authorize, are paid, speak or are shown (docs/decisions.md 172), with the names of SQLite's
+ * The tables whose rows authorize, are paid, speak or are shown (docs/decisions.md 171), with the names of SQLite's
  * columns. Both engines sign the same values, so a row keeps its MAC when it is copied from one to the other.
  */
 export const SIGNED = {

@@ -82,7 +82,7 @@ describe('somebody who can write the database, and has no key,', () => {
   const healthOf = async () => String((await send(baseUrl, 'GET', '/v2/health')).body.status);
 
   test('cannot make a client up, change one, or lift its budget; the others go on', async () => {
-    const narrow = await newClient({ scopes: ['read_only'] });
+    const narrow = await newClient({ scopes: ['read_info'] });
     const budgeted = await newClient({
       scopes: ['full'],
       budget: { amount: '100', period: 'total' },
@@ -104,6 +104,14 @@ describe('somebody who can write the database, and has no key,', () => {
 
     expect((await infoOf(narrow.text)).status).toBe(200);
     write(`UPDATE client SET scopes = '["full"]' WHERE client_pk = ?`, narrow.pk);
+    // A running sidecar goes on by the true row.
+    const asked = await send(baseUrl, 'POST', '/v2/node/create_invoice', {
+      body: { amount: '1', expiration_secs: 60 },
+      credentials: narrow.text,
+    });
+    expect([104, 108]).toContain(asked.body.code);
+    await process.stop();
+    await start();
     expect((await infoOf(narrow.text)).body.code).toBe(104);
 
     write('UPDATE budget SET amount_msat = 100000000 WHERE client_pk = ?', budgeted.pk);

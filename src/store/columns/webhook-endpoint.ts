@@ -41,7 +41,7 @@ export function endpointOf(columns: EndpointColumns): EndpointRecord {
   };
 }
 
-/** Returns an endpoint that is good for longer; null where it is over, or another wallet's. One without an end has none. */
+/** Returns an endpoint that is good for longer, unless it has no end; null where it is over, or another wallet's. */
 export function renewed(
   endpoint: EndpointRecord | null,
   walletId: string,

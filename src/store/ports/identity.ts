@@ -33,7 +33,7 @@ export interface StoreIdentity {
    * (docs/decisions.md 52).
    */
   readonly secret: Uint8Array;
-  /** Whether rows carry a MAC (docs/decisions.md 172). The marker keeps it. */
+  /** Whether rows carry a MAC (docs/decisions.md 171). The marker keeps it. */
   readonly isSigned: boolean;
   /**
    * Returns how the store stands to the advance that a marker holds, and to those that this process has made: a

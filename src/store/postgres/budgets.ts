@@ -2,7 +2,7 @@ import type { SQL } from 'bun';
 import { spentSince } from '../budget-sums.ts';
 import type { BudgetChange, BudgetStanding, BudgetStore, PeriodStart } from '../ports.ts';
 import type { BudgetTable } from './budget-table.ts';
-import type { ClientRows } from './clients.ts';
+import type { ClientRows } from './client-rows.ts';
 import type { Database } from './database.ts';
 import type { SpendingRows } from './spending.ts';
 import { together } from './together.ts';

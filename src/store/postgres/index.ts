@@ -5,7 +5,8 @@ import { rowSigner, type UnfitRow } from '../row-signer.ts';
 import { SIGNED_BEFORE, StoreUnusable } from '../unusable.ts';
 import { budgetTable } from './budget-table.ts';
 import { budgetRows, postgresBudgets } from './budgets.ts';
-import { clientRows, postgresClients } from './clients.ts';
+import { clientRows } from './client-rows.ts';
+import { postgresClients } from './clients.ts';
 import { postgresConnectorState } from './connector-state.ts';
 import { ownedDatabase } from './database.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
@@ -33,7 +34,7 @@ export { databaseName } from './unusable.ts';
 /** What a store over PostgreSQL needs. */
 export interface PostgresOptions
   extends Omit<OpenOptions, 'standingBy' | 'onOpened' | 'onUpgrade'> {
-  /** 32 bytes, with which secrets are sealed and rows are signed (docs/decisions.md 138, 172). */
+  /** 32 bytes, with which secrets are sealed and rows are signed (docs/decisions.md 138, 171). */
   readonly secretsKey: Uint8Array;
   /** Whether the marker, outside the database, says that its rows are signed. */
   readonly isMarkedSigned?: boolean;
@@ -134,8 +135,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
 }
 
 /**
- * Signs every row of a database whose schema had no MAC. Throws {@link StoreUnusable} where the marker says that its rows
- * were signed.
+ * Signs every row of a database whose schema had no MAC. Throws {@link StoreUnusable} where the marker says that its
+ * rows were signed.
  */
 async function signOnce(
   tx: SQL,

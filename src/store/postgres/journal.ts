@@ -56,7 +56,9 @@ async function remove(tx: SQL, walletId: string, index: string): Promise<void> {
   ]);
 }
 
-/** Rows of the journal, for ports that write them inside their own transactions. A row that does not fit is not there. */
+/**
+ * Rows of the journal, for ports that write them inside their own transactions. A row that does not fit is not there.
+ */
 export interface JournalRows {
   get(sql: SQL, walletId: string, index: string): Promise<JournalRow | null>;
   /** See {@link PaymentJournal.latest}. */

@@ -7,7 +7,7 @@ import { COLUMN_FORMS } from './column-forms.ts';
 /** A row as PostgreSQL returns it. */
 export type RawRow = Readonly<Record<string, unknown>>;
 
-/** Reads and signs rows, whose columns have SQLite's form then (docs/decisions.md 172). */
+/** Reads and signs rows, whose columns have SQLite's form then (docs/decisions.md 171). */
 export interface SignedRows {
   /** Returns the columns of a row. Null for one that is not as it was written, which is told. */
   read<Columns extends object>(

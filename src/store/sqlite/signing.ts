@@ -4,7 +4,7 @@ import { type Field, type RowSigner, rowSigner, type UnfitRow, unsigned } from '
 import { SIGNED, type SignedTable } from '../signed-tables.ts';
 import { SIGNED_BEFORE, StoreUnusable } from '../unusable.ts';
 
-/** How the rows of a store are signed (docs/decisions.md 172). */
+/** How the rows of a store are signed (docs/decisions.md 171). */
 export interface SigningOptions {
   /** 32 bytes; null for a store whose rows are not signed. */
   readonly secretsKey: Uint8Array | null;
@@ -22,8 +22,8 @@ interface Meta {
 }
 
 /**
- * Returns what the store says of its signing. Throws {@link StoreUnusable} for one that is signed with another key or is
- * opened without one, and for one that its marker says is signed and that is not.
+ * Returns what the store says of its signing. Throws {@link StoreUnusable} for one that is signed with another key or
+ * is opened without one, and for one that its marker says is signed and that is not.
  */
 export function requireFittingKey(
   db: Database,

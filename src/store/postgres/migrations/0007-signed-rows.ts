@@ -1,5 +1,5 @@
 /**
- * Adds the MAC of rows (docs/decisions.md 172), which are signed after this step. What a client spent in the periods of
+ * Adds the MAC of rows (docs/decisions.md 171), which are signed after this step. What a client spent in the periods of
  * its budget moves into the row of the budget, newest first.
  */
 export const signedRows = `

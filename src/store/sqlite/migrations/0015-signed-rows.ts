@@ -1,5 +1,5 @@
 /**
- * Adds the MAC of rows (docs/decisions.md 172), and with which key rows are signed. What a client spent in the periods
+ * Adds the MAC of rows (docs/decisions.md 171), and with which key rows are signed. What a client spent in the periods
  * of its budget moves into the row of the budget, newest first.
  */
 export const signedRows = `

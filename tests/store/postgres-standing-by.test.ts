@@ -16,10 +16,10 @@ import {
   type SeenLeader,
 } from '../../src/store/postgres/index.ts';
 import { withSettings } from '../../src/store/postgres/settings.ts';
-import { SIGNED } from '../../src/store/signed-tables.ts';
 import { StoreUnusable } from '../../src/store/unusable.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { TO_VERSION_3 } from '../support/schema-3.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -27,21 +27,6 @@ setDefaultTimeout(SLOW_TEST_MS);
 const programs = postgresPrograms();
 const KEY = new Uint8Array(32).fill(7);
 const NOTICE = { url: 'http://10.0.0.2:5393', isTrusted: true };
-
-/** Takes back what later versions than 3 have changed of the schema. */
-const TO_VERSION_3 = `
-  CREATE TABLE wallet_sidecar.spent (wallet TEXT COLLATE "C" NOT NULL, client_pk TEXT COLLATE "C" NOT NULL,
-    starts_at BIGINT NOT NULL, amount_msat NUMERIC NOT NULL, PRIMARY KEY (wallet, client_pk, starts_at));
-  ALTER TABLE wallet_sidecar.budget DROP COLUMN spent;
-  ${Object.values(SIGNED)
-    .filter(({ table }) => table !== 'connector_state')
-    .map(({ table }) => `ALTER TABLE wallet_sidecar.${table} DROP COLUMN mac;`)
-    .join(' ')}
-  ALTER TABLE wallet_sidecar.meta DROP COLUMN confirmed_at, DROP COLUMN unconfirmed;
-  DROP TABLE wallet_sidecar.advance;
-  ALTER TABLE wallet_sidecar.idempotency DROP COLUMN any_caller;
-  DROP TABLE wallet_sidecar.given_way;
-  UPDATE wallet_sidecar.schema_version SET version = 3;`;
 
 interface StandOptions {
   readonly key?: Uint8Array;

@@ -110,7 +110,7 @@ export async function factsOf(store: Store): Promise<string[]> {
   add('payment', await journal.updatedAfter(WALLET, null, 100));
   add('payment', await journal.open(WALLET));
   for (const index of indexes) {
-    add('payment', await journal.get(WALLET, index));
+    add(`payment at ${index}`, await journal.get(WALLET, index));
     add('payment', await journal.latest(WALLET, index.slice(20) as never));
     add(`caller of ${index}`, await spends.callerOf(WALLET, index));
     add(`invoice of ${index}`, await spends.fetchedInvoice(WALLET, index));

@@ -1,0 +1,160 @@
+import { Database } from 'bun:sqlite';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PaymentIndex } from '../../src/model/payment-index.ts';
+import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { rowSigner, type UnfitRow } from '../../src/store/row-signer.ts';
+import { SIGNED, type SignedTable } from '../../src/store/signed-tables.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { factsOf, leftToSpend } from '../support/database-writer.ts';
+import { fill } from '../support/filled-store.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { TO_VERSION_3 } from '../support/schema-3.ts';
+import { WALLET } from '../support/store-steps.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const KEY = new Uint8Array(32).fill(7);
+const OTHER_KEY = new Uint8Array(32).fill(8);
+const programs = postgresPrograms();
+const unfit: UnfitRow[] = [];
+const onUnfit = (row: UnfitRow) => void unfit.push(row);
+beforeEach(() => void unfit.splice(0));
+
+describe('a file', () => {
+  const folder = temporaryFolder('signing');
+  const path = join(folder, 'sidecar.sqlite');
+  afterEach(() => rmSync(path, { force: true }));
+  afterAll(() => removeFolder(folder));
+
+  test('that gets a key keeps all that it held, and is not opened without that key from then on', async () => {
+    const before = openSqliteStore(path);
+    await fill(before);
+    const [facts, left] = [await factsOf(before), await leftToSpend(before)];
+    await before.close();
+    for (let start = 0; start < 2; start++) {
+      const signed = openSqliteStore(path, { secretsKey: KEY, onUnfit });
+      expect(signed.identity.isSigned).toBe(true);
+      expect(await leftToSpend(signed)).toBe(left);
+      expect(await factsOf(signed)).toEqual(facts);
+      await signed.close();
+    }
+    expect(unfit).toEqual([]);
+    expect(() => openSqliteStore(path)).toThrow(/are signed with .*start with that key/);
+    expect(() => openSqliteStore(path, { secretsKey: OTHER_KEY })).toThrow(/the key that was used/);
+  });
+
+  test('has no row used in which any signed column was changed', async () => {
+    const signer = rowSigner(KEY, 'id', onUnfit);
+    for (const table of Object.values(SIGNED) as SignedTable[]) {
+      const names = [...table.key, ...table.columns];
+      const row = Object.fromEntries(names.map((name, at) => [name, at]));
+      const mac = signer.mac(table, row);
+      expect(signer.fits(table, { ...row, mac })).toBe(true);
+      for (const name of names) {
+        expect({ name, fits: signer.fits(table, { ...row, [name]: 99, mac }) }).toEqual({
+          name,
+          fits: false,
+        });
+      }
+      expect(signer.fits(table, { ...row, mac: null })).toBe(false);
+      expect(signer.fits({ ...table, table: 'other' }, { ...row, mac })).toBe(false);
+      expect(rowSigner(KEY, 'other', onUnfit).fits(table, { ...row, mac })).toBe(false);
+      expect(rowSigner(OTHER_KEY, 'id', onUnfit).fits(table, { ...row, mac })).toBe(false);
+    }
+    expect(unfit[0]).toEqual({ table: 'client', id: '99 1' });
+  });
+
+  test('says so where what a connector keeps was changed, in the place of beginning anew', async () => {
+    const store = openSqliteStore(path, { secretsKey: KEY, onUnfit });
+    await store.connectorState.put('w', 'lnd', 'a', { b: 1 });
+    const db = new Database(path);
+    db.run(`UPDATE connector_state SET json = '{"b":2}'`);
+    db.close();
+    await expect(store.connectorState.get('w', 'lnd', 'a')).rejects.toThrow(/connector_state/);
+    expect(unfit).toEqual([{ table: 'connector_state', id: 'w lnd a' }]);
+    await store.close();
+  });
+
+  test('leads from a spend that gave way to no payment but the one that it gave way to', async () => {
+    const store = openSqliteStore(path, { secretsKey: KEY, onUnfit });
+    await fill(store);
+    const [gave, to, other] = [5, 6, 3].map((number) => samplePayment(number).index) as [
+      PaymentIndex,
+      PaymentIndex,
+      PaymentIndex,
+    ];
+    expect((await store.journal.get(WALLET, gave))?.index).toBe(to);
+    const db = new Database(path);
+    db.query('UPDATE given_way SET to_idx = ?').run(other);
+    db.close();
+    expect(await store.journal.get(WALLET, gave)).toBeNull();
+    await store.close();
+  });
+
+  test('that was never signed is refused where its marker says that it was, unless it is empty', async () => {
+    const marked = { secretsKey: KEY, isMarkedSigned: true };
+    await openSqliteStore(path, marked).close();
+    rmSync(path);
+    const before = openSqliteStore(path);
+    await fill(before);
+    await before.close();
+    expect(() => openSqliteStore(path, marked)).toThrow(/changed or replaced.*Restore/);
+    expect(() => openSqliteStore(path, { ...marked, secretsKey: null })).toThrow(/Restore/);
+  });
+});
+
+describe.skipIf(programs === null)('a PostgreSQL database of an older version', () => {
+  let server: TestPostgres;
+  let url: string;
+  let facts: string[];
+  beforeAll(async () => {
+    server = await startPostgres(programs ?? '');
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    url = await server.createDatabase();
+    const store = await open();
+    await fill(store);
+    facts = await factsOf(store);
+    await store.close();
+    await server.run(url, TO_VERSION_3);
+  });
+  const open = (change: { isMarkedSigned?: boolean } = {}) =>
+    openPostgresStore({ url, secretsKey: KEY, onLost: () => undefined, onUnfit, ...change });
+
+  test('is signed once, with all that it held but the sums of budgets', async () => {
+    for (let start = 0; start < 2; start++) {
+      const store = await open();
+      const found = await factsOf(store);
+      await store.close();
+      expect(unfit).toEqual([]);
+      expect(found.filter((fact) => !isOfVersion3(fact))).toEqual(
+        facts.filter((fact) => !isOfVersion3(fact)),
+      );
+    }
+  });
+
+  test('is refused where the marker says that it was signed', async () => {
+    await expect(open({ isMarkedSigned: true })).rejects.toThrow(/changed or replaced.*Restore/);
+    await (await open()).close();
+  });
+});
+
+/** The old schema did not have what gave way to what. */
+function isOfVersion3(fact: string): boolean {
+  return fact.startsWith('payment');
+}

@@ -133,6 +133,19 @@ export async function factsOf(store: Store): Promise<string[]> {
     'delivery',
     log.map(({ id, endpoint, type, index, created_at }) => [id, endpoint, type, index, created_at]),
   );
+  const tried = await outbox.attempts({
+    walletId: WALLET,
+    id: null,
+    endpoint: null,
+    after: 0,
+    limit: 100,
+  });
+  add(
+    'tried',
+    tried.map(({ id, endpoint, request }) => [id, endpoint, request.body]),
+  );
+  await store.observations.cursor(WALLET);
+  await store.watches.wallets();
   await outbox.redeliver({ walletId: WALLET, sinceMs: 0, nowMs: 1, endpoint: null });
   for (const endpoint of ['configured', 'x', 'owner']) {
     const claim = { endpoint, nowMs: 1e12, leaseUntilMs: 2e12, lastPossibleMs: 3e12, limit: 50 };

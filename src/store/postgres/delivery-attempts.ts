@@ -1,6 +1,7 @@
 import type { SQL } from 'bun';
 import type { AttemptJson, WebhookEvent } from '../../model/delivery.ts';
 import type { DeliveryColumns } from '../columns/delivery.ts';
+import { parsedOr } from '../parsed-or.ts';
 import type { AttemptQuery, AttemptRecord, DeliveryKey } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
 import type { RawRow, SignedRows } from './signed-rows.ts';
@@ -75,6 +76,6 @@ function decode(row: Row): AttemptJson {
     http_status,
     error: textOf(row.error_json),
     answer: textOf(row.answer_json),
-    request: { headers: JSON.parse(row.headers) as Record<string, string>, body: row.body },
+    request: { headers: parsedOr<Record<string, string>>(row.headers, {}), body: row.body },
   };
 }

@@ -1,5 +1,6 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import type { AttemptJson, WebhookEvent } from '../../model/delivery.ts';
+import { parsedOr } from '../parsed-or.ts';
 import type { AttemptQuery, AttemptRecord, DeliveryKey } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
@@ -97,6 +98,6 @@ function decode(row: Row): AttemptJson {
     http_status,
     error,
     answer,
-    request: { headers: JSON.parse(row.headers) as Record<string, string>, body: row.body },
+    request: { headers: parsedOr<Record<string, string>>(row.headers, {}), body: row.body },
   };
 }

@@ -194,17 +194,26 @@ inBrowser('an endpoint with a lease is kept for another day by one press', async
   await page.context().close();
 });
 
-inBrowser('a client sees deliveries and is offered no endpoints', async () => {
-  const { client_credentials } = await world().post('/v2/node/create_client', {
-    scopes: ['read_payments'],
-  });
-  const page = await openConsole(browser(), world().url, client_credentials);
-  await goTo(page, 'Webhooks');
-  await page.getByRole('button', { name: 'Send again' }).first().waitFor();
-  expect(await page.getByRole('button', { name: 'Add an endpoint' }).count()).toBe(0);
-  expect(await page.getByRole('link', { name: 'Attempts' }).count()).toBe(0);
-  await page.context().close();
-});
+inBrowser(
+  'a client sees deliveries, is offered no endpoints, and sends again only with that permission',
+  async () => {
+    const clientWith = async (grant: Record<string, unknown>) => {
+      const { client_credentials } = await world().post('/v2/node/create_client', grant);
+      const page = await openConsole(browser(), world().url, client_credentials);
+      await goTo(page, 'Webhooks');
+      return page;
+    };
+    const reading = await clientWith({ scopes: ['read_payments'] });
+    await reading.locator('.rows > li').first().waitFor();
+    expect(await reading.getByRole('button', { name: 'Send again' }).count()).toBe(0);
+    await reading.context().close();
+    const page = await clientWith({ scopes: ['read_payments'], permissions: ['manage_webhooks'] });
+    await page.getByRole('button', { name: 'Send again' }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Add an endpoint' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Attempts' }).count()).toBe(0);
+    await page.context().close();
+  },
+);
 
 inBrowser('the page fits a phone and a wide window', async () => {
   for (const width of [360, 1600]) {

@@ -170,7 +170,7 @@ interface RouteDefinition<
   Response extends MakeSchema,
 > extends RouteFacts {
   readonly access: Access;
-  /** Without it the body is not read. An empty body counts as `{}`. */
+  /** Without it the body is not read. An empty body, or null, counts as `{}`. */
   readonly body?: Body;
   readonly query?: Query;
   readonly response: Response;

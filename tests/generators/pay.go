@@ -28,7 +28,7 @@ func main() {
 	payment, _, err := client.SendAPI.PostPayInvoice(ctx).IdempotencyKey("generated-go").PostPayInvoiceRequest(*paying).Execute()
 	must(err)
 
-	_, _, err = client.PaymentsAPI.PutSyncPayments(ctx).Body(map[string]any{}).Execute()
+	_, _, err = client.PaymentsAPI.PutSyncPayments(ctx).Execute()
 	must(err)
 	list, _, err := client.PaymentsAPI.GetListPayments(ctx).Filter("completed").Order(sidecar.DESC).Direction("outbound").Execute()
 	must(err)

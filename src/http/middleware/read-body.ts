@@ -38,8 +38,8 @@ export function boundsOf({ access }: Pick<Route, 'access'>): BodyBounds {
 export type ReadBody = (context: Context<AppEnv>, takePlace: () => () => void) => Promise<unknown>;
 
 /**
- * Returns the function that reads and parses the JSON bodies of a route that has them. An empty body counts as `{}`.
- * Another content type is error 7 with status 415 (docs/decisions.md 16).
+ * Returns the function that reads and parses the JSON bodies of a route that has them. An empty body, or null, counts
+ * as `{}`. Another content type is error 7 with status 415 (docs/decisions.md 16).
  */
 export function bodyReader(route: Pick<Route, 'body' | 'access'>): ReadBody {
   // Most routes are never called in a process, so a schema is made and looked into at the first call.
@@ -49,7 +49,8 @@ export function bodyReader(route: Pick<Route, 'body' | 'access'>): ReadBody {
     const bytes = await bytesOf(context, takePlace, bounds);
     const isEmpty = bytes.byteLength === 0;
     if (!isEmpty) requireJson(context);
-    const value = isEmpty ? {} : await jsonIn(bytes);
+    // Generated clients send null where no body was given.
+    const value = (isEmpty ? null : await jsonIn(bytes)) ?? {};
     // The validator checks what was parsed here: by itself it would round long numbers without a sign.
     context.req.json = async () => value as never;
     await validate()(context, async () => undefined);

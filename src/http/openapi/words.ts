@@ -35,7 +35,7 @@ export const WEBHOOK_TAG = 'notices';
 export const CALLING: readonly (readonly [title: string, text: string])[] = [
   [
     'Values',
-    'Bodies are JSON objects, sent with `content-type: application/json`; an empty body counts as `{}`. Amounts are satoshis: strings with up to three decimals such as `"1000"` or `"0.5"`, and in requests whole numbers too. Times are milliseconds since the UNIX epoch. For an optional field `null` is the same as leaving it out.',
+    'Bodies are JSON objects, sent with `content-type: application/json`; an empty body, or `null`, counts as `{}`. Amounts are satoshis: strings with up to three decimals such as `"1000"` or `"0.5"`, and in requests whole numbers too. Times are milliseconds since the UNIX epoch. For an optional field `null` is the same as leaving it out.',
   ],
   [
     'Credentials',

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { SignedTable } from './signed-tables.ts';
 
 /** A value of a column, in the form that both engines share: amounts as decimal text, truth values as 0 or 1. */
@@ -44,13 +44,17 @@ export function rowSigner(
   onUnfit: (row: UnfitRow) => void,
 ): RowSigner {
   const key = Buffer.from(hkdfSync('sha256', secretsKey, storeId, 'wallet-sidecar/row-mac', 32));
+  const keyed = new Bun.CryptoHasher('sha256', key);
   const mac: RowSigner['mac'] = ({ table, key: names, columns, lowest }, row) => {
-    const signedValue = (name: (typeof columns)[number]) =>
-      name === lowest?.column ? Math.max(Number(row[name]), lowest.value) : row[name];
-    // JSON keeps the values apart, and text apart from numbers.
-    const values = [table, ...[...names, ...columns].map(signedValue)];
-    const hash = createHmac('sha256', key).update(JSON.stringify(values)).digest();
-    return hash.toString('base64url', 0, MAC_BYTES);
+    let text = table;
+    for (const name of names) text += lengthAndValue(row[name]);
+    for (const name of columns) {
+      const value = row[name];
+      text += lengthAndValue(
+        name === lowest?.column ? Math.max(Number(value), lowest.value) : value,
+      );
+    }
+    return keyed.copy().update(text).digest().toString('base64url', 0, MAC_BYTES);
   };
   return {
     mac,
@@ -69,6 +73,12 @@ export const unsigned: RowSigner = {
   fits: () => true,
   tell: () => undefined,
 };
+
+/** Encodes a value so that no other values, one after another, give the same text. */
+function lengthAndValue(value: Field): string {
+  if (typeof value === 'string') return `"${value.length}:${value}`;
+  return value === null ? '-' : `#${value};`;
+}
 
 function isSame(made: string, stored: string): boolean {
   const [a, b] = [Buffer.from(made), Buffer.from(stored)];

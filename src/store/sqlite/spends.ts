@@ -43,7 +43,9 @@ export function spendRows(db: Database, signer: RowSigner, fetched: FetchedInvoi
   );
   const into = `INTO spend (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const insert = db.prepare(`INSERT ${into}`);
-  const replace = db.prepare(`REPLACE ${into}`);
+  const update = db.prepare(
+    'UPDATE spend SET state = ?, json = ?, attempt = ?, plan = ?, mac = ? WHERE wallet = ? AND idx = ?',
+  );
   const remove = db.prepare('DELETE FROM spend WHERE wallet = ? AND idx = ?');
   const fits = (row: Row) => signer.fits(SIGNED.spend, row);
   const decoded = (row: Row) => spendOf(row, fetched.get(row.wallet, row.idx));
@@ -58,7 +60,11 @@ export function spendRows(db: Database, signer: RowSigner, fetched: FetchedInvoi
     },
     list: (walletId) => list.all(walletId).filter(fits).map(decoded),
     add: (spend) => void insert.run(...valuesOf(spend)),
-    put: (spend) => void replace.run(...valuesOf(spend)),
+    put(spend) {
+      const row = columnsOfSpend(spend);
+      const mac = signer.mac(SIGNED.spend, row);
+      update.run(row.state, row.json, row.attempt, row.plan, mac, row.wallet, row.idx);
+    },
     known(walletId, index, attempt) {
       const spend = rows.get(walletId, index);
       const shown = spend && known(spend, attempt);

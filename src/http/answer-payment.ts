@@ -40,12 +40,14 @@ export async function answerPayment(
 /**
  * Returns the answer to a repeat of a request that has begun a payment, as its own `Prefer` asks and as the payment
  * stands. An on-chain send is answered when its transaction is published, not at six confirmations
- * (docs/decisions.md 51).
+ * (docs/decisions.md 51). Null when the node was being asked for the payment and has refused it: there is none, and the
+ * first request has the error to tell (docs/decisions.md 175).
  */
-export function resumePayment(
+export async function resumePayment(
   context: SessionContext,
   index: PaymentIndex,
-): Promise<PaymentJson | Reply> {
+): Promise<PaymentJson | Reply | null> {
+  if (!(await isAnswered(context, index))) return null;
   return answerPayment(context, async ({ session, signal, onSent }) => {
     const payment = await tellingSent('unknown', () => paymentOf(session, index), index);
     onSent(payment);
@@ -53,4 +55,21 @@ export function resumePayment(
       ? broadcastOf(session, payment, signal)
       : endOf(session, payment, signal);
   });
+}
+
+/** Waits for the node's answer to a request that is on its way. Returns false when that was a refusal. */
+async function isAnswered(
+  { session, signal }: SessionContext,
+  index: PaymentIndex,
+): Promise<boolean> {
+  const { unanswered } = session.feed;
+  if (!unanswered.has(index)) return true;
+  return tellingSent(
+    'unknown',
+    async () => {
+      await unanswered.until(index, [signal, session.ended]);
+      return (await session.history.stored(index)) !== null;
+    },
+    index,
+  );
 }

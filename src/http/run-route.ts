@@ -165,7 +165,8 @@ async function runOnce(
     resume: async (index) => {
       const request = requestWith(randomNames);
       const payment = resumePayment(request as SessionContext, index);
-      return outcomeOf(await payment.finally(() => request.ended()));
+      const answer = await payment.finally(() => request.ended());
+      return answer === null ? null : outcomeOf(answer);
     },
   });
 }

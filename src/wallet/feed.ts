@@ -15,6 +15,7 @@ import {
 } from './payment-listeners.ts';
 import { ReadProgress } from './read-progress.ts';
 import { RecentUpdates } from './recent-updates.ts';
+import { Unanswered } from './unanswered.ts';
 
 /** How long a feed stays open after its last use, so that requests that follow each other do not open it anew. */
 const KEPT_OPEN_MS = 5 * 60_000;
@@ -28,6 +29,8 @@ const CURSOR_BEHIND = 100;
  * has listeners or the wallet has watches, and on a node without a history some minutes longer (docs/decisions.md 89).
  */
 export class Feed {
+  /** The spends that no reader is shown yet. */
+  readonly unanswered = new Unanswered();
   readonly #options: FeedOptions;
   readonly #listeners = new PaymentListeners();
   readonly #recent = new RecentUpdates();

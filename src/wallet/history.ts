@@ -113,6 +113,7 @@ function journaledHistory(
   };
   return {
     async payment(index) {
+      if (feed.unanswered.has(index)) return null;
       const known = await journal.get(walletId, index);
       if (known && known.status !== 'pending') return known;
       const look = async () => {

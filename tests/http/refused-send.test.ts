@@ -84,10 +84,11 @@ async function sendHeld(
   { path, body, rpc, part = '' }: Sending,
   end: End,
   meanwhile: () => Promise<unknown>,
+  headers: Readonly<Record<string, string>> = { prefer: 'respond-async' },
 ): Promise<Answer> {
   const [arrived, ended] = [quietResolvers<void>(), quietResolvers<End>()];
   held = { rpc, part, arrived: arrived.resolve, end: ended.promise };
-  const sending = sidecar.call('POST', path, { body, headers: { prefer: 'respond-async' } });
+  const sending = sidecar.call('POST', path, { body, headers });
   await arrived.promise;
   await sidecar.put('/v2/node/sync_payments');
   await payOne();
@@ -137,6 +138,30 @@ for (const [what, sending, end] of REFUSALS) {
     expect(payments).toHaveLength(before + 2 * TIMES);
     const sent = payments.filter(({ direction }) => direction === 'outbound');
     expect(sent.filter(({ status }) => status !== 'completed')).toEqual([]);
+  });
+}
+
+for (const [what, sending, end] of REFUSALS) {
+  test(`a repeat by the key of a send of ${what} waits for the answer, whatever its Prefer`, async () => {
+    for (const prefer of ['respond-async', 'wait=1']) {
+      const key = { 'idempotency-key': `${what} ${prefer}` };
+      const request = sending();
+      const repeats: Promise<Answer>[] = [];
+      const answer = await sendHeld(
+        request,
+        end,
+        async () => {
+          const { path, body } = request;
+          repeats.push(sidecar.call('POST', path, { body, headers: { ...key, prefer } }));
+          await Bun.sleep(1500);
+          await expectAllAgree();
+        },
+        key,
+      );
+      expect(answer).toMatchObject({ status: 400, body: { code: 106, data: { sent: 'no' } } });
+      expect((await Promise.all(repeats)).map(({ body }) => body)).toEqual([answer.body]);
+    }
+    await expectAllAgree();
   });
 }
 

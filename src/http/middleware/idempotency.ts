@@ -46,8 +46,11 @@ interface IdempotentRequest {
   readonly ready: () => Promise<void>;
   /** Runs the request. `effect` is the name of the effect that an earlier run stored; null if there is none. */
   readonly execute: (effect: string | null) => Promise<Outcome>;
-  /** Returns the outcome of a payment that an earlier run of the request began. */
-  readonly resume: (index: PaymentIndex) => Promise<Outcome>;
+  /**
+   * Returns the outcome of a payment that an earlier run of the request began; null when the node has refused that
+   * payment just now, so that there is none.
+   */
+  readonly resume: (index: PaymentIndex) => Promise<Outcome | null>;
 }
 
 /** The only status that is final for a key; 202 is not (docs/decisions.md 51). */
@@ -89,9 +92,8 @@ export class IdempotentRequests {
     const first = await withinPatience(request, outcome);
     if (first) return first.httpStatus === FINAL ? first : this.run(request);
     const state = await this.#claim(request);
-    return state.state === 'running' && state.index !== null
-      ? resumed(request, state.index, state.ofAnyCaller)
-      : outcome;
+    if (state.state !== 'running' || state.index === null) return outcome;
+    return (await resumed(request, state.index, state.ofAnyCaller)) ?? outcome;
   }
 
   #claim(request: IdempotentRequest): Promise<IdempotencyState> {
@@ -115,11 +117,11 @@ export class IdempotentRequests {
         return this.#finish(request, () => request.execute(null));
       case 'running': {
         const { index, effect, ofAnyCaller } = state;
-        return this.#finish(request, () =>
-          index === null || effect !== null
-            ? request.execute(effect)
-            : resumed(request, index, ofAnyCaller),
-        );
+        return this.#finish(request, async () => {
+          const resumable = index === null || effect !== null ? null : index;
+          const resume = resumable && (await resumed(request, resumable, ofAnyCaller));
+          return resume ?? request.execute(effect);
+        });
       }
     }
   }
@@ -183,10 +185,10 @@ async function resumed(
   request: IdempotentRequest,
   index: PaymentIndex,
   ofAnyCaller = false,
-): Promise<Outcome> {
+): Promise<Outcome | null> {
   if (ofAnyCaller) await request.requireSight({ index });
   const outcome = await request.resume(index);
-  request.requireGrant(outcome.body);
+  if (outcome !== null) request.requireGrant(outcome.body);
   return outcome;
 }
 

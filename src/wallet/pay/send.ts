@@ -194,22 +194,17 @@ interface Before {
   readonly afterAttempt: number | null;
 }
 
-async function begin(
-  context: SendContext,
-  plan: SendPlan,
-  { previous, afterAttempt }: Before,
-): Promise<Payment | null> {
-  const { session, idempotencyKey } = context;
+function begin(context: SendContext, plan: SendPlan, earlier: Before): Promise<Payment | null> {
+  const { session } = context;
   const { node } = session;
   const nowMs = node.clock.now();
   // The newest payment with an id is the one with the latest creation time, so a retry must be later than the failed
   // payment before it, also when the clock was set back. Otherwise the next request would find the failed one and pay
   // again.
-  const earliestMs = Math.max(nowMs, (previous?.createdAtMs ?? 0) + 1);
+  const earliestMs = Math.max(nowMs, (earlier.previous?.createdAtMs ?? 0) + 1);
   // Core Lightning tells whole seconds, by which payments of other programs are named: none may have this index.
   const createdAtMs = node.history || earliestMs % 1000 > 0 ? earliestMs : earliestMs + 1;
   const index = paymentIndex(createdAtMs, plan.id);
-  const identity = { index, createdAtMs };
   const pending = {
     ...blankPayment({
       index,
@@ -223,6 +218,20 @@ async function begin(
     amountMsat: plan.amountMsat,
     ...plan.details,
   };
+  return session.feed.unanswered.during(index, () => ask(context, plan, earlier, pending));
+}
+
+/** Stores the spend, then asks the node. */
+async function ask(
+  { session, idempotencyKey }: SendContext,
+  plan: SendPlan,
+  { previous, afterAttempt }: Before,
+  pending: Payment,
+): Promise<Payment | null> {
+  const { node } = session;
+  const { index, createdAtMs } = pending;
+  const identity = { index, createdAtMs };
+  const nowMs = node.clock.now();
   const signed = await tellingSent('no', async () => {
     await session.feed.prepare(node);
     if (session.hasBudget()) session.guard.requireTrusted();

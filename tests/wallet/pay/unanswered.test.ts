@@ -4,8 +4,10 @@ import { ApiError } from '../../../src/model/errors.ts';
 import { idOf, type Payment } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
+import { setPersonalNote } from '../../../src/wallet/note.ts';
 import { send } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
+import { waitForFinal } from '../../../src/wallet/wait.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -69,6 +71,24 @@ describe('a send whose request is on its way', () => {
     expect((await sending).payment).toMatchObject({ index: identity.index, status: 'pending' });
     await until(() => told.length === 2, 'the tail has told of the send');
     expect(told[1]).toMatchObject({ index: identity.index, status: 'pending' });
+  });
+
+  test('is there for nobody who knows its index, until there is an answer', async () => {
+    const { owner } = wallet;
+    const told = follow(owner);
+    const { identity, sending, answer } = await beginSend();
+    const { index } = identity;
+    expect(await owner.history.payment(index)).toBeNull();
+    await expect(setPersonalNote(owner, index, 'mine')).rejects.toThrow('not found');
+    const { signal } = new AbortController();
+    await expect(waitForFinal(owner, index, signal)).rejects.toThrow('not found');
+    await receive(5);
+    await until(() => told.length === 1, 'the tail has told of the other payment');
+    expect(told.filter(own)).toEqual([]);
+    answer(shown(sent.pending(identity), 1));
+    await sending;
+    expect(await owner.history.payment(index)).toMatchObject({ index, status: 'pending' });
+    await setPersonalNote(owner, index, 'mine');
   });
 
   test('that gives way to another program is not told as the own one', async () => {

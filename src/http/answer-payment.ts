@@ -1,8 +1,10 @@
+import { quietResolvers } from '../lib/quiet-resolvers.ts';
 import { sleep } from '../lib/sleep.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import { broadcastOf, endOf, type SendContext } from '../wallet/pay/send.ts';
 import { findPayment, paymentOf } from '../wallet/payments.ts';
+import { type Session, watch } from '../wallet/session.ts';
 import { tellingSent } from '../wallet/telling-sent.ts';
 import { Reply, type SessionContext } from './route.ts';
 
@@ -14,27 +16,89 @@ export async function answerPayment(
   context: SessionContext,
   pay: (send: SendContext) => Promise<Payment>,
 ): Promise<PaymentJson | Reply> {
-  const sent = Promise.withResolvers<Payment>();
   const { session, signal, idempotencyKey, names, respondAfterMs } = context;
-  const outcome = pay({ session, signal, idempotencyKey, names, onSent: sent.resolve });
-  if (respondAfterMs === null) return encodePayment(await outcome);
-  const patience = new AbortController();
-  const unanswered = sent.promise.then(async (payment) => {
-    await sleep(respondAfterMs, patience.signal);
-    return payment;
+  let met = newMeeting();
+  let isAnswered = false;
+  const outcome = pay({
+    ...{ session, signal, idempotencyKey, names },
+    onSent: (payment, isOutside) => met.told.resolve({ payment, isOutside }),
+    goesOn: () => {
+      if (isAnswered) return false;
+      met.left.resolve();
+      met = newMeeting();
+      return true;
+    },
   });
-  const first = await Promise.race([outcome, unanswered]).finally(() => patience.abort());
-  if (isFinal(first)) return encodePayment(first);
-  // The payment continues. Its outcome reaches the store and the webhooks.
-  outcome.catch((error) =>
-    context.parts.log.debug(
-      'A payment ended with an error after its request was answered with 202.',
-      { error },
-    ),
+  if (respondAfterMs === null) return encodePayment(await outcome);
+  for (;;) {
+    const now = met;
+    const first = await patiently(respondAfterMs, now, outcome);
+    if (isFinal(first.payment)) return encodePayment(first.payment);
+    const payment = await present(session, first);
+    // The request goes on with an attempt of its own where the other program's has failed.
+    const isLeft = first.isOutside && payment.status === 'failed';
+    if (isLeft) await Promise.race([outcome, now.left.promise]);
+    if (isLeft || now !== met) continue;
+    isAnswered = first.isOutside;
+    // The payment continues. Its outcome reaches the store and the webhooks.
+    outcome.catch((error) =>
+      context.parts.log.debug(
+        'A payment ended with an error after its request was answered with 202.',
+        { error },
+      ),
+    );
+    return isFinal(payment) ? encodePayment(payment) : new Reply(202, encodePayment(payment));
+  }
+}
+
+/** A payment that a request has begun or met. */
+interface Told {
+  readonly payment: Payment;
+  readonly isOutside: boolean;
+}
+
+/** What a request waits for: a payment of its own, or one of another program until that has failed. */
+interface Meeting {
+  readonly told: PromiseWithResolvers<Told>;
+  readonly left: PromiseWithResolvers<void>;
+}
+
+const newMeeting = (): Meeting => ({ told: quietResolvers<Told>(), left: quietResolvers() });
+
+/** The end of the payment, or the payment as it was told when the patience of the caller has ended. */
+async function patiently(
+  patienceMs: number,
+  { told }: Meeting,
+  outcome: Promise<Payment>,
+): Promise<Told> {
+  const over = new AbortController();
+  const unanswered = told.promise.then(async (one) => {
+    await sleep(patienceMs, over.signal);
+    return one;
+  });
+  const ended = outcome.then((payment) => ({ payment, isOutside: false }));
+  return Promise.race([ended, unanswered]).finally(() => over.abort());
+}
+
+/**
+ * The payment as it stands. That of another program is watched from now on, so that its end is delivered like that of
+ * a payment of the request's own.
+ */
+async function present(session: Session, { payment, isOutside }: Told): Promise<Payment> {
+  const { index } = payment;
+  return tellingSent(
+    'unknown',
+    async () => {
+      if (isOutside) await watch(session, { kind: 'payment', index });
+      const now = (await findPayment(session, index)) ?? payment;
+      // It may have ended before it was watched: then seeing it again ends the watch.
+      if (isOutside && isFinal(now)) {
+        await session.feed.observe({ payment: now, attempt: null }, session.node);
+      }
+      return now;
+    },
+    index,
   );
-  const payment =
-    (await tellingSent('unknown', () => findPayment(session, first.index), first.index)) ?? first;
-  return isFinal(payment) ? encodePayment(payment) : new Reply(202, encodePayment(payment));
 }
 
 /**
@@ -50,7 +114,7 @@ export async function resumePayment(
   if (!(await isAnswered(context, index))) return null;
   return answerPayment(context, async ({ session, signal, onSent }) => {
     const payment = await tellingSent('unknown', () => paymentOf(session, index), index);
-    onSent(payment);
+    onSent(payment, false);
     return payment.rail === 'onchain'
       ? broadcastOf(session, payment, signal)
       : endOf(session, payment, signal);

@@ -231,7 +231,14 @@ async function walletWorld() {
     wallets,
     pay: (invoice: string, maxFeeMsat: bigint) =>
       sendAndWait(
-        { session, signal, idempotencyKey: null, names: randomNames, onSent: () => undefined },
+        {
+          session,
+          signal,
+          idempotencyKey: null,
+          names: randomNames,
+          onSent: () => undefined,
+          goesOn: () => true,
+        },
         planInvoicePayment(
           {
             invoice: readInvoice(invoice),

@@ -51,7 +51,7 @@ function answered(
     parts: { log: { debug: () => undefined } },
   } as unknown as SessionContext;
   return answerPayment(context, async ({ onSent }: SendContext) => {
-    onSent(pending);
+    onSent(pending, false);
     return end;
   });
 }

@@ -21,8 +21,16 @@ export interface SendContext {
   /** The request's Idempotency-Key. The payment's index is written to its row before anything is sent. */
   readonly idempotencyKey: string | null;
   readonly names: EffectNames;
-  /** Called with the payment as soon as it is on its way, or when an earlier one is found. */
-  readonly onSent: (payment: Payment) => void;
+  /**
+   * Called with the payment as soon as it is on its way, or when an earlier one is found, and with whether that is a
+   * payment of another program.
+   */
+  readonly onSent: (payment: Payment, isOutside: boolean) => void;
+  /**
+   * Called when the payment of another program has failed, for which the request was waiting: whether the request now
+   * makes an attempt of its own. It must not where it was answered with that payment (docs/decisions.md 176).
+   */
+  readonly goesOn: () => boolean;
 }
 
 /** How often a request begins anew because another program was faster, before it gives up. */
@@ -50,7 +58,7 @@ export async function send(context: SendContext, plan: SendPlan | UnfetchedPlan)
     if (sent === null && round < MOST_ROUNDS) continue;
     if (sent === null) throw keptFromPaying();
     if (!sent.isOutside || (await maySee(context.session, sent.payment.index))) {
-      context.onSent(sent.payment);
+      context.onSent(sent.payment, sent.isOutside);
     }
     return sent;
   }
@@ -135,7 +143,7 @@ export async function sendAndWait(
       const told = (await maySee(session, payment.index)) ? payment.index : null;
       const end = await reached(session, payment, told, isFinal, context.signal);
       // What another program failed to do does not answer a request that was never sent.
-      if (end.status === 'failed') continue;
+      if (end.status === 'failed' && context.goesOn()) continue;
       await requireMaySee(session, end);
       return end;
     }

@@ -35,6 +35,7 @@ export function contextOf(session: Session, change: Partial<SendContext> = {}): 
     idempotencyKey: null,
     names: randomNames,
     onSent: () => undefined,
+    goesOn: () => true,
     ...change,
   };
 }

@@ -102,3 +102,74 @@ describe('a payment whose request is impatient', () => {
     }
   });
 });
+
+describe("a request that meets another program's payment (docs/decisions.md 176)", () => {
+  const own = samplePayment(2);
+  const never = new Promise<Payment>(() => undefined);
+
+  /** Answers a request that meets `pending` and then does what `after` says. `stored` is how the store has payments. */
+  function met(stored: (index: string) => Payment, after: (send: SendContext) => Promise<Payment>) {
+    const watched: string[] = [];
+    const seen: string[] = [];
+    const session = {
+      history: { payment: async (index: string) => stored(index) },
+      store: {
+        watches: { add: async (_wallet: string, { index }: Payment) => watched.push(index) },
+      },
+      feed: {
+        prepare: async () => undefined,
+        watchAdded: () => undefined,
+        observe: async ({ payment }: { payment: Payment }) => seen.push(payment.index),
+      },
+    } as unknown as Session;
+    const context = {
+      session,
+      signal: new AbortController().signal,
+      respondAfterMs: 0,
+      parts: { log: { debug: () => undefined } },
+    } as unknown as SessionContext;
+    const answer = answerPayment(context, (send) => {
+      send.onSent(pending, true);
+      return after(send);
+    });
+    return { answer, watched, seen };
+  }
+
+  test('watches what it answers, and makes no attempt after that', async () => {
+    const failed = Promise.withResolvers<void>();
+    const wentOn = Promise.withResolvers<boolean>();
+    const { answer, watched } = met(
+      () => pending,
+      async (send) => {
+        await failed.promise;
+        wentOn.resolve(send.goesOn());
+        return never;
+      },
+    );
+    expect(await answer).toMatchObject({ httpStatus: 202, body: { index: pending.index } });
+    expect(watched).toEqual([pending.index]);
+    failed.resolve();
+    expect(await wentOn.promise).toBe(false);
+  });
+
+  test('is not answered with one that has just failed, but with the attempt that follows', async () => {
+    const read = Promise.withResolvers<void>();
+    const { answer, seen } = met(
+      (index) => {
+        read.resolve();
+        return index === own.index ? own : sampleFailed(1);
+      },
+      async (send) => {
+        await read.promise;
+        // The request learns of the failure later than the store.
+        await Bun.sleep(0);
+        expect(send.goesOn()).toBe(true);
+        send.onSent(own, false);
+        return never;
+      },
+    );
+    expect(await answer).toMatchObject({ httpStatus: 202, body: { index: own.index } });
+    // The watch that was added too late ends.
+    expect(seen).toEqual([pending.index]);
+  });
+});

@@ -121,19 +121,18 @@ export async function resumePayment(
   });
 }
 
-/** Waits for the node's answer to a request that is on its way. Returns false when that was a refusal. */
+/**
+ * Waits for the node's answer to a request that is on its way. Returns false when that was a refusal. An error names no
+ * index, since there may be no payment in the end.
+ */
 async function isAnswered(
   { session, signal }: SessionContext,
   index: PaymentIndex,
 ): Promise<boolean> {
   const { unanswered } = session.feed;
   if (!unanswered.has(index)) return true;
-  return tellingSent(
-    'unknown',
-    async () => {
-      await unanswered.until(index, [signal, session.ended]);
-      return (await session.history.stored(index)) !== null;
-    },
-    index,
-  );
+  return tellingSent('unknown', async () => {
+    await unanswered.until(index, [signal, session.ended]);
+    return (await session.history.stored(index)) !== null;
+  });
 }

@@ -47,7 +47,7 @@ export const CALLING: readonly (readonly [title: string, text: string])[] = [
   ],
   [
     'Prefer',
-    'Paying waits until the payment is completed or failed. With `Prefer: respond-async` you get 202 and the pending payment at once, with `Prefer: wait=10` after ten seconds; then wait for its end by `wait_for_payment`, by the events, or by webhook.',
+    'Paying waits until the payment is completed or failed. With `Prefer: respond-async` you get 202 and the pending payment as soon as the node has answered, with `Prefer: wait=10` ten seconds later; then wait for its end by `wait_for_payment`, by the events, or by webhook.',
   ],
   [
     'Errors',

@@ -105,7 +105,7 @@ async function present(session: Session, { payment, isOutside }: Told): Promise<
  * Returns the answer to a repeat of a request that has begun a payment, as its own `Prefer` asks and as the payment
  * stands. An on-chain send is answered when its transaction is published, not at six confirmations
  * (docs/decisions.md 51). Null when the node was being asked for the payment and has refused it: there is none, and the
- * first request has the error to tell (docs/decisions.md 175).
+ * first request has the error to tell (docs/decisions.md 172).
  */
 export async function resumePayment(
   context: SessionContext,

@@ -103,7 +103,7 @@ describe('a payment whose request is impatient', () => {
   });
 });
 
-describe("a request that meets another program's payment (docs/decisions.md 176)", () => {
+describe("a request that meets another program's payment (docs/decisions.md 173)", () => {
   const own = samplePayment(2);
   const never = new Promise<Payment>(() => undefined);
 

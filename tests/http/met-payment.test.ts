@@ -6,7 +6,7 @@ import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** A request that is answered with another program's payment ends there (docs/decisions.md 176). */
+/** A request that is answered with another program's payment ends there (docs/decisions.md 173). */
 
 const ASYNC = { prefer: 'respond-async' };
 const TERMS = { amountMsat: 0n, feeLimitMsat: 1000n };

@@ -28,7 +28,7 @@ export interface SendContext {
   readonly onSent: (payment: Payment, isOutside: boolean) => void;
   /**
    * Called when the payment of another program has failed, for which the request was waiting: whether the request now
-   * makes an attempt of its own. It must not where it was answered with that payment (docs/decisions.md 176).
+   * makes an attempt of its own. It must not where it was answered with that payment (docs/decisions.md 173).
    */
   readonly goesOn: () => boolean;
 }

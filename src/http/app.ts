@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { elapsedMs } from '../lib/clock.ts';
+import type { Session } from '../wallet/session.ts';
 import type { AppEnv } from './env.ts';
 import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './input/ignored-fields.ts';
 import { callersShare } from './limits/callers-share.ts';
@@ -7,7 +8,7 @@ import { sourceOf } from './limits/source-address.ts';
 import { streamForGet } from './limits/stream-for-get.ts';
 import { effectForGet } from './middleware/address-domain.ts';
 import { authenticate, type Caller } from './middleware/authenticate.ts';
-import { IdempotentRequests } from './middleware/idempotency.ts';
+import { IdempotentRequests, usableKey } from './middleware/idempotency.ts';
 import { bodyReader } from './middleware/read-body.ts';
 import { queryReader } from './middleware/read-query.ts';
 import type { Parts } from './parts.ts';
@@ -75,16 +76,34 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     return async (context) => {
       // Ignored parameters are named on every answer, also where the credentials are rejected.
       const parseQuery = readQuery(context);
-      const caller = await authorize(context.req.raw.headers);
-      const { session, consoleEnded } = caller;
-      if (consoleEnded) context.set('consoleEnded', consoleEnded);
-      const query = parseQuery();
-      route.requireHead?.(context.req.raw.headers);
-      const body = readBody ? await readBody(context, () => placeOf(context, caller)) : undefined;
-      // What the caller may do may have ended while the body was on its way.
-      if (readBody) caller.requireStill();
-      return run(context, session, { body, query });
+      let known: Session | null = null;
+      const understood = async () => {
+        const caller = await authorize(context.req.raw.headers, (session) => {
+          known = session;
+        });
+        if (caller.consoleEnded) context.set('consoleEnded', caller.consoleEnded);
+        const query = parseQuery();
+        route.requireHead?.(context.req.raw.headers);
+        const body = readBody ? await readBody(context, () => placeOf(context, caller)) : undefined;
+        // What the caller may do may have ended while the body was on its way.
+        if (readBody) caller.requireStill();
+        return { session: caller.session, input: { body, query } };
+      };
+      const { session, input } = await understood().catch(async (error) => {
+        if (known !== null) await lookAtKey(route, context, known);
+        throw error;
+      });
+      return run(context, session, input);
     };
+  };
+  /** An error before the handler says that nothing was sent where the caller's key was not used before. */
+  const lookAtKey = async (route: Route, context: Context<AppEnv>, session: Session) => {
+    const key = context.get('sentBefore') && usableKey(route, context.req.raw.headers);
+    if (!key) return;
+    const scope = { walletId: session.userPk, caller: session.caller.id, key };
+    // What cannot be read stays unknown, and the keys of a revoked client are deleted.
+    const isUsed = await runner.idempotent.isUsed(scope).catch(() => true);
+    if (!isUsed && !session.ended.aborted) context.set('sentBefore', 'no');
   };
   const answeredOf = (route: Route | null) => {
     const meter = route ? meters.of(route) : meters.unmatched;

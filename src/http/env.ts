@@ -15,8 +15,11 @@ export interface AppEnv {
   Variables: {
     /** The path of the matched route, for the log. */
     path: string | undefined;
-    /** True while a request that moves money has certainly moved none: errors then say so. */
-    nothingSent: boolean | undefined;
+    /**
+     * What errors of a request that moves money say in `data.sent` before its handler is called (docs/decisions.md 177);
+     * undefined from then on.
+     */
+    sentBefore: 'no' | 'unknown' | undefined;
     /** Aborts when the session of the console that made the request ends. */
     consoleEnded: AbortSignal | undefined;
     /** The paths of fields and parameters that were ignored. */

@@ -11,6 +11,7 @@ import { limitHead, rejectTrailer } from './limits/request-head.ts';
 import { isAtDomain, openToPages, payerForm, preflight } from './middleware/address-domain.ts';
 import { apiForm, errorResponse } from './middleware/errors.ts';
 import { localGuard } from './middleware/guards.ts';
+import { usableKey } from './middleware/idempotency.ts';
 import type { Route } from './route.ts';
 
 /** Handles a request: returns its answer, or throws an error that becomes the answer. */
@@ -65,7 +66,7 @@ export function openSite(options: SiteOptions, answers: SiteAnswers): Hono<AppEn
       // The sidecar that passed a request on has checked it by its own names (docs/decisions.md 139).
       const isChecked = context.env?.passedOn !== undefined && !namesDomain;
       let response: Response;
-      if (route?.movesMoney) context.set('nothingSent', true);
+      if (route?.movesMoney) context.set('sentBefore', sentBefore(route, raw.headers));
       try {
         limitHead(raw);
         rejectTrailer(raw);
@@ -117,6 +118,14 @@ export function openSite(options: SiteOptions, answers: SiteAnswers): Hono<AppEn
     }),
   );
   return app;
+}
+
+/**
+ * What a request may have sent before it is understood: whose a key is, and what it was used for, is not known then
+ * (docs/decisions.md 177).
+ */
+function sentBefore(route: Route, headers: Headers): 'no' | 'unknown' {
+  return usableKey(route, headers) === null ? 'no' : 'unknown';
 }
 
 /** Whether people open a route in a browser; they may write a slash at its end. */

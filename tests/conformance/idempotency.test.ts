@@ -63,6 +63,59 @@ describe('idempotency keys', () => {
     expect((await once('key-3', { amount: '7' })).status).toBe(200);
   });
 
+  describe('an error before the request is understood speaks of every request with the key (docs/decisions.md 177)', () => {
+    const PAY = '/v2/node/pay_invoice';
+    const client = () => world.post('/v2/node/create_client', { scopes: ['send'] });
+    const rejections = async (key: string, client_pk: string, credentials: string) => {
+      const headers = { 'idempotency-key': key };
+      const told = async (options: object) => {
+        const sent = { body: {}, headers, credentials, ...options };
+        return (await world.call('POST', PAY, sent)).body.data.sent;
+      };
+      const field = await told({ body: { invoice: 5 } });
+      const json = await told({ body: undefined, rawBody: '{bad' });
+      const query = (await world.call('POST', `${PAY}?a=1&a=2`, { body: {}, headers, credentials }))
+        .body.data.sent;
+      const page = await told({ headers: { ...headers, origin: 'http://evil.example' } });
+      const stranger = await told({ credentials: 'unknown' });
+      await world.put('/v2/node/update_client', { client_pk, scopes: ['read_info'] });
+      const narrowed = await told({});
+      await world.post('/v2/node/revoke_client', { client_pk });
+      const revoked = await told({});
+      return { field, json, query, page, stranger, narrowed, revoked };
+    };
+
+    test('nobody says that nothing was sent while a payment of the key is on its way', async () => {
+      const { client_pk, client_credentials } = await client();
+      const { invoice, payment_hash } = await world.post('/sandbox/invoice', {
+        amount: '10',
+        behavior: 'hold',
+      });
+      const paid = await world.call('POST', PAY, {
+        body: { invoice },
+        headers: { 'idempotency-key': 'used', prefer: 'respond-async' },
+        credentials: client_credentials,
+      });
+      expect(paid.body.status).toBe('pending');
+      const told = await rejections('used', client_pk, client_credentials);
+      expect(new Set(Object.values(told))).toEqual(new Set(['unknown']));
+      await world.post('/sandbox/holds', { payment_hash, settle: false });
+    });
+
+    test('a key that its caller has not used sent nothing; of a caller who is not known, it is not known', async () => {
+      const { client_pk, client_credentials } = await client();
+      expect(await rejections('unused', client_pk, client_credentials)).toEqual({
+        field: 'no',
+        json: 'no',
+        query: 'no',
+        page: 'unknown',
+        stranger: 'unknown',
+        narrowed: 'no',
+        revoked: 'unknown',
+      });
+    });
+  });
+
   test('keys are 1 to 255 printable characters', async () => {
     expectError(await once('x'.repeat(256), { amount: '5' }), 'rejected', /Idempotency-Key/);
     expect((await once('x'.repeat(255), { amount: '5' })).status).toBe(200);

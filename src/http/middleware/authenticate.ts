@@ -39,8 +39,14 @@ export interface Caller {
   readonly requireStill: () => void;
 }
 
-/** Returns who calls, by the headers of the request. Throws error 104, 108 or 112. */
-export type Authenticate = (headers: Headers) => Promise<Caller>;
+/**
+ * Returns who calls, by the headers of the request. Throws error 104, 108 or 112. `opened` is called with the session as
+ * soon as it is known, before it is checked whether it may use the route.
+ */
+export type Authenticate = (
+  headers: Headers,
+  opened?: (session: Session) => void,
+) => Promise<Caller>;
 
 const NOBODY: Caller = {
   session: undefined,
@@ -57,11 +63,12 @@ export function authenticate(access: RouteAccess, options: AuthenticateOptions):
   if (access === 'public') return async () => NOBODY;
   const byHeader = authenticateByHeader(access, options);
   const requireAccess = isSandbox(access) ? requireEverything : accessCheck(access);
-  return async (headers) => {
+  return async (headers, opened) => {
     const signedIn = options.console.sessionOf(headers);
-    if (signedIn === null) return byHeader(headers.get('authorization'));
+    if (signedIn === null) return byHeader(headers.get('authorization'), opened);
     if (access === 'root_seed') throw notFromConsole();
     const session = await openSignedIn(signedIn, options.open);
+    opened?.(session);
     return callerWith(session, requireAccess, signedIn.ended);
   };
 }
@@ -69,7 +76,7 @@ export function authenticate(access: RouteAccess, options: AuthenticateOptions):
 function authenticateByHeader(
   access: RouteAccess,
   options: AuthenticateOptions,
-): (authorization: string | null) => Promise<Caller> {
+): (authorization: string | null, opened?: (session: Session) => void) => Promise<Caller> {
   const { requireAuth } = options;
   if (access === 'sandbox' && !requireAuth) return async () => NOBODY;
   if (access === 'root_seed') {
@@ -79,8 +86,9 @@ function authenticateByHeader(
     };
   }
   const requireAccess = requireAuth && isSandbox(access) ? requireEverything : accessCheck(access);
-  return async (authorization) => {
+  return async (authorization, opened) => {
     const session = await options.open(credentialsOf(authorization, options));
+    opened?.(session);
     return callerWith(session, requireAccess, null);
   };
 }

@@ -56,9 +56,10 @@ export function errorResponse(
   };
 }
 
-/** Before its handler ran, a request that moves money has moved none (docs/decisions.md 12). */
+/** Before its handler ran, a request that moves money has moved none; an earlier one with its key may have. */
 function withSent(error: ApiError, context: Context<AppEnv>): ApiError {
-  return context.get('nothingSent') ? error.with({ sent: 'no' }) : error;
+  const sent = context.get('sentBefore');
+  return sent === undefined ? error : error.with({ sent });
 }
 
 /**

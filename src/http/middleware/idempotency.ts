@@ -72,8 +72,7 @@ export class IdempotentRequests {
   }
 
   async run(request: IdempotentRequest): Promise<Outcome> {
-    const { walletId, caller, key } = request.scope;
-    const id = `${walletId} ${caller} ${key}`;
+    const id = nameOf(request.scope);
     const running = this.#running.get(id);
     if (running) {
       if (running.fingerprint !== request.fingerprint) throw keyConflict();
@@ -82,6 +81,11 @@ export class IdempotentRequests {
     const outcome = this.#run(request).finally(() => this.#running.delete(id));
     this.#running.set(id, { fingerprint: request.fingerprint, outcome });
     return outcome;
+  }
+
+  /** Whether a request with that key is running, or has left something behind. */
+  async isUsed(scope: KeyScope): Promise<boolean> {
+    return this.#running.has(nameOf(scope)) || (await this.#store.isUsed(scope));
   }
 
   /**
@@ -167,6 +171,10 @@ export class IdempotentRequests {
   }
 }
 
+function nameOf({ walletId, caller, key }: KeyScope): string {
+  return `${walletId} ${caller} ${key}`;
+}
+
 /** Returns the outcome; null when the request's `Prefer` asks for an answer before there is one. */
 async function withinPatience(
   { respondAfterMs }: IdempotentRequest,
@@ -200,6 +208,15 @@ export function readIdempotencyKey(header: string | undefined): string | null {
   if (header === undefined) return null;
   if (IDEMPOTENCY_KEY.test(header)) return header;
   throw rejected('Idempotency-Key', 'must be 1 to 255 printable ASCII characters');
+}
+
+/** Returns the key that a request to the route can have used; null when it has none, or one of another form. */
+export function usableKey(
+  { takesKey }: { readonly takesKey?: boolean | undefined },
+  headers: Headers,
+): string | null {
+  const header = takesKey ? headers.get('idempotency-key') : null;
+  return header !== null && IDEMPOTENCY_KEY.test(header) ? header : null;
 }
 
 /**

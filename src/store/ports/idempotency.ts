@@ -46,6 +46,8 @@ export interface IdempotencyStore {
     nowMs: number,
     earlierFingerprint?: string,
   ): Promise<IdempotencyState>;
+  /** Whether {@link begin} would find the key used, whatever its request was. */
+  isUsed(scope: KeyScope): Promise<boolean>;
   /**
    * Stores the names of the request's effects outside as JSON before they are caused, and the index of the payment that
    * they are about (docs/decisions.md 52). Throws when the key is not stored.

@@ -110,6 +110,13 @@ export function postgresIdempotency(
         await add();
         return { state: 'new' };
       }),
+    isUsed: ({ walletId, caller, key }) =>
+      db.read(async (sql) => {
+        const rows = await sql`SELECT 1 FROM wallet_sidecar.idempotency
+          WHERE wallet = ${walletId} AND key = ${key}
+            AND (caller = ${caller} OR (caller = 'owner' AND any_caller)) LIMIT 1`;
+        return rows.length > 0;
+      }),
     name: (scope, { json, index }) =>
       db.write(scope.walletId, async (tx) => {
         // Without the row, a repeat would cause the effect again.

@@ -110,6 +110,8 @@ export function sqliteIdempotency(
         if (!signer.fits(SIGNED.idempotency, row)) return { state: 'conflict' };
         return stateOf(row, [fingerprint, earlierFingerprint]);
       }),
+    isUsed: async ({ walletId, caller, key }) =>
+      (read.get(walletId, caller, key) ?? readOfAny.get(walletId, key)) !== null,
     name: (scope, { json, index }) =>
       queue.write(() => {
         if (rows.change(scope, (row) => named(row, json, index)) === null) {

@@ -41,6 +41,21 @@ export function idempotencyContract(open: () => Promise<Store>): void {
       expect(await begin()).toEqual({ state: 'done', httpStatus: 200, body: '{"a":1}' });
     });
 
+    test('a key is used from its claim on, by its caller alone, until it is released', async () => {
+      const isUsed = (of = scope()) => store.idempotency.isUsed(of);
+      expect(await isUsed()).toBe(false);
+      await begin();
+      expect(await isUsed()).toBe(true);
+      expect(await isUsed(scope(CLIENT))).toBe(false);
+      expect(await isUsed(scope('owner', 'other'))).toBe(false);
+      await store.idempotency.release(scope());
+      expect(await isUsed()).toBe(false);
+      await begin();
+      await finish();
+      await store.idempotency.release(scope());
+      expect(await isUsed()).toBe(true);
+    });
+
     test('keys of different callers and wallets never meet', async () => {
       const scopes = [scope(), scope(CLIENT), scope('owner', 'k', 'cd'.repeat(32))];
       for (const of of scopes)

@@ -65,6 +65,7 @@ export function keysOfAnyCallerContract(open: () => Promise<OpenedStore>): void 
       const world = await upgraded();
       if (world === null) return;
       const { begin, finish, store } = world;
+      expect(await store.idempotency.isUsed(clients('done'))).toBe(true);
       await begin(clients('done'));
       await finish(clients('done'), '{"b":1}');
       await store.idempotency.release(clients('done'));

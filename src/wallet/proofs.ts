@@ -4,6 +4,7 @@ import { createPayerProof, isDisclosableType } from '../codecs/payer-proof/index
 import { type ApiError, refused, rejected } from '../model/errors.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeProofMaterial, NodeWholeProofs } from '../nodes/node.ts';
+import { maySee } from './pay/paid-by-another.ts';
 import { nodeGroup, type Session } from './session.ts';
 import { paymentNotFound } from './wait.ts';
 import { checkedWholeProof } from './whole-proof.ts';
@@ -18,9 +19,13 @@ export interface ProofRequest {
   readonly note: string | null;
 }
 
-/** Creates a payer proof that the wallet paid an offer (docs/decisions.md 101). Throws errors 7, 106, 107 and 110. */
+/**
+ * Creates a payer proof that the wallet paid an offer (docs/decisions.md 101). Throws errors 7, 106, 107 and 110. What
+ * the caller may not see is not there for it (docs/decisions.md 178).
+ */
 export async function createProof(session: Session, request: ProofRequest): Promise<string> {
   const proofs = nodeGroup(session, 'proofs');
+  if (!(await maySee(session, request.index))) throw paymentNotFound();
   return proofs.kind === 'material'
     ? fromMaterial(session, proofs, request)
     : madeByNode(session, proofs, request);

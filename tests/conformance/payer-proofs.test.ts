@@ -66,6 +66,25 @@ describe('payer proofs', () => {
     });
   });
 
+  test('a client that may only send proves its own payments, and no others (docs/decisions.md 178)', async () => {
+    const make = async (scopes: readonly string[]) =>
+      (await world.post('/v2/node/create_client', { scopes }, world.bob)).client_credentials;
+    const [payer, thief, reader] = await Promise.all([
+      make(['send']),
+      make(['send']),
+      make(['send', 'read_payments']),
+    ]);
+    const { offer } = await world.post('/v2/node/create_offer');
+    const { index } = await world.post('/v2/node/pay_offer', { offer, amount: '5' }, payer);
+    const prove = (credentials: string, of = index) =>
+      world.call('POST', '/v2/node/create_payer_proof', { body: { index: of }, credentials });
+    const stolen = await prove(thief);
+    expectError(stolen, 'notFound');
+    expect(stolen.body).toEqual((await prove(thief, UNKNOWN_INDEX)).body);
+    expect((await prove(payer)).status).toBe(200);
+    expect((await prove(reader)).status).toBe(200);
+  });
+
   test('TLV types are integers, in requests and in answers', async () => {
     const { offer } = await world.post('/v2/node/create_offer');
     const { index } = await world.post('/v2/node/pay_offer', { offer, amount: '5' }, world.bob);

@@ -100,7 +100,7 @@ async function before(
   const isOutside = latest !== null && (await isMadeOutside(session, latest));
   if (latest) await requireMayMeet(session, latest, isOutside);
   if (!latest || latest.status === 'failed') plan.requirePayable?.();
-  else requireSameAmount(plan, latest);
+  else await requireSameAmount(session, plan, latest);
   const begins = latest === null || mayFollow(plan, latest);
   return { previous: latest, begins, afterAttempt: begins ? await newest : null, isOutside };
 }
@@ -189,7 +189,7 @@ async function reached(
     // The node may show the end before its feed does. The end is stored before the payment is returned.
     const { node, feed } = session;
     if (node.history) await feed.observeOnce({ payment: now, attempt: null }, node);
-    if (now.index !== index) requireSameAmount(payment, now);
+    if (now.index !== index) await requireSameAmount(session, payment, now);
     return now;
   };
   return tellingSent('unknown', wait, told ?? undefined).finally(() => stop.abort());
@@ -357,13 +357,18 @@ async function stateOf({ store, userPk }: Session, index: PaymentIndex): Promise
   return (await store.spends.get(userPk, index))?.state ?? 'known';
 }
 
-/** Throws error 106 when an invoice without an amount was paid before with another amount (docs/decisions.md 46). */
-function requireSameAmount(
+/**
+ * Throws error 106 when an invoice without an amount was paid before with another amount (docs/decisions.md 46). It
+ * names that amount only to a caller who may see the payment (docs/decisions.md 178).
+ */
+async function requireSameAmount(
+  session: Session,
   { amountMsat, rail }: Pick<Payment, 'amountMsat' | 'rail'>,
   previous: Payment,
-): void {
+): Promise<void> {
   if (rail === 'onchain' || previous.amountMsat === null) return;
   if (previous.amountMsat === amountMsat) return;
+  await requireMaySee(session, previous);
   throw new ApiError(
     'refused',
     `This invoice was paid with ${formatAmountMsat(previous.amountMsat)} sats already, or is being paid: it cannot be paid again with another amount.`,

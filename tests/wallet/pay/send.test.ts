@@ -49,6 +49,20 @@ describe('a send', () => {
     expect([starts, await unfinished()]).toEqual([10, []]);
   });
 
+  test('names the amount that another program pays to nobody who may not read it (docs/decisions.md 178)', async () => {
+    const payment = { ...samplePayment(1), amountMsat: 7_777_000n };
+    wallet.world.fake.latestPayment = async () => ({ payment, attempt: 41 });
+    const refusalOf = async (scopes: readonly ('send' | 'read_payments')[]) => {
+      const { session } = await clientOf(scopes);
+      return errorOf(contextOf(session), planOf(silence));
+    };
+    const kept = await refusalOf(['send']);
+    expect(kept).toMatchObject({ kind: 'refused', data: { status: 'pending' } });
+    expect(`${kept} ${JSON.stringify(kept)}`).not.toContain('7777');
+    expect(`${await refusalOf(['send', 'read_payments'])}`).toContain('7777 sats');
+    expect(await unfinished()).toEqual([]);
+  });
+
   test('is asked for in the store, with watch, reservation and key, before the node is asked', async () => {
     const { clientPk, session } = await clientOf(['send'], budgetOf(5000n));
     await claim(clientPk);

@@ -16,8 +16,8 @@ export interface AppEnv {
     /** The path of the matched route, for the log. */
     path: string | undefined;
     /**
-     * What errors of a request that moves money say in `data.sent` before its handler is called (docs/decisions.md 177);
-     * undefined from then on.
+     * What errors of a request that moves money say in `data.sent` before its handler is called
+     * (docs/decisions.md 177); undefined from then on.
      */
     sentBefore: 'no' | 'unknown' | undefined;
     /** Aborts when the session of the console that made the request ends. */

@@ -40,8 +40,8 @@ export interface Caller {
 }
 
 /**
- * Returns who calls, by the headers of the request. Throws error 104, 108 or 112. `opened` is called with the session as
- * soon as it is known, before it is checked whether it may use the route.
+ * Returns who calls, by the headers of the request. Throws error 104, 108 or 112. `opened` is called with the session
+ * as soon as it is known, before it is checked whether it may use the route.
  */
 export type Authenticate = (
   headers: Headers,

@@ -17,7 +17,7 @@ export interface AppEnv {
     path: string | undefined;
     /**
      * What errors of a request that moves money say in `data.sent` before its handler is called
-     * (docs/decisions.md 177); undefined from then on.
+     * (docs/decisions.md 174); undefined from then on.
      */
     sentBefore: 'no' | 'unknown' | undefined;
     /** Aborts when the session of the console that made the request ends. */

@@ -122,7 +122,7 @@ export function openSite(options: SiteOptions, answers: SiteAnswers): Hono<AppEn
 
 /**
  * What a request may have sent before it is understood: whose a key is, and what it was used for, is not known then
- * (docs/decisions.md 177).
+ * (docs/decisions.md 174).
  */
 function sentBefore(route: Route, headers: Headers): 'no' | 'unknown' {
   return usableKey(route, headers) === null ? 'no' : 'unknown';

@@ -21,7 +21,7 @@ export interface ProofRequest {
 
 /**
  * Creates a payer proof that the wallet paid an offer (docs/decisions.md 101). Throws errors 7, 106, 107 and 110. What
- * the caller may not see is not there for it (docs/decisions.md 178).
+ * the caller may not see is not there for it (docs/decisions.md 175).
  */
 export async function createProof(session: Session, request: ProofRequest): Promise<string> {
   const proofs = nodeGroup(session, 'proofs');

@@ -63,7 +63,7 @@ describe('idempotency keys', () => {
     expect((await once('key-3', { amount: '7' })).status).toBe(200);
   });
 
-  describe('an error before the request is understood speaks of every request with the key (docs/decisions.md 177)', () => {
+  describe('an error before the request is understood speaks of every request with the key (docs/decisions.md 174)', () => {
     const PAY = '/v2/node/pay_invoice';
     const client = () => world.post('/v2/node/create_client', { scopes: ['send'] });
     const rejections = async (key: string, client_pk: string, credentials: string) => {

@@ -66,7 +66,7 @@ describe('payer proofs', () => {
     });
   });
 
-  test('a client that may only send proves its own payments, and no others (docs/decisions.md 178)', async () => {
+  test('a client that may only send proves its own payments, and no others (docs/decisions.md 175)', async () => {
     const make = async (scopes: readonly string[]) =>
       (await world.post('/v2/node/create_client', { scopes }, world.bob)).client_credentials;
     const [payer, thief, reader] = await Promise.all([

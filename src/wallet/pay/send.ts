@@ -359,7 +359,7 @@ async function stateOf({ store, userPk }: Session, index: PaymentIndex): Promise
 
 /**
  * Throws error 106 when an invoice without an amount was paid before with another amount (docs/decisions.md 46). It
- * names that amount only to a caller who may see the payment (docs/decisions.md 178).
+ * names that amount only to a caller who may see the payment (docs/decisions.md 175).
  */
 async function requireSameAmount(
   session: Session,

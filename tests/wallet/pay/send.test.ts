@@ -49,7 +49,7 @@ describe('a send', () => {
     expect([starts, await unfinished()]).toEqual([10, []]);
   });
 
-  test('names the amount that another program pays to nobody who may not read it (docs/decisions.md 178)', async () => {
+  test('names the amount that another program pays to nobody who may not read it (docs/decisions.md 175)', async () => {
     const payment = { ...samplePayment(1), amountMsat: 7_777_000n };
     wallet.world.fake.latestPayment = async () => ({ payment, attempt: 41 });
     const refusalOf = async (scopes: readonly ('send' | 'read_payments')[]) => {

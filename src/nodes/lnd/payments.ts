@@ -23,6 +23,11 @@ import { type LndPayment, paymentShape } from './wire.ts';
 const ATTEMPTS_SECS = 60;
 /** LND shows a payment as soon as it has recorded it, so its first answer must come within this time. */
 const FIRST_WITHIN_MS = 30_000;
+/**
+ * The longest silence of the answer to a send. A payment that is held is silent for longer, but so is a connection that
+ * died without a sign, and the payment is looked up then (docs/decisions.md 179).
+ */
+const SEND_SILENCE_MS = 60_000;
 
 /**
  * Bit 9 of BOLT 9, which says that the receiver reads records in its onion; LND asks for it where it knows no features.
@@ -96,7 +101,12 @@ async function startPayment(
     },
     paymentShape,
     wallet.closed,
-    { certainty: refusesToPay, headWithinMs: FIRST_WITHIN_MS, isPrepared: true },
+    {
+      certainty: refusesToPay,
+      headWithinMs: FIRST_WITHIN_MS,
+      silenceMs: SEND_SILENCE_MS,
+      isPrepared: true,
+    },
   );
   wallet.sending.add(paymentHash);
   try {
@@ -132,7 +142,7 @@ async function followSend(
       wallet.local.publish([seen]);
     }
   } catch {
-    // The stream broke; the payment is looked up by its hash instead.
+    // The stream broke or fell silent; the payment is looked up by its hash instead.
   } finally {
     wallet.sending.delete(paymentHash);
     if (!ended) wallet.local.requestLook();

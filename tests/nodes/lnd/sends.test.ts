@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
@@ -9,6 +9,7 @@ import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import type { SendQuestion, WalletNode } from '../../../src/nodes/node.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { CERT, head, startRawServer } from '../../support/raw-server.ts';
+import { until } from '../../support/until.ts';
 import { channelOf } from './channel-of.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -346,4 +347,24 @@ describe('what became of a Lightning send', () => {
     lnd.on('GET /v1/payments', () => new Response('<html>', { status: 502 }));
     await expect(outcome()).rejects.toMatchObject({ kind: 'unreadable' });
   });
+});
+
+test('an answer that falls silent is given up, since its connection may have died without a sign', async () => {
+  const set = globalThis.setTimeout;
+  const shorter = (work: () => void, ms?: number) => set(work, ms === 60_000 ? 300 : ms);
+  using _ = spyOn(globalThis, 'setTimeout').mockImplementation(shorter as typeof set);
+  let isGivenUp = false;
+  lnd.on(SEND, () => {
+    const item = new TextEncoder().encode(`${JSON.stringify({ result: paymentOf(7) })}\n`);
+    return new Response(
+      new ReadableStream({
+        start: (stream) => stream.enqueue(item),
+        cancel: () => {
+          isGivenUp = true;
+        },
+      }),
+    );
+  });
+  expect((await pay()).state).toBe('known');
+  await until(() => isGivenUp, 'the connection is closed');
 });

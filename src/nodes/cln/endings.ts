@@ -8,6 +8,11 @@ import { hasLostPart, hasOnlyFailed, type SendAttempt } from './translate.ts';
  * margin.
  */
 const QUIET_MS = 75_000;
+/**
+ * For how long a call of `xpay` may begin new tries: its minute, and a wide margin. An older call waits only for parts
+ * that are on their way, or its connection has died without a sign (docs/decisions.md 179).
+ */
+const CALL_TRIES_MS = 10 * 60_000;
 /** How soon a payment that is still being tried is looked at again. */
 const AGAIN_MS = 5000;
 /** Since when a payment that was made without this program must have failed, so that it is over at first sight. */
@@ -16,6 +21,13 @@ const OLD_MS = 24 * 3_600_000;
 const MOST_REASONS = 10_000;
 /** The reason of a payment of which only its failed parts are known. */
 const NOT_DELIVERED = 'not delivered';
+
+/** Calls of `xpay` that are open for one hash. */
+interface OpenCalls {
+  readonly count: number;
+  /** When the newest began, by the monotonic clock. */
+  readonly newestSinceMs: number;
+}
 
 /** An attempt that has nothing but failed parts. Times are of the monotonic clock. */
 interface Watched {
@@ -37,8 +49,8 @@ export class Endings {
   readonly #elapsedMs: () => number;
   readonly #clock: Clock;
   readonly #labels: SendLabels;
-  /** How many calls of `xpay` this process has open for a hash. */
-  readonly #running = new Map<string, number>();
+  /** The calls of `xpay` that this process has open for a hash. */
+  readonly #running = new Map<string, OpenCalls>();
   readonly #reasons = new Map<string, string>();
   readonly #watched = new Map<string, Map<number, Watched>>();
 
@@ -49,26 +61,31 @@ export class Endings {
     this.#labels = labels;
   }
 
-  /** Notes that this process calls `xpay` for the hash. Until its {@link end}, no attempt fails by time. */
+  /**
+   * Notes that this process calls `xpay` for the hash. Until its {@link end}, and for ten minutes at most, no attempt
+   * fails by time.
+   */
   begin(hash: string): void {
-    this.#running.set(hash, (this.#running.get(hash) ?? 0) + 1);
+    const count = (this.#running.get(hash)?.count ?? 0) + 1;
+    this.#running.set(hash, { count, newestSinceMs: this.#elapsedMs() });
   }
 
   /** Notes that such a call is over, however it ended. */
   end(hash: string): void {
-    const left = (this.#running.get(hash) ?? 0) - 1;
-    if (left > 0) this.#running.set(hash, left);
+    const calls = this.#running.get(hash);
+    if (calls && calls.count > 1) this.#running.set(hash, { ...calls, count: calls.count - 1 });
     else this.#running.delete(hash);
   }
 
-  /** Whether this process has a call of `xpay` open. */
+  /** Whether this process has a call of `xpay` open that may begin new tries. */
   get areRunning(): boolean {
-    return this.#running.size > 0;
+    return [...this.#running.values()].some((calls) => this.#mayTry(calls));
   }
 
-  /** Whether this process has a call of `xpay` open for the hash. */
+  /** Whether this process has a call of `xpay` open for the hash that may begin new tries. */
   isRunning(hash: string): boolean {
-    return this.#running.has(hash);
+    const calls = this.#running.get(hash);
+    return calls !== undefined && this.#mayTry(calls);
   }
 
   /** Notes that the node tries no other route for an attempt. It has failed as soon as no part of it is pending. */
@@ -139,10 +156,14 @@ export class Endings {
       newest,
       sinceMs,
       dueAtMs: Math.max(quietAtMs, nowMs + AGAIN_MS),
-      isOver: (isSame && before.isOver) || (!this.#running.has(hash) && nowMs >= quietAtMs),
+      isOver: (isSame && before.isOver) || (!this.isRunning(hash) && nowMs >= quietAtMs),
     };
     this.#watched.set(hash, attempts.set(groupId, watched));
     return watched;
+  }
+
+  #mayTry({ newestSinceMs }: OpenCalls): boolean {
+    return this.#elapsedMs() - newestSinceMs < CALL_TRIES_MS;
   }
 
   #forget(hash: string, groupId: number): void {

@@ -31,6 +31,13 @@ const RETRY_FOR_SECS = 60;
 /** How long a payment is under way before the node is asked whether it has recorded a part of it. */
 const FIRST_ASKED_MS = 250;
 
+/**
+ * For how long a payment may be under way without a part that the node shows: the time of all tries, and a margin. A
+ * call that says nothing until then is on a connection that died without a sign, or its node is away
+ * (docs/decisions.md 179).
+ */
+const FIRST_PART_WITHIN_MS = 90_000;
+
 /** Starts paying an invoice of BOLT 11; see {@link startPayment}. The wallet's own invoice is refused. */
 export async function payInvoice(
   rpc: ClnRpc,
@@ -119,13 +126,13 @@ async function startPayment(
     )
     .finally(() => wallet.endings.end(paymentHash));
   const stop = new AbortController();
-  const first = await Promise.race([
-    firstPart(send, AbortSignal.any([wallet.closed, stop.signal])),
-    ended,
-  ]).finally(() => stop.abort());
-  if ('paid' in first || 'error' in first) return concluded(send, first);
+  const signal = AbortSignal.any([wallet.closed, stop.signal]);
+  const first = await Promise.race([firstPart(send, signal), nothingSaid(signal), ended]).finally(
+    () => stop.abort(),
+  );
+  if (first !== null && ('paid' in first || 'error' in first)) return concluded(send, first);
   void ended.then((end) => follow(send, end)).catch(() => undefined);
-  return { state: 'known', ...first };
+  return first === null ? { state: 'unknown', error: silent() } : { state: 'known', ...first };
 }
 
 /**
@@ -168,6 +175,12 @@ async function firstPart(send: RunningSend, signal: AbortSignal): Promise<Observ
   }
 }
 
+/** Resolves with null once the node has shown no part for as long as it may be without one. */
+async function nothingSaid(signal: AbortSignal): Promise<null> {
+  await sleep(FIRST_PART_WITHIN_MS, signal);
+  return signal.aborted ? new Promise<never>(() => undefined) : null;
+}
+
 /** The report on a send whose call ended before a part of it was seen. */
 async function concluded(send: RunningSend, end: Ended): Promise<SendReport> {
   if ('paid' in end && isOfThisCall(end.paid)) return { state: 'known', ...asPaid(send, end.paid) };
@@ -202,6 +215,14 @@ async function follow(send: RunningSend, end: Ended): Promise<void> {
 
 function isOwnInvoice(): ApiError {
   return refused("This invoice is the wallet's own: pay an invoice of another node.");
+}
+
+function silent(): ApiError {
+  return new ApiError(
+    'timeout',
+    'Core Lightning was asked to pay and has not said anything since: look at the payment again.',
+    { outcomeUnknown: true },
+  );
 }
 
 function notShown(): ApiError {

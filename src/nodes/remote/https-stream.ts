@@ -6,6 +6,12 @@ import type { RemoteLocation } from './location.ts';
 /** A stream stays open as long as its wallet is followed, so each has a connection of its own. */
 export const OWN_CONNECTION = { keepAlive: false };
 
+/**
+ * After so long without a byte the system asks whether the other side is still there. So a stream ends whose node lost
+ * its power, and no router on the way forgets one that is silent (docs/decisions.md 179).
+ */
+const PROBED_AFTER_MS = 30_000;
+
 const direct = new Agent(OWN_CONNECTION);
 
 /** A request whose answer is a stream. */
@@ -45,6 +51,7 @@ export function openStream(
       reject(new RemoteFailure('timeout', false));
       sent.destroy();
     };
+    sent.once('socket', (socket) => socket.setKeepAlive(true, PROBED_AFTER_MS));
     const head = headWithinMs === null ? null : setTimeout(tooLate, headWithinMs);
     sent.once('response', (message) => {
       if (head !== null) clearTimeout(head);

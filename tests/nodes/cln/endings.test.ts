@@ -93,6 +93,29 @@ describe('a payment whose parts have all failed', () => {
     expect(ask([{}])).toEqual(['not delivered']);
   });
 
+  test('fails by time although its xpay never answers, as on a connection that died without a sign', () => {
+    const { clock, ask, endings } = watching();
+    endings.begin(HASH);
+    ask([{}]);
+    clock.elapsedMs += 599_999;
+    expect(ask([{}])).toEqual([null]);
+    expect([endings.isRunning(HASH), endings.areRunning]).toEqual([true, true]);
+    clock.elapsedMs += 1;
+    expect([endings.isRunning(HASH), endings.areRunning]).toEqual([false, false]);
+    expect(ask([{}])).toEqual(['not delivered']);
+  });
+
+  test('is tried as long as the newest of its calls may try', () => {
+    const { clock, ask, endings } = watching();
+    endings.begin(HASH);
+    ask([{}]);
+    clock.elapsedMs += 599_999;
+    endings.begin(HASH);
+    clock.elapsedMs += 1;
+    expect(ask([{}])).toEqual([null]);
+    expect(endings.isRunning(HASH)).toBe(true);
+  });
+
   test('has failed at once when the xpay of this process has said so, with its reason', () => {
     const { ask, endings } = watching();
     expect(ask([{}])).toEqual([null]);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { encodeBolt11 } from '../../../src/codecs/bolt11/encode.ts';
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
@@ -144,4 +144,25 @@ test('a fee limit that is in the way alone is named, and nothing was sent', asyn
 test('a call that the rate of the rune forbids is refused, and may be tried again', async () => {
   cln.on('xpay', () => refusal(1502, 'Not permitted: too soon', 401));
   expect(await pay()).toMatchObject({ state: 'refused', error: { kind: 'overCapacity' } });
+});
+
+/** Makes every timer that is set for so long ring at once. */
+function ringsAtOnce(delayMs: number) {
+  const set = globalThis.setTimeout;
+  const early = (work: () => void, ms?: number) => set(work, ms === delayMs ? 0 : ms);
+  const timers = spyOn(globalThis, 'setTimeout').mockImplementation(early as typeof set);
+  return { [Symbol.dispose]: () => timers.mockRestore() };
+}
+
+describe('a call of xpay on a connection that died without a sign', () => {
+  test('leaves the payment unknown where the node shows no part, so that it is sent again', async () => {
+    using _ = ringsAtOnce(90_000);
+    cln.on('xpay', () => new Promise<Response>(() => undefined));
+    const report = await pay();
+    expect(report).toMatchObject({
+      state: 'unknown',
+      error: { kind: 'timeout', outcomeUnknown: true },
+    });
+    expect(wallet.endings.isRunning(HASH)).toBe(true);
+  });
 });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
+import { TLSSocket } from 'node:tls';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { RemoteFailure } from '../../../src/nodes/remote/failure.ts';
 import { CERT, head, pour, type RawServer, startRawServer } from '../../support/raw-server.ts';
@@ -126,6 +127,13 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
           serverTimeMs: null,
         });
         await closed();
+      });
+
+      test('is probed by the system while it is silent', async () => {
+        using probes = spyOn(TLSSocket.prototype, 'setKeepAlive');
+        server.behave((socket) => socket.end(`${head('200 OK')}{"a":1}\n`));
+        await lines();
+        expect(probes.mock.calls).toEqual([[true, 30_000]]);
       });
 
       test('that is sent elsewhere goes nowhere', async () => {

@@ -10,7 +10,7 @@ import { hasLostPart, hasOnlyFailed, type SendAttempt } from './translate.ts';
 const QUIET_MS = 75_000;
 /**
  * For how long a call of `xpay` may begin new tries: its minute, and a wide margin. An older call waits only for parts
- * that are on their way, or its connection has died without a sign (docs/decisions.md 179).
+ * that are on their way, or its connection has died without a sign (docs/decisions.md 176).
  */
 const CALL_TRIES_MS = 10 * 60_000;
 /** How soon a payment that is still being tried is looked at again. */

@@ -34,7 +34,7 @@ const FIRST_ASKED_MS = 250;
 /**
  * For how long a payment may be under way without a part that the node shows: the time of all tries, and a margin. A
  * call that says nothing until then is on a connection that died without a sign, or its node is away
- * (docs/decisions.md 179).
+ * (docs/decisions.md 176).
  */
 const FIRST_PART_WITHIN_MS = 90_000;
 

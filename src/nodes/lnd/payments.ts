@@ -25,7 +25,7 @@ const ATTEMPTS_SECS = 60;
 const FIRST_WITHIN_MS = 30_000;
 /**
  * The longest silence of the answer to a send. A payment that is held is silent for longer, but so is a connection that
- * died without a sign, and the payment is looked up then (docs/decisions.md 179).
+ * died without a sign, and the payment is looked up then (docs/decisions.md 176).
  */
 const SEND_SILENCE_MS = 60_000;
 

@@ -8,7 +8,7 @@ export const OWN_CONNECTION = { keepAlive: false };
 
 /**
  * After so long without a byte the system asks whether the other side is still there. So a stream ends whose node lost
- * its power, and no router on the way forgets one that is silent (docs/decisions.md 179).
+ * its power, and no router on the way forgets one that is silent (docs/decisions.md 176).
  */
 const PROBED_AFTER_MS = 30_000;
 

@@ -18,6 +18,7 @@ const MARK_BYTES = 8;
 export class CoinLocks {
   readonly #elapsedMs: () => number;
   readonly #mark: string;
+  readonly #kept = new Set<string>();
   /** An earlier process may have lost locks just before this one started. */
   #lookUntilMs: number;
   #untold = false;
@@ -38,6 +39,24 @@ export class CoinLocks {
   /** Whether this installation made the id. */
   owns(id: string): boolean {
     return id.startsWith(hex.encode(this.#ownMark()));
+  }
+
+  /**
+   * Must be called before coins are locked for a send: until {@link letGo} its locks are not lost. The store shows a
+   * send only once it is signed.
+   */
+  keep(id: string): void {
+    this.#kept.add(id);
+  }
+
+  /** Must be called when a send is published or given up: from then on the store alone says whether it is there. */
+  letGo(id: string): void {
+    this.#kept.delete(id);
+  }
+
+  /** The ids that are kept now. */
+  get kept(): readonly string[] {
+    return [...this.#kept];
   }
 
   /** Whether locks that nobody needs may be at LND. */

@@ -4,18 +4,20 @@ import { giveBack, lockedText, readLeases } from './leases.ts';
 import type { Look } from './look.ts';
 
 /**
- * Releases the locks of this installation that no unfinished send has, where there may be any: those of a process that
- * was killed, and of requests that arrived after they were given up (docs/decisions.md 152). Returns the unfinished
+ * Releases the locks of this installation that no send has, where there may be any: those of a process that was killed,
+ * and of requests that arrived after they were given up (docs/decisions.md 152). A send has them while this process
+ * makes it, and while the store has it unfinished. Returns the unfinished
  * payments on chain. A lost lock under LND's own id is logged, and ends by itself.
  */
 export async function withoutLostLocks(look: Look): Promise<readonly Payment[]> {
   const { rest, wallet, log } = look;
   const { coinLocks } = wallet;
   const untold = coinLocks.takeUntold();
-  // The locks are read first: a send is stored before it locks coins, so that of a lock seen here the store knows.
+  // In this order: a send is kept before it locks coins, and let go after the store shows it.
   const leases = untold || coinLocks.mayBeLost ? await readLeases(rest) : [];
+  const { kept } = coinLocks;
   const unfinished = (await look.open('onchain')).filter(({ rail }) => rail === 'onchain');
-  const needed = new Set(unfinished.map((payment) => coinLocks.idOf(payment)));
+  const needed = new Set([...kept, ...unfinished.map((payment) => coinLocks.idOf(payment))]);
   const lost = leases.filter(({ id }) => coinLocks.owns(id) && !needed.has(id));
   await giveBack(rest, wallet, lost);
   const ofLnd = leases.filter(({ id }) => id === LND_LOCK_ID);

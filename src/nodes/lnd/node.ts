@@ -9,12 +9,13 @@ import { listChannels, maxSendableMsat } from './channels.ts';
 import { createHoldInvoice, settleHoldInvoice } from './hold-invoices.ts';
 import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice, lookUpInvoice } from './invoices.ts';
-import { giveBack, lease } from './leases.ts';
+import { lease } from './leases.ts';
 import {
   estimateFeeMsat,
   mostSendable,
   nextUnusedAddress,
   publishSend,
+  releaseSend,
   signSend,
 } from './onchain.ts';
 import { sendOutcome } from './outcome.ts';
@@ -69,7 +70,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
       async renew({ locks }) {
         for (const lock of locks) await lease(owner, lock);
       },
-      release: ({ locks }) => giveBack(owner, wallet, locks),
+      release: (signed) => releaseSend(owner, wallet, signed),
       bumpFeeBoundMsat: (command) => bumpFeeBoundMsat(owner, command),
       bumpFee: (command) => bumpFee(owner, command),
       mostSendable: (command) => mostSendable(owner, command),

@@ -50,8 +50,28 @@ export async function nextUnusedAddress(rest: LndRest, type: AddressType): Promi
   return (await rest.get(`/v1/newaddress?type=${UNUSED[type]}`, addressShape)).address;
 }
 
-/** Chooses and locks coins, checks the fee and signs; see `NodeOnchain.sign`. */
+/**
+ * Chooses and locks coins, checks the fee and signs; see `NodeOnchain.sign`. The locks are kept until
+ * {@link publishSend} or {@link releaseSend}.
+ */
 export async function signSend(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  command: PayOnchainCommand,
+): Promise<SignedSend> {
+  const { coinLocks } = wallet;
+  const id = coinLocks.idOf(command);
+  coinLocks.keep(id);
+  try {
+    return await fundedAndSigned(rest, owner, wallet, command);
+  } catch (error) {
+    coinLocks.letGo(id);
+    throw error;
+  }
+}
+
+async function fundedAndSigned(
   rest: LndRest,
   owner: LndRest,
   wallet: LndWallet,
@@ -80,6 +100,16 @@ export async function signSend(
   }
 }
 
+/** Gives back the coins of a send that is not published; see `NodeOnchain.release`. */
+export async function releaseSend(
+  owner: LndRest,
+  wallet: LndWallet,
+  { locks }: SignedSend,
+): Promise<void> {
+  for (const { id } of locks) wallet.coinLocks.letGo(id);
+  await giveBack(owner, wallet, locks);
+}
+
 /**
  * Publishes a signed transaction with the payment's id as its label; see `NodeOnchain.publish`. LND's list is read just
  * before: another sidecar may have sent for the same client_payment_id meanwhile, and the two share no idempotence
@@ -92,6 +122,7 @@ export async function publishSend(
   command: PayOnchainCommand,
   signed: SignedSend,
 ): Promise<SendReport> {
+  wallet.coinLocks.letGo(wallet.coinLocks.idOf(command));
   const asked = { ...command, address: command.address.canonical };
   const own = { payment: asked, txid: signed.txid, outpoints: spentOutpoints(signed.txHex) };
   const knownBy = (sent: LndTransaction): SendReport => {

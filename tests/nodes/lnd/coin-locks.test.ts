@@ -147,6 +147,49 @@ describe('coins whose locks were lost', () => {
   });
 });
 
+describe('coins of a send that the store does not show yet', () => {
+  const looks = () => proxy.reached.filter((one) => one === 'POST /v2/wallet/utxos/leases').length;
+  /** Lets the feed look at LND's locks, and act on what it sees. No block ends the lock of a coin that is spent. */
+  async function lookedAt(): Promise<void> {
+    for (const look of [1, 2]) {
+      const before = looks();
+      fake.wallet.receive(1_000n, { confirmed: false });
+      await until(() => looks() > before, `the feed has read the locks, ${look} of 2`);
+    }
+  }
+  beforeEach(async () => {
+    await start();
+    feed = follow(node);
+    await until(() => feed?.isCaughtUp() && looks() > 0, 'the feed follows');
+  });
+
+  test('stay locked while it is signed and stored', async () => {
+    proxy.rules({ ...FINALIZE, fault: { kind: 'delay', ms: 2000 } });
+    const signing = sign(sendCommand(400_000n));
+    await until(() => proxy.fired.length > 0, 'LND is asked to sign');
+    await lookedAt();
+    expect(leased()).toHaveLength(1);
+    const signed = await signing;
+    await lookedAt();
+    expect(leased()).toEqual(signed.locks.map(({ outpoint }) => outpoint));
+    await onchainOf(node).release(signed);
+    expect(leased()).toEqual([]);
+  });
+
+  test('are looked for again once it is given up or published', async () => {
+    fake.wallet.receive(COIN_SAT);
+    const command = sendCommand(400_000n);
+    const signed = await sign(command);
+    proxy.rules({ ...RELEASE, fault: { kind: 'cut-before' } });
+    await onchainOf(node).release(await sign(sendCommand(400_000n)));
+    await onchainOf(node).publish(command, { ...signed, locks: [] });
+    expect(leased()).toHaveLength(2);
+    proxy.rules();
+    await lookedAt();
+    await until(() => leased().length === 0, 'the coins are free');
+  });
+});
+
 describe('locked coins', () => {
   beforeEach(() => start());
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
+import { LND_LOCK_ID } from '../../src/nodes/lnd/coin-locks.ts';
 import { type FaultProxy, startFaultProxy } from '../hostile/fault-proxy.ts';
 import { credentialsOf } from '../hostile/sidecar-on-fake.ts';
 import { expectError } from '../support/requests.ts';
@@ -36,7 +37,11 @@ describeNetwork('locks on coins of LND', (network) => {
   const alice = <T>(method: 'GET' | 'POST', path: string, body?: object) =>
     network().alice.rest<T>(method, path, body);
   const leases = async () =>
-    (await alice<{ locked_utxos: unknown[] }>('POST', '/v2/wallet/utxos/leases', {})).locked_utxos;
+    (await alice<{ locked_utxos: { id: string }[] }>('POST', '/v2/wallet/utxos/leases', {}))
+      .locked_utxos;
+  /** Locks that LND made under a sidecar's id. */
+  const ours = async () =>
+    (await leases()).filter(({ id }) => Buffer.from(id, 'base64').toString('hex') !== LND_LOCK_ID);
   const balance = async () => Number((await sidecar.get('/v2/node/node_info')).onchain_balance);
   const address = async () =>
     (await network().bob.rest<{ address: string }>('GET', '/v1/newaddress?type=0')).address;
@@ -94,8 +99,8 @@ describeNetwork('locks on coins of LND', (network) => {
   });
 
   test('the coins of a process that was killed while it signed are free for the next one', async () => {
-    // On an LND before 0.19 the lock of the test before is there still.
-    const before = (await leases()).length;
+    // Those of a published send end after its answer.
+    await waitUntil('no earlier lock of ours is left', async () => (await ours()).length === 0);
     proxy.rules({
       method: 'POST',
       path: /^\/v2\/wallet\/psbt\/finalize/,
@@ -103,14 +108,13 @@ describeNetwork('locks on coins of LND', (network) => {
     });
     const fired = proxy.fired.length;
     send().catch(() => undefined);
-    await waitUntil('our lock is there', async () => (await leases()).length > before);
-    // An LND before 0.19 locks them under its own id first.
     await waitUntil('LND is asked to sign', async () => proxy.fired.length > fired);
+    expect(await ours()).not.toEqual([]);
     await sidecar.kill();
     proxy.rules();
     await sidecar.start();
     await send({ amount: '1000' });
-    await waitUntil('the coins are free', async () => (await leases()).length === before);
+    await waitUntil('the coins are free', async () => (await ours()).length === 0);
     await network().btcd.generate(1);
   });
 

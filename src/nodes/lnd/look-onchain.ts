@@ -49,8 +49,18 @@ export async function* transactions(look: Look): AsyncGenerator<Found> {
       ...seen,
       ...contested.flatMap((one) => replacedPayment(one, spenders, nowMs) ?? []),
     ],
-    reached: { height: Math.max(0, block_height - UNSETTLED_BLOCKS) },
+    reached: { height: Math.max(0, newestHeight(read, block_height) - UNSETTLED_BLOCKS) },
   };
+}
+
+/**
+ * The newest block of which the list tells. Blocks may arrive between LND's word on its height and the list: what is
+ * told of them must not be taken for untold by the next look.
+ */
+function newestHeight(listed: readonly LndTransaction[], knownHeight: number): number {
+  return listed
+    .filter(({ num_confirmations }) => num_confirmations > 0)
+    .reduce((newest, { block_height }) => Math.max(newest, block_height), knownHeight);
 }
 
 function bumpable(payment: Payment): BumpableSend[] {

@@ -13,6 +13,8 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 let fake: FakeLnd;
 const feeds: Following[] = [];
+/** Mined once, before LND reads the list of transactions that it is asked for. */
+let blocksBeforeList = 0;
 afterEach(async () => {
   for (const feed of feeds.splice(0)) await feed.end().catch(() => undefined);
   await fake.stop();
@@ -25,6 +27,10 @@ async function start(publishes: number): Promise<[WalletNode, WalletNode]> {
   fake = await startFakeLnd({
     hooks: {
       async intercept({ rpc }) {
+        if (rpc === '/lnrpc.Lightning/GetTransactions') {
+          fake.wallet.mine(blocksBeforeList);
+          blocksBeforeList = 0;
+        }
         if (rpc !== '/walletrpc.WalletKit/PublishTransaction') return false;
         if (++arrived === publishes) all.resolve();
         await all.promise;
@@ -71,7 +77,8 @@ const sendsIn = ({ observations }: Following) =>
       .map(({ payment }) => [idOfIndex(payment.index), payment.txid]),
   );
 
-test('that send for one client_payment_id at once list both payments, each its own under that id', async () => {
+/** Both sidecars send for one client_payment_id at once. */
+async function sentAtOnce() {
   const wallets = await start(2);
   const commands = orders();
   const signed = await Promise.all([
@@ -85,6 +92,34 @@ test('that send for one client_payment_id at once list both payments, each its o
   const rows = sent.map((report) => known(report).payment);
   const txids = rows.map(({ txid }) => txid ?? '');
   expect(new Set(txids).size).toBe(2);
+  return { wallets, commands, rows, txids };
+}
+
+test.each([0, 1])(
+  'keep their own payments where blocks arrive while a look reads them (sidecar %i)',
+  async (which) => {
+    const { wallets, commands, rows, txids } = await sentAtOnce();
+    const feed = followed(wallets[which] as WalletNode, rows[which] as Payment);
+    await until(() => feed.isCaughtUp(), 'the feed follows');
+    const shows = (isShown: (payment: Payment) => boolean) =>
+      until(() => feed.observations.some(({ payment }) => isShown(payment)), 'the feed shows it');
+    blocksBeforeList = 7;
+    fake.wallet.receive(5_000n, { confirmed: false });
+    await shows(({ txid, status }) => txid === txids[which] && status === 'completed');
+    const { txid: later } = fake.wallet.receive(5_000n);
+    await shows(({ txid }) => txid === later);
+    const [own = '', other = ''] = which === 0 ? txids : txids.toReversed();
+    expect(sendsIn(feed)).toEqual(
+      new Map([
+        [idOfIndex(commands[0].index), own],
+        [`os_${other}`, other],
+      ]),
+    );
+  },
+);
+
+test('that send for one client_payment_id at once list both payments, each its own under that id', async () => {
+  const { wallets, commands, rows, txids } = await sentAtOnce();
   const following = [
     followed(wallets[0], rows[0] as Payment),
     followed(wallets[1], rows[1] as Payment),

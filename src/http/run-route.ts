@@ -157,7 +157,8 @@ async function runOnce(
       try {
         return outcomeOf(await route.handler(request, input));
       } catch (error) {
-        throw telling(route, error, 'no');
+        // What an earlier run has named may have taken effect.
+        throw telling(route, error, effect === null ? 'no' : 'unknown');
       } finally {
         request.ended();
       }

@@ -63,7 +63,10 @@ describe('a request that has ended leaves nothing that listens to the grant of i
 });
 
 /** Runs a route that moves money, or one that does not, whose handler throws. Resolves to the error to be answered. */
-async function errorOf(thrown: unknown, { movesMoney = true, key = '' } = {}): Promise<unknown> {
+async function errorOf(
+  thrown: unknown,
+  { movesMoney = true, key = '', effect = null as string | null } = {},
+): Promise<unknown> {
   const route = {
     method: 'post',
     path: '/v2/node/pay',
@@ -78,7 +81,7 @@ async function errorOf(thrown: unknown, { movesMoney = true, key = '' } = {}): P
     stopping: new AbortController().signal,
     parts: { store: {}, clock: { now: () => 1 } },
     idempotent: {
-      run: ({ execute }: { execute: (effect: string | null) => Promise<unknown> }) => execute(null),
+      run: ({ execute }: { execute: (effect: string | null) => Promise<unknown> }) => execute(effect),
     },
   } as unknown as Runner;
   const headers: Record<string, string> = key === '' ? {} : { 'idempotency-key': key };
@@ -119,6 +122,12 @@ describe('every error of a request that moves money says what may have been sent
       expect(isApiError(another) && another.data).toEqual({ status: 'pending' });
     });
   }
+
+  test('an error of a repeat whose first run had named an effect says that it is unknown', async () => {
+    const repeated = { key: 'k', effect: '{"openChannel":"aa"}' };
+    const error = await errorOf(new ApiError('overCapacity', 'busy'), repeated);
+    expect(error).toMatchObject({ kind: 'overCapacity', data: { sent: 'unknown' } });
+  });
 
   test('no other request says it', async () => {
     const thrown = new TypeError('on purpose');

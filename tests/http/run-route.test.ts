@@ -81,7 +81,8 @@ async function errorOf(
     stopping: new AbortController().signal,
     parts: { store: {}, clock: { now: () => 1 } },
     idempotent: {
-      run: ({ execute }: { execute: (effect: string | null) => Promise<unknown> }) => execute(effect),
+      run: ({ execute }: { execute: (effect: string | null) => Promise<unknown> }) =>
+        execute(effect),
     },
   } as unknown as Runner;
   const headers: Record<string, string> = key === '' ? {} : { 'idempotency-key': key };

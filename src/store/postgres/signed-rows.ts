@@ -74,22 +74,31 @@ async function signTable(
   const name = `wallet_sidecar.${table.table}`;
   const { renamed = {} } = COLUMN_FORMS[table.table] ?? {};
   const rowKey = table.rowKey.map((column) => renamed[column] ?? column);
-  const where = rowKey.map((column, at) => `${column} = $${at + 2}`).join(' AND ');
+  const types = rowKey.map((column) => (column === 'seq' ? 'bigint' : 'text'));
+  const places = types.map((type, at) => `$${at + 2}::${type}[]`);
+  const same = rowKey.map((column) => `signed.${column} = given.${column}`);
+  const update = `UPDATE ${name} AS signed SET mac = given.mac
+    FROM unnest($1::text[], ${places.join(', ')}) AS given (mac, ${rowKey.join(', ')})
+    WHERE ${same.join(' AND ')}`;
+  // The cursor sees the table as it was, and not what is written meanwhile.
+  await tx.unsafe(`DECLARE unsigned NO SCROLL CURSOR FOR SELECT *${amountsOf(table)} FROM ${name}`);
   for (;;) {
-    const rows = await tx.unsafe<RawRow[]>(
-      `SELECT *${amountsOf(table)} FROM ${name} WHERE mac IS NULL LIMIT ${AT_ONCE}`,
-    );
-    for (const raw of rows) {
+    const rows = await tx.unsafe<RawRow[]>(`FETCH ${AT_ONCE} FROM unsigned`);
+    if (rows.length === 0) break;
+    const macs = rows.map((raw) => {
       const columns = fieldsOf(table, raw, sealer);
       // What cannot be opened now was changed before, and stays unfit.
-      const mac = columns === null ? '' : signer.mac(table, columns);
-      await tx.unsafe(`UPDATE ${name} SET mac = $1 WHERE ${where}`, [
-        mac,
-        ...rowKey.map((column) => raw[column]),
-      ]);
-    }
-    if (rows.length < AT_ONCE) return;
+      return columns === null ? '' : (signer.mac(table, columns) ?? '');
+    });
+    const keys = rowKey.map((column, at) =>
+      tx.array(
+        rows.map((raw) => raw[column]),
+        types[at] ?? 'text',
+      ),
+    );
+    await tx.unsafe(update, [tx.array(macs, 'text'), ...keys]);
   }
+  await tx.unsafe('CLOSE unsigned');
 }
 
 /** Amounts exceed what a double holds, so they are read as text. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { ApiError } from '../../../src/model/errors.ts';
 import {
   type anyRefusal,
   refusesToOpen,
@@ -6,11 +7,17 @@ import {
   refusesToPublish,
 } from '../../../src/nodes/lnd/certainty.ts';
 import {
+  isAlreadyThere,
+  isMissingAtLnd,
   isUnknownToLnd,
   LndRefusal,
   mayBeRejected,
+  nextStep,
+  notOpenAs,
   refusalError,
+  refusalText,
   saysRejected,
+  wasTurnedAway,
 } from '../../../src/nodes/lnd/refusal.ts';
 
 describe('what LND answers instead of a result', () => {
@@ -25,6 +32,8 @@ describe('what LND answers instead of a result', () => {
     [404, 5, 'unable to locate invoice', 'notFound'],
     [501, 12, 'Method Not Allowed', 'unsupported'],
     [503, 14, 'connection closed', 'unreachable'],
+    [499, 1, 'context canceled', 'unreachable'],
+    [500, 13, 'internal', 'refused'],
     [504, 4, 'context deadline exceeded', 'timeout'],
   ] as const;
   for (const [status, code, text, kind] of cases) {
@@ -69,6 +78,175 @@ describe('what LND answers instead of a result', () => {
   });
 });
 
+describe('what is shown of an answer of LND', () => {
+  const shown = (words: string) => new LndRefusal(500, 2, words).text;
+
+  test('is no more than 300 characters, with an ellipsis where it was cut', () => {
+    const words = (length: number) => `${'word '.repeat(100).slice(0, length - 1)}.`;
+    expect(shown(words(300))).toBe(words(300));
+    expect(shown(words(301))).toBe(`${words(301).slice(0, 299)}…`);
+  });
+
+  test('is no token: 80 hex digits, or 100 characters of base64, are left out wherever they are', () => {
+    for (const hex of ['0f'.repeat(40), '0F'.repeat(40), '0'.repeat(80), 'a'.repeat(80)]) {
+      expect(shown(`no ${hex} and ${hex}!`)).toBe('no ... and ...!');
+      expect(shown(`no ${hex.slice(1)}!`)).toBe(`no ${hex.slice(1)}!`);
+    }
+    for (const part of ['zY+/_-09aB', 'z', 'Z', '9', '+', '/', '_', '-']) {
+      const base64 = part.repeat(100).slice(0, 100);
+      expect(shown(`no ${base64} and ${base64}!`)).toBe('no ... and ...!');
+      // Of hex digits alone a shorter one is a token, too.
+      if (part !== '9') expect(shown(`no ${base64.slice(1)}!`)).toBe(`no ${base64.slice(1)}!`);
+    }
+  });
+
+  test('names the codes for the log, and not the words that were left out', () => {
+    const refusal = new LndRefusal(500, 2, `secret ${'ab'.repeat(40)}`);
+    expect([refusal.name, refusal.message]).toEqual([
+      'LndRefusal',
+      'LND answered 500 (2): secret ...',
+    ]);
+  });
+
+  test('is found in an error of the connector, or alone, and nowhere else', () => {
+    const refusal = new LndRefusal(409, 6, 'payment already exists');
+    const error = new ApiError('refused', 'x', { cause: refusal });
+    expect([refusalText(refusal), refusalText(error)]).toEqual([refusal.text, refusal.text]);
+    expect(isAlreadyThere(error)).toBe(true);
+    for (const foreign of [
+      new Error('payment already exists'),
+      new ApiError('refused', 'x', { cause: { grpcCode: 6, text: 'payment already exists' } }),
+      null,
+    ]) {
+      expect([refusalText(foreign), isAlreadyThere(foreign)]).toEqual(['', false]);
+      expect([isUnknownToLnd(foreign), isMissingAtLnd(foreign)]).toEqual([false, false]);
+    }
+  });
+
+  test('is that it has the payment already by code 6 alone', () => {
+    const there = (code: number) =>
+      isAlreadyThere(new LndRefusal(500, code, 'payment already exists'));
+    expect(Array.from({ length: 17 }, (_, code) => code).filter(there)).toEqual([6]);
+  });
+
+  test('is that it was built without something by "Not Found" alone', () => {
+    expect(isMissingAtLnd(new LndRefusal(404, 5, 'Not Found'))).toBe(true);
+    expect(isMissingAtLnd(new LndRefusal(404, 5, "payment isn't initiated"))).toBe(false);
+    expect(isMissingAtLnd(new LndRefusal(500, 2, 'there are no existing invoices'))).toBe(false);
+    expect(isMissingAtLnd(new LndRefusal(500, 2, 'something broke'))).toBe(false);
+  });
+});
+
+describe('the error of this API says', () => {
+  const said = (
+    status: number,
+    code: number,
+    text: string,
+    { outcomeUnknown = false, rejected = false } = {},
+  ) => refusalError(new LndRefusal(status, code, text), { outcomeUnknown, rejected });
+  const unknown = { outcomeUnknown: true };
+
+  test.each([
+    [500, 2, 'permission denied', 'LND refused: the macaroon does not allow this call.'],
+    [504, 4, 'deadline', 'LND did not answer in time: try again.'],
+    [503, 14, 'closing', 'LND ended the call without a result: try again.'],
+    [499, 1, 'canceled', 'LND ended the call without a result: try again.'],
+    [
+      501,
+      12,
+      'Method Not Allowed',
+      'This LND was built without a sub-server that this call needs: use a release of LND.',
+    ],
+    [404, 5, 'unable to locate invoice', 'LND did not find it: unable to locate invoice.'],
+    [500, 2, 'no such coin', 'LND refused: no such coin.'],
+  ])('of %d (%d) "%s": "%s"', (status, code, text, message) => {
+    expect(said(status, code, text).message).toBe(message);
+  });
+
+  test('whether LND may have done it, whatever it answered', () => {
+    const answers = [
+      [500, 2, 'permission denied'],
+      [500, 2, 'wallet locked'],
+      [504, 4, 'deadline'],
+      [503, 14, 'closing'],
+      [501, 12, 'Method Not Allowed'],
+      [404, 5, 'not there'],
+      [500, 2, 'no such coin'],
+    ] as const;
+    for (const [status, code, text] of answers) {
+      expect(said(status, code, text, unknown).outcomeUnknown).toBe(true);
+      expect(said(status, code, text).outcomeUnknown).toBe(false);
+    }
+    expect(said(500, 2, 'no such coin', unknown)).toMatchObject({
+      kind: 'unreadable',
+      message: 'The answer of LND does not say whether it carried out the request: no such coin.',
+    });
+    expect(said(404, 5, 'not there', unknown).kind).toBe('unreadable');
+  });
+
+  test('that credentials have ended, once LND has rejected the macaroon twice', () => {
+    const words = 'verification failed: signature mismatch after caveat verification';
+    expect(said(500, 2, words, { rejected: true }).kind).toBe('unauthenticated');
+    expect(said(500, 2, words).kind).toBe('refused');
+  });
+
+  test('which node cannot do it', () => {
+    expect(said(501, 12, 'Method Not Allowed').data).toEqual({ node: 'lnd' });
+  });
+
+  test('what is known of an answer where nothing else is said: it was refused', () => {
+    expect(refusalError(new LndRefusal(500, 2, 'macaroon has expired'))).toMatchObject({
+      kind: 'refused',
+      outcomeUnknown: false,
+    });
+  });
+});
+
+describe('an LND that does not serve', () => {
+  const words = [
+    ['wallet not created, create one to enable full RPC access', 'no_wallet', true],
+    ['wallet locked, unlock it to enable full RPC access', 'locked', true],
+    ['waiting to start, RPC services not available', 'starting', true],
+    ['the RPC server is in the process of starting up, but not yet ready', 'starting', true],
+    ['cannot retrieve macaroon: macaroon store is locked', 'starting', false],
+    ['server is still in the process of starting', 'starting', false],
+    ['routerrpc server shutting down', 'starting', false],
+    ['permission denied', null, true],
+    ['no such coin', null, false],
+  ] as const;
+  for (const [text, why, turnedAway] of words) {
+    const refusal = new LndRefusal(500, 2, text);
+    test(`says "${text}"${turnedAway ? ' before it looks at the call' : ''}`, () => {
+      expect([notOpenAs(refusal), wasTurnedAway(refusal)]).toEqual([why, turnedAway]);
+      expect(mayBeRejected(refusal)).toBe(false);
+    });
+    test(`says "${text}" inside other words, and may have begun`, () => {
+      const inside = new LndRefusal(500, 2, `unable to do it: ${text}`);
+      expect([notOpenAs(inside), wasTurnedAway(inside)]).toEqual([why, false]);
+    });
+  }
+
+  test('is opened by its operator or by the sidecar', () => {
+    const steps = (opener: 'operator' | 'rootSeed') =>
+      (['no_wallet', 'locked', 'starting'] as const).map((why) => nextStep(why, opener));
+    expect(steps('operator')).toEqual([
+      'create one with `lncli create`',
+      'unlock it with `lncli unlock`',
+      'try again in a moment',
+    ]);
+    expect(steps('rootSeed')).toEqual([
+      'PUT /v2/node/signup creates it',
+      'PUT /v2/node/provision unlocks it',
+      'try again in a moment',
+    ]);
+  });
+
+  test('may still be starting with a macaroon in its words, which is not rejected', () => {
+    const text = 'cannot get macaroon: the RPC server is in the process of starting up';
+    expect(mayBeRejected(new LndRefusal(500, 2, text))).toBe(false);
+  });
+});
+
 describe('a macaroon is rejected only by the very words of LND', () => {
   const said = (text: string) => new LndRefusal(500, 2, text);
   const rejected = [
@@ -76,6 +254,8 @@ describe('a macaroon is rejected only by the very words of LND', () => {
     "cannot retrieve macaroon: cannot get macaroon: root key with id 7 doesn't exist",
     "cannot get macaroon: root key with id 7 doesn't exist",
     'caveat "time-before 2026-01-01T00:00:00.000Z" not satisfied: macaroon has expired',
+    'verification failed: caveat "time-before 2026-01-01T00:00:00.000Z" not satisfied: macaroon has expired',
+    'macaroon has expired',
   ];
   for (const text of rejected) {
     test(`"${text}"`, () => {
@@ -88,12 +268,34 @@ describe('a macaroon is rejected only by the very words of LND', () => {
     'unable to decode invoice: memo "verification failed: signature mismatch"',
     'cannot retrieve macaroon: macaroon store is locked',
     'permission denied',
+    "so: cannot get macaroon: root key with id 7 doesn't exist",
+    "cannot get macaroon: root key with id 7 doesn't exist in the cache",
+    "cannot get macaroon: root key with id x doesn't exist",
+    'so: caveat "time-before 2026" not satisfied: macaroon has expired',
+    'caveat "time-before 2026" not satisfied: macaroon has expired lately',
+    'caveat "time-before 2026" and "more" not satisfied: macaroon has expired',
+    'so: macaroon has expired',
+    'macaroon has expired lately',
   ];
   for (const text of others) {
     test(`not by "${text}"`, () => {
       expect(saysRejected(said(text))).toBe(false);
     });
   }
+});
+
+test('a macaroon may be rejected where its words are those of a macaroon, and a second call finds out', () => {
+  const may = (text: string) => mayBeRejected(new LndRefusal(500, 2, text));
+  for (const text of [
+    'expected 1 macaroon, got 0',
+    'cannot determine data format of binary-encoded macaroon',
+    'cannot determine data format',
+    'verification failed',
+    'macaroon',
+  ]) {
+    expect([text, may(text)]).toEqual([text, true]);
+  }
+  expect([may('no such coin'), may('permission denied')]).toEqual([false, false]);
 });
 
 describe('what proves that no money was sent', () => {

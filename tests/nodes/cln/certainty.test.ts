@@ -4,6 +4,8 @@ import {
   failureBy,
   gaveWay,
   isOfXpay,
+  LOST,
+  LOST_BY_OTHER,
   refusesToClose,
   refusesToOpen,
   refusesToPay,
@@ -105,6 +107,9 @@ const CODES = {
   RUNE_NOT_AUTHORIZED: 1501,
   RUNE_NOT_PERMITTED: 1502,
   RUNE_BLACKLISTED: 1503,
+  RECOVER_NODE_IN_USE: 1600,
+  CREATEPROOF_NO_PAYMENT: 1700,
+  WAIT_TIMEOUT: 2000,
 } as const;
 type Code = keyof typeof CODES;
 
@@ -123,6 +128,11 @@ const proves = (
   code: number | null,
   text: string = TOLD,
 ) => certainty(new ClnRefusal(code, text));
+
+/** Codes that no release gives, most of them beside one that proves something. */
+const UNLISTED = [
+  0, 1, -6, 100, 199, 220, 299, 315, 1500, 1504, 32601, 32602, -32603, -32700, 9999,
+];
 
 /** The names of the codes that prove something, of all codes. */
 const proving = (certainty: (refusal: ClnRefusal) => boolean, text = TOLD): string[] =>
@@ -161,7 +171,9 @@ describe('of all codes of Core Lightning', () => {
         .filter((name) => !unknown.has(name))
         .toSorted(),
     );
-    expect(proving(refusesToOpen, 'Error broadcasting the transaction')).toEqual([]);
+    for (const text of ['Error broadcasting the transaction', 'Broadcast failed']) {
+      expect(proving(refusesToOpen, text)).toEqual([]);
+    }
   });
 
   test('those with which close has asked the peer nothing', () => {
@@ -182,6 +194,8 @@ describe('of all codes of Core Lightning', () => {
     expect(own.map(([name]) => name)).toEqual(
       Object.keys(CODES).filter((name) => name.startsWith('PAY_')),
     );
+    // It may give a new one, and other commands begin at 300.
+    expect([199, 220, 299].map(isOfXpay)).toEqual([false, true, true]);
   });
 
   test('those with which xpay gave way to another attempt of the hash', () => {
@@ -194,7 +208,14 @@ describe('of all codes of Core Lightning', () => {
     const used = 'Unexpected injectpaymentonion error 201: {"code":201}';
     expect(proves(gaveWay, CODES.PLUGIN_ERROR, used)).toBe(true);
     const other = 'Unexpected injectpaymentonion error -32602: {"code":-32602}';
-    expect(proves(gaveWay, CODES.PLUGIN_ERROR, other)).toBe(false);
+    for (const text of [
+      other,
+      used.replace('201', '202'),
+      used.replace('201', '2010'),
+      used.replace('inject', 'reinject'),
+    ]) {
+      expect(proves(gaveWay, CODES.PLUGIN_ERROR, text)).toBe(false);
+    }
   });
 
   test('an answer without a code proves nothing', () => {
@@ -202,6 +223,31 @@ describe('of all codes of Core Lightning', () => {
       expect(proves(certainty, null, 'Peer has no active channel')).toBe(false);
     }
     expect(proves(gaveWay, null)).toBe(false);
+  });
+
+  test('a code that is in no list proves nothing of a payment, a transaction or a close', () => {
+    for (const certainty of [refusesToPay, refusesToPublish, refusesToClose, gaveWay]) {
+      expect(UNLISTED.filter((code) => proves(certainty, code))).toEqual([]);
+    }
+    // With any error of its own fundchannel gives up.
+    expect(UNLISTED.filter((code) => !proves(refusesToOpen, code))).toEqual([]);
+  });
+
+  test('no words prove that xpay or sendpsbt has done nothing', () => {
+    const codes: readonly Code[] = ['LIGHTNINGD', 'PLUGIN_ERROR', 'PAY_UNSPECIFIED_ERROR'];
+    for (const text of [
+      'Peer has no active channel',
+      'Failed: Could not find route without excessive cost',
+      'code 205',
+      '{"code":-32602}',
+      'Unknown command',
+      '',
+    ]) {
+      for (const code of codes) {
+        expect(proves(refusesToPay, CODES[code], text)).toBe(false);
+        expect(proves(refusesToPublish, CODES[code], text)).toBe(false);
+      }
+    }
   });
 });
 
@@ -217,6 +263,15 @@ describe('why a payment failed', () => {
     const reduced =
       'After reducing the flows to 3 (i.e. maxparts), we had a fee of 3000msat, greater than max of 1000msat.';
     expect(proves(exceedsFeeLimit, 206, reduced)).toBe(true);
+    for (const text of [
+      'Could not find route without excessive costs',
+      'A herewithout excessive cost',
+      reduced.replace('we had', 'owe had'),
+      reduced.replace('max of', 'max offered'),
+      reduced.replace('3000msat', ''),
+    ]) {
+      expect([text, proves(exceedsFeeLimit, 206, text)]).toEqual([text, false]);
+    }
   });
 
   test('is said of the receiver, of another attempt, or of the routes', () => {
@@ -226,5 +281,12 @@ describe('why a payment failed', () => {
     expect(reason(219, 'Already paid this invoice successfully')).toBe('paid by another attempt');
     expect(reason(206, 'Could not find route without excessive delays')).toBe('no route');
     expect(reason(209, 'Timed out after 9 attempts')).toBe('no route');
+  });
+
+  test('is said of what the node has lost: an attempt of the wallet, or one of another program', () => {
+    expect(LOST).toBe('lost by the node when it was stopped, which never pays this invoice again');
+    expect(LOST_BY_OTHER).toBe(
+      'not sent: the node has lost another payment of this invoice, and never pays it again',
+    );
   });
 });

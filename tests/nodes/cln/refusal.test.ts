@@ -1,8 +1,32 @@
 import { describe, expect, test } from 'bun:test';
-import { ClnRefusal, refusalError } from '../../../src/nodes/cln/refusal.ts';
+import { ApiError } from '../../../src/model/errors.ts';
+import {
+  ClnRefusal,
+  CODES,
+  codeOf,
+  refusalError,
+  refusalIn,
+} from '../../../src/nodes/cln/refusal.ts';
 
-const told = (code: number | null, text: string) =>
-  refusalError(new ClnRefusal(code, text), { method: 'listfunds', outcomeUnknown: false });
+const told = (code: number | null, text: string, outcomeUnknown = false) =>
+  refusalError(new ClnRefusal(code, text), { method: 'listfunds', outcomeUnknown });
+
+test('the codes on which something depends are those of common/jsonrpc_errors.h', () => {
+  expect(CODES).toEqual({
+    unknownCommand: -32601,
+    invalidParameters: -32602,
+    pluginError: -3,
+    alreadyPaid: 219,
+    labelTaken: 900,
+    hashTaken: 901,
+    invoiceNotFound: 905,
+    invoiceStatus: 906,
+    issuerSilent: 1005,
+    noRune: 1501,
+    notPermitted: 1502,
+    blacklisted: 1503,
+  });
+});
 
 describe('a rune', () => {
   test('that has a rate and was used too soon has lost no permission, and the error says what to do', () => {
@@ -20,6 +44,16 @@ describe('a rune', () => {
   test('that does not allow a command lacks the permission', () => {
     expect(told(1502, 'Not permitted: method is not equal to xpay').kind).toBe('forbidden');
     expect(told(205, 'it came too soon').kind).toBe('refused');
+    for (const text of ['Not permitted: too sooner', 'Not permitted: not into soon']) {
+      expect(told(1502, text).kind).toBe('forbidden');
+    }
+  });
+
+  test('has not ended by a time in other words', () => {
+    expect(told(1502, 'Not permitted: pnum1 AND Not permitted: time is later').kind).toBe(
+      'forbidden',
+    );
+    expect(told(205, 'The time is over').kind).toBe('refused');
   });
 
   test.each([
@@ -28,6 +62,99 @@ describe('a rune', () => {
     [1502, 'Not permitted: time is greater or equal to 1700000000'],
   ])('that has ended is no credential any more: %d', (code, text) => {
     expect(told(code, text).kind).toBe('unauthenticated');
+  });
+});
+
+describe('the error of this API says', () => {
+  test.each([
+    [
+      1502,
+      'Not permitted: no',
+      'forbidden',
+      'Core Lightning refused: the rune does not allow listfunds (Not permitted: no).',
+    ],
+    [
+      -32601,
+      "Unknown command 'listfunds'",
+      'unsupported',
+      'This Core Lightning has no command listfunds: enable the plugin that has it, or use release 26.06 or newer.',
+    ],
+    [
+      null,
+      'no socket',
+      'unreachable',
+      'clnrest could not ask Core Lightning: no socket. Check that lightningd is running, and try again.',
+    ],
+    [-32602, 'bad amount', 'refused', 'Core Lightning refused: bad amount.'],
+    [9999, 'new', 'refused', 'Core Lightning refused: new.'],
+  ] as const)('of code %p', (code, text, kind, message) => {
+    expect(told(code, text)).toMatchObject({ kind, message, outcomeUnknown: false });
+  });
+
+  test('which node has no such command', () => {
+    expect(told(-32601, 'no').data).toEqual({ node: 'cln' });
+  });
+
+  test('whether the node may have done it, whatever code it gave', () => {
+    for (const code of [209, -1, -4, 9999]) {
+      expect(told(code, 'it broke', true)).toMatchObject({
+        kind: 'unreadable',
+        message:
+          'The answer of Core Lightning does not say whether it carried out the request: it broke.',
+        outcomeUnknown: true,
+      });
+    }
+    expect(told(null, 'no socket', true)).toMatchObject({
+      kind: 'unreachable',
+      outcomeUnknown: true,
+    });
+  });
+});
+
+test('an answer is found in an error of the connector, or alone, and nowhere else', () => {
+  const refusal = new ClnRefusal(219, 'Already paid');
+  const error = new ApiError('refused', 'x', { cause: refusal });
+  expect([refusalIn(refusal), refusalIn(error)]).toEqual([refusal, refusal]);
+  expect([codeOf(refusal), codeOf(error)]).toEqual([219, 219]);
+  for (const foreign of [
+    new Error('Already paid', { cause: refusal }),
+    new ApiError('refused', 'x', { cause: { code: 219 } }),
+    new ApiError('refused', 'x'),
+    { code: 219 },
+    null,
+  ]) {
+    expect([refusalIn(foreign), codeOf(foreign)]).toEqual([null, null]);
+  }
+});
+
+describe('what is shown of an answer', () => {
+  const shown = (words: string) => new ClnRefusal(209, words).text;
+
+  test('is no more than 300 characters, with an ellipsis where it was cut', () => {
+    const words = (length: number) => `${'word '.repeat(100).slice(0, length - 1)}.`;
+    expect(shown(words(300))).toBe(words(300));
+    expect(shown(words(301))).toBe(`${words(301).slice(0, 299)}…`);
+  });
+
+  test('is no token: 80 hex digits, or 100 characters of base64, are left out wherever they are', () => {
+    for (const hex of ['0f'.repeat(40), '0F'.repeat(40), '0'.repeat(80), 'a'.repeat(80)]) {
+      expect(shown(`no ${hex} and ${hex}!`)).toBe('no ... and ...!');
+      expect(shown(`no ${hex.slice(1)}!`)).toBe(`no ${hex.slice(1)}!`);
+    }
+    for (const part of ['zY+/_=-09a', 'z', 'Z', '9', '+', '/', '_', '=', '-']) {
+      const base64 = part.repeat(100).slice(0, 100);
+      expect(shown(`no ${base64} and ${base64}!`)).toBe('no ... and ...!');
+      // Of hex digits alone a shorter one is a token, too.
+      if (part !== '9') expect(shown(`no ${base64.slice(1)}!`)).toBe(`no ${base64.slice(1)}!`);
+    }
+  });
+
+  test('names the code for the log, and not the words that were left out', () => {
+    const refusal = new ClnRefusal(null, `secret ${'ab'.repeat(40)}`);
+    expect([refusal.name, refusal.message]).toEqual([
+      'ClnRefusal',
+      'Core Lightning answered null: secret ...',
+    ]);
   });
 });
 

@@ -91,6 +91,39 @@ describe('a payment whose parts have all failed when xpay gives up', () => {
   });
 });
 
+describe('a payment of which the node lists no part when xpay ends', () => {
+  const ended = async (answer: () => Response) => {
+    cln.on('xpay', answer);
+    return (await pay()).state;
+  };
+
+  test.each([-32602, -32601, 1501, 1502, 1503, 205, 206, 207, 213, 217])(
+    'was not sent with the code %d',
+    async (code) => {
+      expect(await ended(() => refusal(code, 'it failed'))).toBe('refused');
+    },
+  );
+
+  test.each([null, -1, -3, -4, -5, -32600, 200, 201, 203, 204, 208, 209, 210, 218, 219, 300, 9999])(
+    'may have been sent with the code %p',
+    async (code) => {
+      expect(await ended(() => refusal(code, 'it failed'))).toBe('unknown');
+    },
+  );
+
+  test.each([
+    { code: '205', message: 'it failed' },
+    { code: 205.5, message: 'it failed' },
+    { code: 205 },
+    { message: 'it failed' },
+    { error: { code: 205, message: 'it failed' } },
+    'code 205',
+    null,
+  ])('may have been sent with the answer %j, which is no error of the node', async (body) => {
+    expect(await ended(() => Response.json(body, { status: 500 }))).toBe('unknown');
+  });
+});
+
 test('what must be known before a payment is read at once, and xpay is asked for after that', async () => {
   const read = Promise.withResolvers<void>();
   cln.on('listpeerchannels', () => read.promise.then(channels));

@@ -44,7 +44,7 @@ describe('a rune', () => {
   test('that does not allow a command lacks the permission', () => {
     expect(told(1502, 'Not permitted: method is not equal to xpay').kind).toBe('forbidden');
     expect(told(205, 'it came too soon').kind).toBe('refused');
-    for (const text of ['Not permitted: too sooner', 'Not permitted: not into soon']) {
+    for (const text of ['Not permitted: too sooner', 'Not permitted: intoo soon']) {
       expect(told(1502, text).kind).toBe('forbidden');
     }
   });

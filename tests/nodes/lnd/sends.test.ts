@@ -313,6 +313,23 @@ describe('what became of a Lightning send', () => {
     lnd.on(TRACK, () => streamed({ result: at(payment.createdAtMs - 1) }));
     chainAt(EXPIRES_SECS);
     expect((await outcome(before)).state).toBe('unknown');
+    for (const afterAttempt of [1, 4]) {
+      const same = { ...at(payment.createdAtMs - 1), payment_index: `${afterAttempt}` };
+      lnd.on(TRACK, () => streamed({ result: same }));
+      expect((await outcome({ afterAttempt })).state).toBe('unknown');
+    }
+  });
+
+  test('is not told by another attempt than the one that LND has named, also a later one', async () => {
+    const named = { attempt: attemptOf(5), afterAttempt: attemptOf(4) };
+    for (const nth of [4, 6]) {
+      for (const status of ['IN_FLIGHT', 'FAILED']) {
+        lnd.on(TRACK, () => streamed({ result: paymentOf(nth, status) }));
+        expect(await outcome(named)).toEqual({ state: 'unknown' });
+      }
+      lnd.on(TRACK, () => streamed({ result: paymentOf(nth, 'SUCCEEDED') }));
+      expect(await outcome(named)).toMatchObject({ state: 'taken', attempt: attemptOf(nth) });
+    }
   });
 
   test("is 'never' only ten minutes after the invoice's expiry, by the chain that LND knows", async () => {

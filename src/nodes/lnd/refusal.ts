@@ -29,7 +29,6 @@ const GRPC = {
   deadlineExceeded: 4,
   notFound: 5,
   alreadyExists: 6,
-  internal: 13,
   unavailable: 14,
 } as const;
 

@@ -311,6 +311,27 @@ test('a close whose answer was lost is done when the two sides have agreed, else
   expect(chain.called('close')).toHaveLength(2);
 });
 
+test('a close that the node refuses before it asks the peer is refused, and every other error leaves it open', async () => {
+  const chain = fakeChain();
+  const channel_id = 'dd'.repeat(32);
+  chain.state.channels.push({ ...channelOf({ channel_id }), state: 'CHANNELD_NORMAL' });
+  for (const [code, text, outcomeUnknown] of [
+    [-1, 'Channel is in state CHANNELD_SHUTTING_DOWN', false],
+    [-32602, 'id: should be a channel ID', false],
+    [-1, 'Peer sent an error', true],
+    [-4, 'Plugin terminated', true],
+    [null, 'Peer has no active channel', true],
+  ] as const) {
+    chain.on('close', () => {
+      throw new FakeError(code, text);
+    });
+    expect([text, (await failed(close(chain, channel_id))).outcomeUnknown]).toEqual([
+      text,
+      outcomeUnknown,
+    ]);
+  }
+});
+
 test('an answer that names no kind of close does not prove that the channel is closed', async () => {
   const chain = fakeChain();
   const channel_id = '11'.repeat(32);

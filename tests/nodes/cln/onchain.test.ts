@@ -113,6 +113,14 @@ test('coins are released when the answer to preparing is lost, and not when it i
   });
   await failed(sign(chain, 50_000n));
   expect(chain.called('unreserveinputs')).toHaveLength(1);
+  // clnrest itself could not ask the node, or not read its answer.
+  chain.on('txprepare', (params) => {
+    prepare?.(params);
+    throw new FakeError(null, 'no answer');
+  });
+  await failed(sign(chain, 50_000n));
+  expect(chain.called('unreserveinputs')).toHaveLength(2);
+  expect(chain.coins[0]?.reservedTo).toBe(0);
 });
 
 /** Has other programs do something just before the node carries out a command, each time. */
@@ -243,6 +251,20 @@ test('no error of the Bitcoin node proves that a transaction was not published',
     throw new FakeError(1502, 'Not permitted: method is not equal to sendpsbt');
   });
   expect((await publish()).state).toBe('refused');
+  for (const [code, state] of [
+    [-32602, 'refused'],
+    [-32601, 'refused'],
+    [-32600, 'unknown'],
+    [-4, 'unknown'],
+    [303, 'unknown'],
+    [9999, 'unknown'],
+    [null, 'unknown'],
+  ] as const) {
+    chain.on('sendpsbt', () => {
+      throw new FakeError(code, 'it failed');
+    });
+    expect([code, (await publish()).state]).toEqual([code, state]);
+  }
 });
 
 test('an answer that does not name the transaction does not prove that it was published', async () => {
@@ -332,7 +354,7 @@ test('a child raises the fee of a send to the rate asked for, once', async () =>
   expect(await bump(null)).toMatchObject({ isNew: true });
 });
 
-test('change that another program has reserved raises no fee, and says so', async () => {
+test('change that another program has reserved raises no fee, and says so; it is free when the answer is lost', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);
   const signed = await sign(chain, 50_000n);
@@ -351,6 +373,13 @@ test('change that another program has reserved raises no fee, and says so', asyn
   expect((await failed(bump())).message).toContain('is reserved');
   expect(chain.called('utxopsbt')).toHaveLength(1);
   if (change) change.reservedTo = 0;
+  const choose = chain.answers.utxopsbt;
+  chain.on('utxopsbt', (params) => {
+    choose?.(params);
+    throw new FakeError(null, 'no answer');
+  });
+  expect((await failed(bump())).kind).toBe('unreachable');
+  expect(change?.reservedTo).toBe(0);
   chain.off('utxopsbt');
   expect(await bump()).toMatchObject({ isNew: true });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { hex } from '@scure/base';
 import { RawTx } from '@scure/btc-signer';
+import { ApiError } from '../../../src/model/errors.ts';
 import { closeChannel, closeFeeBoundMsat } from '../../../src/nodes/lnd/channel-close.ts';
 import { openChannel } from '../../../src/nodes/lnd/channel-open.ts';
 import { channelIdOf, openedAs } from '../../../src/nodes/lnd/channels.ts';
@@ -157,6 +158,24 @@ test('a close together with a peer that is away is refused, with what to do', as
     message:
       'The other side of this channel is not connected, so it cannot agree to close: try again when it is, or close with force, which needs no agreement and gives the coins back days later.',
   });
+});
+
+test('an error of LND leaves a close unknown, unless it names a reason from before the peer is asked', async () => {
+  lnd.on('GET /v1/channels', { channels: [open] });
+  lnd.on('GET /v1/channels/pending', { pending_open_channels: [] });
+  lnd.on('GET /v1/channels/closed', { channels: [] });
+  lnd.on('GET /v2/wallet/estimatefee/', { sat_per_kw: '500' });
+  const answered = async (code: number, text: string) => {
+    lnd.on('DELETE /v1/channels/', () => refusal(500, code, text));
+    const error = await closeChannel(owner, owner, channelId, NO_LIMIT).then(
+      () => null,
+      (caught: unknown) => caught,
+    );
+    return error instanceof ApiError ? error.outcomeUnknown : error;
+  };
+  expect(await answered(2, 'cannot close channel with state: ChanStatusRestored')).toBe(false);
+  expect(await answered(2, 'the peer went away')).toBe(true);
+  expect(await answered(13, 'cannot close channel with state: ChanStatusRestored')).toBe(true);
 });
 
 describe('a forced close', () => {

@@ -185,3 +185,29 @@ test('a refusal of a repeat says nothing of the request before it', async () => 
   lost.resolve();
   await first.catch(() => undefined);
 });
+
+test('an error of LND leaves a channel unknown, unless it names a reason from before the funding', async () => {
+  let error = { code: 2, message: '' };
+  fake = await startFakeLnd({
+    onchainSat: 0n,
+    channelSat: 0n,
+    hooks: {
+      intercept({ rpc }, response) {
+        if (rpc !== OPEN) return false;
+        response.writeHead(500, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ ...error, details: [] }));
+        return true;
+      },
+    },
+  });
+  fake.wallet.receive(1_000_000n);
+  const wallet = await walletOnFake(fake, fake, { state: memoryState() });
+  const fails = (code: number, message: string, outcomeUnknown: boolean) => {
+    error = { code, message };
+    return expect(channelsOf(wallet).openChannel(order)).rejects.toMatchObject({ outcomeUnknown });
+  };
+  await fails(2, 'reserved wallet balance invalidated: transaction would leave too little', false);
+  await fails(2, 'EOF', true);
+  // What LND says of a repeat says nothing of the request before it.
+  await fails(2, 'reserved wallet balance invalidated: transaction would leave too little', true);
+});

@@ -120,6 +120,23 @@ describe('what became of an on-chain send', () => {
     expect(await outcome()).toEqual({ state: 'never', reason: 'replaced' });
   });
 
+  test('is known by a fee bump without its label, which pays the receiver as much', async () => {
+    const bump = (amount: string) => ({
+      output_details: [
+        { address: PAYMENT.address, output_index: '0', amount, is_our_address: false },
+      ],
+    });
+    listed(row(RIVAL, bump('60000')));
+    expect(await outcome()).toMatchObject({
+      state: 'known',
+      payment: { index: PAYMENT.index, txid: RIVAL, replacement: null },
+    });
+    listed(row(RIVAL, { ...bump('60000'), num_confirmations: 6 }));
+    expect(await outcome()).toMatchObject({ state: 'known', payment: { status: 'completed' } });
+    listed(row(RIVAL, { ...bump('59999'), num_confirmations: 6 }));
+    expect(await outcome()).toEqual({ state: 'never', reason: 'replaced' });
+  });
+
   test('is told by its own transaction once that is in a block, whatever else spends its coin', async () => {
     const own = row(SIGNED.txid, {
       label: labelOf(PAYMENT),

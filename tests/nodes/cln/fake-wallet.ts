@@ -54,6 +54,6 @@ export function fakeWallet(): FakeWallet {
 }
 
 /** The fake node by a rune that may do everything. */
-export function rpcOf({ url, cert }: FakeCln): ClnRpc {
+export function rpcOf({ url, cert }: Pick<FakeCln, 'url' | 'cert'>): ClnRpc {
   return new ClnRpc({ endpoint: new RemoteEndpoint({ url, cert }), token: () => 'a-rune' });
 }

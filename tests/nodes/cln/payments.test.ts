@@ -4,6 +4,7 @@ import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { payInvoice } from '../../../src/nodes/cln/payments.ts';
 import { attemptsToPay } from '../../../src/nodes/cln/sends.ts';
+import { freePort } from '../../support/ports.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
@@ -47,9 +48,8 @@ async function payWithFailed(amountsMsat: readonly (number | undefined)[], code:
 }
 
 /** Pays an invoice of 1,000 msat. */
-function pay() {
-  const rpc = rpcOf(cln);
-  return payInvoice(rpc, rpc, wallet, {
+function pay(rpc = rpcOf(cln)) {
+  return payInvoice(rpc, rpcOf(cln), wallet, {
     index: INDEX,
     createdAtMs: NODE_SECS * 1000,
     amountMsat: 1000n,
@@ -172,6 +172,20 @@ test('a fee limit that is in the way alone is named, and nothing was sent', asyn
   expect(report.error.message).toBe(
     'Core Lightning found no route for at most 0.01 sats in fees: allow more with max_fee, and pay again.',
   );
+});
+
+test('a fee limit that was in the way of a later try does not prove that nothing was sent', async () => {
+  const words =
+    'Failed after 3 attempts. Then routing failed: Could not find route without excessive cost';
+  for (const code of [209, -1]) {
+    cln.on('xpay', () => refusal(code, words));
+    expect((await pay()).state).toBe('unknown');
+  }
+});
+
+test('a node that is away when it is to pay was asked for nothing', async () => {
+  const away = rpcOf({ url: `https://127.0.0.1:${freePort()}`, cert: cln.cert });
+  expect(await pay(away)).toMatchObject({ state: 'refused', error: { kind: 'unreachable' } });
 });
 
 test('a call that the rate of the rune forbids is refused, and may be tried again', async () => {

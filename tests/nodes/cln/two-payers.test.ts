@@ -259,6 +259,17 @@ describe('whose attempt it was is read from the list', () => {
     expect(await pay()).toMatchObject({ state: 'refused' });
   });
 
+  test('and a refusal of xpay, which made no attempt, is answered by the one of others that is pending', async () => {
+    cln.on('xpay', () => {
+      xpay.begin(TERMS);
+      return refusal(205, 'Failed: We could not find a usable set of paths.');
+    });
+    expect(await pay()).toMatchObject({
+      state: 'taken',
+      payment: { index: OTHER, status: 'pending' },
+    });
+  });
+
   test('and our own failed part has failed at once when another attempt has paid', async () => {
     cln.on('xpay', ({ label }) => {
       const own = xpay.begin({ ...TERMS, label: String(label) });
@@ -304,6 +315,15 @@ describe('a request that is sent again', () => {
       });
     }
   }
+
+  test('has failed where its own attempt has, and another one is paid', async () => {
+    cln.addPart({ ...own, groupid: 7, status: 'failed' });
+    cln.addPart({ ...TERMS, groupid: 8, status: 'complete', payment_preimage: PREIMAGE });
+    const failed = { index: INDEX, status: 'failed', statusMsg: 'paid by another attempt' };
+    expect(await outcome()).toMatchObject({ state: 'known', payment: failed });
+    expect(await pay(true)).toMatchObject({ state: 'known', payment: failed });
+    expect(cln.of('xpay')).toEqual([]);
+  });
 
   test('makes no second attempt beside one that has failed, which may go on', async () => {
     cln.addPart({ ...own, status: 'failed' });

@@ -82,6 +82,12 @@ describe('a payment whose parts have all failed when xpay gives up', () => {
     expect(await payWithFailed([500, 500], 209)).toBe('pending');
   });
 
+  test('is pending where one part carried the whole amount, and another one less', async () => {
+    expect(await payWithFailed([1000, 500], 209)).toBe('pending');
+    cln.sendpays.rows = [];
+    expect(await payWithFailed([500, 1000], 209)).toBe('pending');
+  });
+
   test('is pending where the node does not say what a part carried', async () => {
     expect(await payWithFailed([undefined], 209)).toBe('pending');
   });

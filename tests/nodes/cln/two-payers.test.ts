@@ -349,7 +349,12 @@ describe('a request that is sent again', () => {
 
   test('waits while another program pays, because the first request may follow', async () => {
     const other = xpay.begin(TERMS);
-    expect(await pay(true)).toMatchObject({ state: 'unknown' });
+    expect(await pay(true)).toMatchObject({
+      state: 'unknown',
+      error: {
+        message: 'Another payment of this invoice is on its way: look at the payment again.',
+      },
+    });
     if (!(other instanceof Response)) xpay.end(other, true);
     expect(await pay(true)).toMatchObject({ state: 'taken', payment: { index: OTHER } });
     expect(cln.of('xpay')).toEqual([]);

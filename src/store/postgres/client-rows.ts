@@ -12,7 +12,10 @@ export interface ClientRows {
   list(sql: SQL, walletId: string): Promise<ClientRecord[]>;
   /** Throws where the client belongs to another wallet. */
   put(tx: SQL, walletId: string, record: ClientRecord): Promise<void>;
-  /** Whether the client has a budget. A client whose row does not fit spends nothing, so it counts as having one. */
+  /**
+   * Whether the client has a budget. A client spends only by its row, so one whose row does not fit or was taken away
+   * meanwhile counts as having one, and spends nothing.
+   */
   budgetState(sql: SQL, walletId: string, clientPk: string): Promise<BudgetState>;
 }
 
@@ -56,8 +59,8 @@ export function clientRows(signed: SignedRows): ClientRows {
     },
     async budgetState(sql, walletId, clientPk) {
       const row = await ofKey(sql, clientPk);
-      if (row?.wallet !== walletId) return 'none';
-      return read(row)?.budget_state ?? 'set';
+      const columns = row?.wallet === walletId ? read(row) : null;
+      return columns?.budget_state ?? 'set';
     },
   };
 }

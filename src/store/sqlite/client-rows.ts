@@ -11,7 +11,10 @@ export interface ClientRows {
   list(walletId: string): ClientRecord[];
   /** Throws where the client belongs to another wallet. */
   put(walletId: string, record: ClientRecord): void;
-  /** Whether the client has a budget. A client whose row does not fit spends nothing, so it counts as having one. */
+  /**
+   * Whether the client has a budget. A client spends only by its row, so one whose row does not fit or was taken away
+   * meanwhile counts as having one, and spends nothing.
+   */
   budgetState(walletId: string, clientPk: string): BudgetState;
 }
 
@@ -51,8 +54,7 @@ export function clientRows(db: Database, signer: RowSigner): ClientRows {
     },
     budgetState(walletId, clientPk) {
       const row = find.get(clientPk);
-      if (row === null || row.wallet !== walletId) return 'none';
-      return fits(row) ? row.budget_state : 'set';
+      return row?.wallet === walletId && fits(row) ? row.budget_state : 'set';
     },
   };
 }

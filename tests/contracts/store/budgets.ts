@@ -42,6 +42,8 @@ export function budgetContract(open: () => Promise<Store>, runsShare: number): v
         }),
         fits,
       );
+    const addClient = () =>
+      store.clients.change(WALLET, () => ({ records: [clientRecord()], budgets: [] }));
     const spentAt = async (nowMs: number, on = store) =>
       (await on.budgets.get(WALLET, CLIENT, nowMs, periodStart)).spentMsat;
 
@@ -109,7 +111,17 @@ export function budgetContract(open: () => Promise<Store>, runsShare: number): v
       expect(await spentAt(1000)).toBe(2000n);
     });
 
+    test('a client without a row counts as having a budget, so it spends nothing', async () => {
+      const standing = { budgetState: 'set', budget: null, spentMsat: 0n } as const;
+      const of = (walletId: string) => store.budgets.get(walletId, CLIENT, 1000, periodStart);
+      expect(await of(WALLET)).toEqual(standing);
+      await addClient();
+      expect(await of(WALLET)).toEqual({ ...standing, budgetState: 'none' });
+      expect(await of('another wallet')).toEqual(standing);
+    });
+
     test('a budget that is set later knows what was spent and is still pending', async () => {
+      await addClient();
       await spend(1, 2000n, 1000);
       await spend(2, 300n, 1000);
       await observe(store, [sampleDone(1)]);

@@ -16,13 +16,16 @@ import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { rowSigner, type UnfitRow } from '../../src/store/row-signer.ts';
 import { SIGNED, type SignedTable } from '../../src/store/signed-tables.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { openDatabase } from '../../src/store/sqlite/open.ts';
+import { sqliteSigner } from '../../src/store/sqlite/signing.ts';
+import { periodStart } from '../../src/wallet/budget.ts';
 import { factsOf, leftToSpend } from '../support/database-writer.ts';
 import { fill } from '../support/filled-store.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { TO_VERSION_3 } from '../support/schema-3.ts';
-import { WALLET } from '../support/store-steps.ts';
+import { CLIENT, fits, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -114,6 +117,39 @@ describe('a file', () => {
     await before.close();
     expect(() => openSqliteStore(path, marked)).toThrow(/changed or replaced.*Restore/);
     expect(() => openSqliteStore(path, { ...marked, secretsKey: null })).toThrow(/Restore/);
+  });
+
+  test('that was signed and is empty has no row signed that is added while it is being opened', async () => {
+    await openSqliteStore(path).close();
+    const db = openDatabase(path);
+    const begin = db.transaction.bind(db);
+    db.transaction = ((work: () => void) => {
+      db.run(
+        `INSERT INTO name (wallet, node_kind, username, window_at) VALUES ('w', 'lnd', 'a', 1)`,
+      );
+      return begin(work);
+    }) as typeof db.transaction;
+    expect(() => sqliteSigner(db, { secretsKey: KEY, isMarkedSigned: true })).toThrow(/Restore/);
+    expect(db.query('SELECT mac FROM name').get()).toEqual({ mac: null });
+    db.close();
+  });
+
+  test('gives a reservation back once, however often it was copied and its end is told', async () => {
+    const store = openSqliteStore(path, { secretsKey: KEY, onUnfit });
+    const budget = { amountMsat: 10_000n, period: 'total', maxPaymentMsat: null } as const;
+    await setBudget(store, budget);
+    const reservation = { clientPk: CLIENT, amountMsat: 4000n, nowMs: 1 };
+    await store.spends.begin(WALLET, newSpend(samplePayment(1), { reservation }), fits);
+    const db = new Database(path);
+    db.run(`INSERT INTO spending (wallet, client_pk, at, idx, amount_msat, settled, mac)
+      SELECT wallet, client_pk, at, idx, amount_msat, settled, mac FROM spending`);
+    db.close();
+    const { index } = samplePayment(1);
+    for (let told = 0; told < 3; told++) {
+      await store.spends.settle(WALLET, index, 3000n, periodStart);
+      expect((await store.budgets.get(WALLET, CLIENT, 1, periodStart)).spentMsat).toBe(3000n);
+    }
+    await store.close();
   });
 });
 

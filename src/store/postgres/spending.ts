@@ -112,7 +112,13 @@ export function spendingRows(signed: SignedRows, budgets: BudgetTable): Spending
     },
     async close(tx, walletId, name, costMsat, periodStart) {
       if (costMsat === 0n) return release(tx, walletId, name, periodStart);
-      for (const row of withoutCopies(await held(tx, walletId, name))) {
+      const rows = await held(tx, walletId, name);
+      const own = withoutCopies(rows);
+      // A copy that stayed would be given back by the next end that is told.
+      const copies = rows.filter((row) => !own.includes(row));
+      for (const { seq } of copies)
+        await tx`DELETE FROM wallet_sidecar.spending WHERE seq = ${seq}`;
+      for (const row of own) {
         const { seq, client_pk: clientPk, at: atMs, amount_msat: amount } = row;
         const closed: SpendingColumns = { ...row, amount_msat: `${costMsat}`, settled: 1 };
         await together([

@@ -58,6 +58,8 @@ export function sqliteSigner(db: Database, options: SigningOptions): RowSigner {
   const signer = rowSigner(secretsKey, id, onUnfit);
   if (signedWith === null) {
     db.transaction(() => {
+      // A writer of the database may have added rows since it was found empty.
+      requireFittingKey(db, options);
       for (const table of Object.values(SIGNED)) signAll(db, table, signer);
       db.query('UPDATE meta SET signed_with = ?').run(keyIdOfKey(secretsKey));
     }).immediate();

@@ -100,7 +100,10 @@ export function spendingRows(db: Database, signer: RowSigner, budgets: BudgetTab
     close(walletId, name, costMsat, periodStart) {
       if (costMsat === 0n) return release(walletId, name, periodStart);
       const held = named(walletId, name).filter(({ settled }) => settled === 0);
-      for (const row of withoutCopies(held)) {
+      const own = withoutCopies(held);
+      // A copy that stayed would be given back by the next end that is told.
+      for (const row of held) if (!own.includes(row)) remove.run(row.seq);
+      for (const row of own) {
         const closed = { ...row, amount_msat: `${costMsat}`, settled: 1 };
         settle.run(costMsat, signer.mac(SIGNED.spending, closed), row.seq);
         const amountMsat = costMsat - BigInt(row.amount_msat);

@@ -9,6 +9,7 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PaymentIndex } from '../../src/model/payment-index.ts';
@@ -79,6 +80,28 @@ describe('a file', () => {
       expect(rowSigner(OTHER_KEY, 'id', onUnfit).fits(table, { ...row, mac })).toBe(false);
     }
     expect(unfit[0]).toEqual({ table: 'client', id: '99 1' });
+  });
+
+  test('is signed in the form that stored rows have', () => {
+    const row = { wallet: 'w', idx: 'i', to_idx: 't' };
+    const fields = ['given_way', 'w', 'i', 't'];
+    const key = hkdfSync('sha256', KEY, 'id', 'wallet-sidecar/row-mac', 32);
+    const whole = createHmac('sha256', Buffer.from(key)).update(JSON.stringify(fields)).digest();
+    const mac = whole.subarray(0, 16).toString('base64url');
+    expect(rowSigner(KEY, 'id', onUnfit).mac(SIGNED.givenWay, row)).toBe(mac);
+  });
+
+  test('fits a row that readers are not shown, whichever number below 0 it has, and no other number', () => {
+    const signer = rowSigner(KEY, 'id', onUnfit);
+    const row = {
+      ...{ wallet: 'w', idx: 'i', status: 'pending', json: '{}' },
+      ...{ attempt: null, after_attempt: null },
+    };
+    const mac = signer.mac(SIGNED.journal, { ...row, updated_at: -1 });
+    const fits = [-1, -2, 0].map((at) =>
+      signer.fits(SIGNED.journal, { ...row, updated_at: at, mac }),
+    );
+    expect(fits).toEqual([true, true, false]);
   });
 
   test('says so where what a connector keeps was changed, in the place of beginning anew', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Budget, BudgetPeriod } from '../../src/model/budget.ts';
 import type { BudgetState } from '../../src/model/client.ts';
 import { ApiError, ERRORS } from '../../src/model/errors.ts';
-import { requireWithinBudget } from '../../src/wallet/budget.ts';
+import { FEE_HEADROOM, requireWithinBudget } from '../../src/wallet/budget.ts';
 
 const of = (amountMsat: bigint, change: Partial<Budget> = {}): Budget => ({
   amountMsat,
@@ -81,4 +81,25 @@ test('the message says what is left, for which period, and what the payment may 
   expect(said('week')).toContain('4 sats left for this week');
   expect(said('week')).toContain('4.5');
   expect(said('total')).toContain('left for this client');
+});
+
+test('the error names the limit in force: of one payment where that is the narrower, or as narrow', () => {
+  const messageOf = (amountMsat: bigint, budget: Budget | null) => {
+    try {
+      requireWithinBudget({ budgetState: 'set', budget, spentMsat: 0n }, amountMsat);
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const most = (maxPaymentMsat: bigint) => of(3000n, { maxPaymentMsat });
+  expect(messageOf(4000n, most(2000n))).toMatch(/may cost at most 2 sats/);
+  expect(messageOf(4000n, most(3000n))).toMatch(/may cost at most 3 sats/);
+  expect(messageOf(4000n, most(3001n))).toMatch(/has 3 sats left for this day/);
+  expect(messageOf(4000n, of(3000n, { period: 'total' }))).toMatch(/left for this client/);
+  expect(messageOf(1n, null)).toMatch(/missing from the database.*set it again/);
+});
+
+test('an on-chain fee may reach twice its estimate', () => {
+  expect(FEE_HEADROOM).toBe(2n);
 });

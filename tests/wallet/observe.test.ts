@@ -169,6 +169,201 @@ describe('the row that an observation is about', () => {
   });
 });
 
+describe('the row that an observation is about, at its bounds:', () => {
+  const row = (payment: Payment, attempt: number | null, afterAttempt: number | null) =>
+    ({ payment, attempt, afterAttempt }) satisfies JournalRow;
+  const none = { sameIndex: null, sameAttempt: null, latest: null };
+  const LEAST_US = 1_000_000_000_000;
+
+  test('a time in microseconds begins at a million seconds, and a number of version 0.2 ends before', () => {
+    const match = (stored: number, attempt: number) =>
+      matchObservation(
+        { ...none, latest: row(pending, stored, null) },
+        { payment: pending, attempt },
+      ) !== null;
+    expect(match(LEAST_US - 1, LEAST_US)).toBe(true);
+    expect(match(LEAST_US, LEAST_US + 1)).toBe(false);
+    expect(match(LEAST_US - 2, LEAST_US - 1)).toBe(false);
+  });
+
+  test('an attempt of another amount is another program’s, and of an unknown amount it may be this one', () => {
+    const match = (asked: bigint | null, amountMsat: bigint | null) =>
+      matchObservation(
+        { ...none, latest: row({ ...pending, amountMsat: asked }, null, 5) },
+        { payment: { ...pending, amountMsat }, attempt: 6 },
+      ) !== null;
+    expect(match(1000n, 1000n)).toBe(true);
+    expect(match(1000n, 1001n)).toBe(false);
+    expect(match(null, 1000n)).toBe(true);
+    expect(match(1000n, null)).toBe(true);
+  });
+
+  test('an answer without a row of its index is about the row that waits for an attempt', () => {
+    const asked = row(pending, null, 5);
+    const answers = { index: pending.index, isTaken: false };
+    const seen = { payment: pending, attempt: 6, answers };
+    expect(matchObservation({ ...none, latest: asked }, seen)).toBe(asked);
+  });
+
+  test('a row without a hash may be that of any', () => {
+    const own = row({ ...pending, hash: null }, null, null);
+    const seen = { payment: pending, attempt: null };
+    expect(matchObservation({ ...none, sameIndex: own }, seen)).toBe(own);
+  });
+
+  test('an outgoing transaction without an attempt is the newest that is pending or ended so', () => {
+    const own = row({ ...pending, rail: 'onchain' }, null, null);
+    const seen = { payment: { ...done, rail: 'onchain' }, attempt: null } as const;
+    expect(matchObservation({ ...none, latest: own }, seen)).toBe(own);
+  });
+});
+
+describe('a payment without a row', () => {
+  test('gets the next free index, and the creation time of it', () => {
+    const taken = [1, 2].map((at) => samplePayment(1, { createdAtMs: at }).index);
+    const moved = rulesOf(true).atFreeIndex(done, (index) => taken.includes(index));
+    expect(moved).toEqual({ ...done, createdAtMs: 3, index: paymentIndex(3, idOf(done)) });
+    expect(rulesOf(true).atFreeIndex(done, () => false)).toEqual(done);
+  });
+});
+
+describe('what contradicts the wallet is logged with the index of the row, or else of the report', () => {
+  const foreign = { index: paymentIndex(77, idOf(pending)) };
+  const reports = [
+    ['another payment hash', { hash: 'ee'.repeat(32) }, contradictedLast],
+    ['preimage or amount does not match', { preimage: null }, () => unproven.at(-1)],
+    ['cost below the amount', { feesMsat: -1n }, contradictedLast],
+  ] as const;
+  for (const [message, change, told] of reports) {
+    test(message, () => {
+      const report = { ...done, ...foreign, ...change };
+      for (const previous of [pending, null]) {
+        logged = [];
+        transition(previous, report);
+        expect(logged).toHaveLength(1);
+        expect(logged[0]).toContain(message);
+        expect(logged[0]).toContain((previous ?? report).index);
+        expect(told()).toEqual(told === contradictedLast ? (previous ?? report) : report);
+      }
+    });
+  }
+
+  test('another status than that at the end, once', () => {
+    rulesOf(false).transition(done, { payment: { ...failed, ...foreign }, attempt: null });
+    expect(logged.join()).toMatch(/finalized payment with another status/);
+    expect(logged.join()).toContain(done.index);
+    expect(() => transition(done, failed)).toThrow(`${done.index} is completed and was observed`);
+  });
+
+  test('nothing is said of a cost that is unknown, not final, on chain, or of what is completed', () => {
+    transition(null, { ...done, amountMsat: null });
+    transition({ ...pending, amountMsat: null }, { ...done, amountMsat: null });
+    transition(pending, { ...pending, amountMsat: 1n, statusMsg: 'in flight' });
+    transition(done, { ...done, feesMsat: -1n });
+    const onchain = { rail: 'onchain' } as const;
+    transition({ ...pending, ...onchain }, { ...done, ...onchain, amountMsat: 1n });
+    expect({ logged, contradicted }).toEqual({ logged: [], contradicted: [] });
+  });
+
+  function contradictedLast() {
+    return contradicted.at(-1);
+  }
+});
+
+describe('a Lightning payment is completed only with proof, also', () => {
+  test('after it was completed, where a preimage is told again', () => {
+    expect(transition(done, { ...done, preimage: '00'.repeat(32) })).toBeNull();
+    expect(unproven).toHaveLength(1);
+  });
+
+  test('received without an amount, which is nothing: the fees alone must reach what was invoiced', () => {
+    const invoiced = samplePayment(1, { direction: 'inbound' });
+    const received = (feesMsat: bigint) =>
+      sampleDone(1, { direction: 'inbound', amountMsat: null, feesMsat });
+    expect(transition(invoiced, received(999n))).toBeNull();
+    expect(transition(invoiced, received(1000n))).toMatchObject({ status: 'completed' });
+  });
+
+  test('received where only the invoice was without an amount, however little', () => {
+    const open = samplePayment(1, { direction: 'inbound', amountMsat: null });
+    const nothing = sampleDone(1, { direction: 'inbound', amountMsat: 0n, feesMsat: 0n });
+    expect(transition(open, nothing)).toMatchObject({ amountMsat: 0n });
+  });
+
+  test('as an AMP receipt of one part', () => {
+    const one = { hash: done.hash ?? '', preimage: done.preimage ?? '' };
+    const set = { ...samplePayment(1, { direction: 'inbound' }), hash: null };
+    const received = sampleDone(1, { direction: 'inbound', preimage: null, hash: null });
+    expect(transition(set, received, [one])).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('a report of', () => {
+  test('another hash on chain is no contradiction, since a transaction has none', () => {
+    const onchain = { rail: 'onchain' } as const;
+    const seen = { ...done, ...onchain, hash: 'ee'.repeat(32) };
+    expect(transition({ ...pending, ...onchain }, seen)).toMatchObject({ status: 'completed' });
+    expect(contradicted).toEqual([]);
+  });
+
+  test('a hash that neither the row nor its index names is taken', () => {
+    const index = paymentIndex(1, paymentId('fs', 'ee'.repeat(32)));
+    const offer = { index, rail: 'offer', hash: null } as const;
+    const seen = { ...pending, ...offer, hash: done.hash };
+    expect(transition({ ...pending, ...offer }, seen)).toMatchObject({ hash: done.hash });
+  });
+
+  test('a replaced transaction as unconfirmed, or as confirmed, is about one that has failed', () => {
+    const onchain = { rail: 'onchain' } as const;
+    const replaced = { ...failed, ...onchain };
+    expect(transition(replaced, { ...pending, ...onchain })).toBeNull();
+    expect(() => transition(replaced, { ...done, ...onchain })).toThrow(TerminalStateLeft);
+  });
+});
+
+describe('of the row and the report', () => {
+  const tx = { inputs: [], outputs: [] } as unknown as NonNullable<Payment['tx']>;
+  const facts = {
+    offerId: 'o',
+    txid: 'aa',
+    replacement: 'bb',
+    partnerPk: '02',
+    partnerPropFeePpm: 5,
+    partnerBaseFeeMsat: 6n,
+    address: 'bc1',
+    invoice: 'lnbc1',
+    tx,
+    payerName: 'p',
+    message: 'm',
+    priority: 'high',
+    expiresAtMs: 8,
+    personalNote: 'n',
+  } as unknown as Partial<Payment>;
+
+  for (const [name, value] of Object.entries(facts)) {
+    test(`${name} is kept where the report lacks it, and taken where the row does`, () => {
+      const known = { [name]: value };
+      const later = { statusMsg: 'in flight' };
+      expect(transition({ ...pending, ...known }, { ...pending, ...later })).toMatchObject(known);
+      expect(transition(pending, { ...pending, ...later, ...known })).toMatchObject(known);
+    });
+  }
+
+  test('the amount is kept where the report lacks it, and is unknown where both do', () => {
+    const later = { ...pending, amountMsat: null, statusMsg: 'in flight' };
+    expect(transition(pending, later)).toMatchObject({ amountMsat: 1000n });
+    expect(transition({ ...pending, amountMsat: null }, later)).toMatchObject({ amountMsat: null });
+  });
+
+  test('the time of the end is that of the report that ends it', () => {
+    expect(transition(pending, done)).toMatchObject({ finalizedAtMs: done.finalizedAtMs });
+  });
+
+  test('another form of the same transaction alone is no change', () => {
+    expect(transition(pending, { ...pending, tx })).toBeNull();
+  });
+});
+
 describe('a Lightning payment is completed only with proof', () => {
   const wrong = { preimage: '00'.repeat(32) };
 

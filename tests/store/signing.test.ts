@@ -82,6 +82,19 @@ describe('a file', () => {
     expect(unfit[0]).toEqual({ table: 'client', id: '99 1' });
   });
 
+  test('is signed once, so that no later start signs what was changed meanwhile', async () => {
+    const first = openSqliteStore(path, { secretsKey: KEY, onUnfit });
+    await setBudget(first, { amountMsat: 1n, period: 'day', maxPaymentMsat: null });
+    await first.close();
+    const db = new Database(path);
+    db.run('UPDATE budget SET amount_msat = 1000');
+    db.close();
+    const again = openSqliteStore(path, { secretsKey: KEY, onUnfit });
+    expect((await again.budgets.get(WALLET, CLIENT, 1, periodStart)).budget).toBeNull();
+    expect(unfit).toHaveLength(1);
+    await again.close();
+  });
+
   test('is signed in the form that stored rows have', () => {
     const row = { wallet: 'w', idx: 'i', to_idx: 't' };
     const fields = ['given_way', 'w', 'i', 't'];

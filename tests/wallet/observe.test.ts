@@ -223,6 +223,7 @@ describe('a payment without a row', () => {
     const taken = [1, 2].map((at) => samplePayment(1, { createdAtMs: at }).index);
     const moved = rulesOf(true).atFreeIndex(done, (index) => taken.includes(index));
     expect(moved).toEqual({ ...done, createdAtMs: 3, index: paymentIndex(3, idOf(done)) });
+    expect(rulesOf(true).atFreeIndex(done, (index) => index === taken[0]).createdAtMs).toBe(2);
     expect(rulesOf(true).atFreeIndex(done, () => false)).toEqual(done);
   });
 });
@@ -257,6 +258,7 @@ describe('what contradicts the wallet is logged with the index of the row, or el
 
   test('nothing is said of a cost that is unknown, not final, on chain, or of what is completed', () => {
     transition(null, { ...done, amountMsat: null });
+    transition(pending, { ...done, amountMsat: null });
     transition({ ...pending, amountMsat: null }, { ...done, amountMsat: null });
     transition(pending, { ...pending, amountMsat: 1n, statusMsg: 'in flight' });
     transition(done, { ...done, feesMsat: -1n });
@@ -353,6 +355,15 @@ describe('of the row and the report', () => {
     const later = { ...pending, amountMsat: null, statusMsg: 'in flight' };
     expect(transition(pending, later)).toMatchObject({ amountMsat: 1000n });
     expect(transition({ ...pending, amountMsat: null }, later)).toMatchObject({ amountMsat: null });
+  });
+
+  test('the hash is kept where the report lacks it', () => {
+    const later = { ...pending, hash: null, statusMsg: 'in flight' };
+    expect(transition(pending, later)).toMatchObject({ hash: pending.hash });
+  });
+
+  test('an amount that nobody knows is null', () => {
+    expect(transition(null, { ...pending, amountMsat: null })?.amountMsat).toBeNull();
   });
 
   test('the time of the end is that of the report that ends it', () => {
@@ -480,6 +491,8 @@ describe('the hash of a payment is that of its row', () => {
     const index = paymentIndex(1, paymentId('fs', 'ee'.repeat(32)));
     const own = { ...pending, index, rail: 'offer' } as const;
     expect(transition(own, { ...done, ...lie, index, rail: 'offer' })).toBeNull();
+    expect(transition(own, { ...failed, hash: other.hash, index, rail: 'offer' })).toBeNull();
+    expect(contradicted).toEqual([own, own]);
     expect(transition(own, { ...done, index, rail: 'offer' })).toMatchObject({
       status: 'completed',
     });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../../src/model/errors.ts';
-import { idOf } from '../../../src/model/payment.ts';
+import { idOf, type Payment } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
 import { periodStart } from '../../../src/wallet/budget.ts';
@@ -296,3 +296,23 @@ test('a send that is waited for ends as the node shows it', async () => {
   wallet.world.fake.push({ payment: sent.done(own as unknown as SendIdentity), attempt: 5 });
   expect(await waiting).toMatchObject({ status: 'completed' });
 }, 60_000);
+
+test("another program's payment is told as sent to who may see it alone", async () => {
+  const others = samplePayment(1);
+  const { owner } = wallet;
+  await owner.feed.observeOnce({ payment: others, attempt: 5 }, owner.node);
+  const payer = (await wallet.clientOf(['send'])).session;
+  const reader = (await wallet.clientOf(['send', 'read_payments'])).session;
+  const told = async (session: typeof owner) => {
+    const indexes: string[] = [];
+    const onSent = ({ index }: Payment) => void indexes.push(index);
+    expect(await send(contextOf(session, { onSent }), planOf(silence))).toMatchObject({
+      begun: false,
+      isOutside: true,
+    });
+    return indexes;
+  };
+  expect(await told(payer)).toEqual([]);
+  expect(await told(reader)).toEqual([others.index]);
+  expect(await told(owner)).toEqual([others.index]);
+});

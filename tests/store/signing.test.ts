@@ -220,6 +220,24 @@ describe.skipIf(programs === null)('a PostgreSQL database of an older version', 
     }
   });
 
+  test('has no row used in which a column was changed, or a sealed one cannot be opened', async () => {
+    await (await open()).close();
+    for (const change of [`budget_state = 'lifted'`, `sealed_token = 'x'`]) {
+      unfit.splice(0);
+      await server.run(
+        url,
+        `UPDATE wallet_sidecar.client SET ${change} WHERE client_pk = '${CLIENT}'`,
+      );
+      const store = await open();
+      expect(await store.clients.find(CLIENT)).toBeNull();
+      expect((await store.clients.list(WALLET)).map(({ clientPk }) => clientPk)).not.toContain(
+        CLIENT,
+      );
+      await store.close();
+      expect(unfit).toContainEqual({ table: 'client', id: `${WALLET} ${CLIENT}` });
+    }
+  });
+
   test('is refused where the marker says that it was signed', async () => {
     await expect(open({ isMarkedSigned: true })).rejects.toThrow(/changed or replaced.*Restore/);
     await (await open()).close();

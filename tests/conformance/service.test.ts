@@ -55,7 +55,7 @@ describe('health and errors', () => {
       /json/,
       415,
     );
-    for (const raw of ['[]', '"x"', '1', 'null']) expectError(await post(raw), 'rejected');
+    for (const raw of ['[]', '"x"', '1', 'true']) expectError(await post(raw), 'rejected');
     expectError(
       await post(JSON.stringify({ description: 'x'.repeat(262_200) })),
       'rejected',

@@ -23,7 +23,7 @@ import { SLOW_TEST_MS } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS * 20);
 
-/** Trials on a file; on PostgreSQL, which takes longer, a fifth of that. */
+/** Trials on a file; on PostgreSQL, which takes longer, half of that. */
 const RUNS = Number(process.env.WRITER_RUNS ?? 100);
 const programs = postgresPrograms();
 const secretsKey = new Uint8Array(32).fill(7);
@@ -96,7 +96,7 @@ describe('a writer of the database, with one row of any table changed, added or 
       }
     }
     expect(made).toBeGreaterThan(RUNS / 2);
-    expect(unfit.length).toBeGreaterThan(RUNS / 10);
+    expect(unfit).not.toEqual([]);
   });
 
   describe.skipIf(programs === null)('in PostgreSQL', () => {
@@ -106,7 +106,7 @@ describe('a writer of the database, with one row of any table changed, added or 
     });
     afterAll(() => server.stop());
 
-    const runs = Math.ceil(RUNS / 5);
+    const runs = Math.ceil(RUNS / 2);
     test(`has nothing authorized, sent, signed or shown that the true rows do not, in ${runs} trials`, async () => {
       const whole = await server.createDatabase();
       const unfit: UnfitRow[] = [];
@@ -132,7 +132,7 @@ describe('a writer of the database, with one row of any table changed, added or 
         }
       }
       expect(made).toBeGreaterThan(runs / 3);
-      expect(unfit.length).toBeGreaterThan(runs / 10);
+      expect(unfit).not.toEqual([]);
     });
   });
 });

@@ -43,8 +43,7 @@ export function markerFollower(
         return;
       }
       if (isUnconfirmed || written?.count === newest.count) return;
-      const isSigned = known?.isSigned;
-      known = { storeId, ...newest, ...(isSigned && { isSigned }) };
+      known = { ...known, storeId, ...newest };
       if (elapsedMs() - writtenAtMs < WRITE_EVERY_MS) return;
       written = known;
       writtenAtMs = elapsedMs();

@@ -7,7 +7,6 @@ import {
   finished,
   gone,
   isFree,
-  KEY_COLUMNS,
   type KeyRow,
   named,
   newKeyRow,
@@ -77,9 +76,8 @@ describe('what is written to the columns of a row is read from them', () => {
 
   test('of a key, in the order of its columns', () => {
     const row = newKeyRow({ walletId: WALLET, caller: 'c', key: 'k' }, 'f', 7);
-    expect(Object.keys(row).join(', ')).toBe(KEY_COLUMNS);
     const { key, columns } = SIGNED.idempotency;
-    expect(Object.keys(row).toSorted()).toEqual([...key, ...columns].toSorted());
+    expect(Object.keys(row)).toEqual([...key, ...columns]);
   });
 });
 

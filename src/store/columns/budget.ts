@@ -1,5 +1,13 @@
 import type { Budget, BudgetPeriod } from '../../model/budget.ts';
-import { type BudgetSums, decodeSums, encodeSums } from '../budget-sums.ts';
+import {
+  type BudgetSums,
+  decodeSums,
+  encodeSums,
+  type SpentAt,
+  spentSince,
+  withAdded,
+} from '../budget-sums.ts';
+import type { BudgetStanding, PeriodStart } from '../ports.ts';
 
 /** A budget, with what was spent of it. */
 export interface BudgetRow {
@@ -43,5 +51,24 @@ export function budgetOf(columns: BudgetColumns): BudgetRow {
       maxPaymentMsat: most === null ? null : BigInt(most),
     },
     sums: decodeSums(spent),
+  };
+}
+
+/** Returns the row with an amount added to the sum of its period; it may be negative. */
+export function withSpent(row: BudgetRow, spent: SpentAt, periodStart: PeriodStart): BudgetRow {
+  return { ...row, sums: withAdded(row.sums, spent, row.budget.period, periodStart) };
+}
+
+/** Returns how a client's budget stands; `row` is null where it has none, or one that does not fit. */
+export function standingOf(
+  budgetState: BudgetStanding['budgetState'],
+  row: BudgetRow | null,
+  nowMs: number,
+  periodStart: PeriodStart,
+): BudgetStanding {
+  return {
+    budgetState,
+    budget: row?.budget ?? null,
+    spentMsat: row ? spentSince(row.sums, periodStart(row.budget.period, nowMs)) : 0n,
   };
 }

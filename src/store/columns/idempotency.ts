@@ -17,10 +17,6 @@ export interface KeyRow {
   readonly any_caller: number;
 }
 
-/** The columns of the table, in the order of {@link KeyRow}. */
-export const KEY_COLUMNS =
-  'wallet, caller, key, fingerprint, idx, effect, subject, http_status, body, gone, created_at, any_caller';
-
 /** Returns the row of a key that was not used before. */
 export function newKeyRow(
   { walletId: wallet, caller, key }: { walletId: string; caller: string; key: string },

@@ -1,10 +1,11 @@
 import type { SQL } from 'bun';
-import { type SpentAt, withAdded } from '../budget-sums.ts';
+import type { SpentAt } from '../budget-sums.ts';
 import {
   type BudgetColumns,
   type BudgetRow,
   budgetOf,
   columnsOfBudget,
+  withSpent,
 } from '../columns/budget.ts';
 import type { PeriodStart } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
@@ -54,8 +55,7 @@ export function budgetTable(signed: SignedRows): BudgetTable {
       if (spent.amountMsat === 0n) return;
       const row = await table.get(tx, walletId, clientPk);
       if (row === null) return;
-      const sums = withAdded(row.sums, spent, row.budget.period, periodStart);
-      await table.put(tx, walletId, clientPk, { ...row, sums });
+      await table.put(tx, walletId, clientPk, withSpent(row, spent, periodStart));
     },
   };
   return table;

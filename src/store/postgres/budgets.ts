@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import { spentSince } from '../budget-sums.ts';
+import { standingOf } from '../columns/budget.ts';
 import type { BudgetChange, BudgetStanding, BudgetStore, PeriodStart } from '../ports.ts';
 import type { BudgetTable } from './budget-table.ts';
 import type { ClientRows } from './client-rows.ts';
@@ -32,11 +32,7 @@ export function budgetRows(
         clients.budgetState(sql, walletId, clientPk),
         table.get(sql, walletId, clientPk),
       ]);
-      return {
-        budgetState,
-        budget: row?.budget ?? null,
-        spentMsat: row ? spentSince(row.sums, periodStart(row.budget.period, nowMs)) : 0n,
-      };
+      return standingOf(budgetState, row, nowMs, periodStart);
     },
     async set(tx, walletId, { clientPk, budget, periodStart }) {
       if (budget === null) return table.remove(tx, walletId, clientPk);

@@ -1,14 +1,16 @@
 import type { Database } from 'bun:sqlite';
-import { type SpentAt, withAdded } from '../budget-sums.ts';
+import type { SpentAt } from '../budget-sums.ts';
 import {
   type BudgetColumns,
   type BudgetRow,
   budgetOf,
   columnsOfBudget,
+  withSpent,
 } from '../columns/budget.ts';
 import type { PeriodStart } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { rowWriter, type Stored } from './signed-table.ts';
 
 /** The table of budgets. */
 export interface BudgetTable {
@@ -20,7 +22,7 @@ export interface BudgetTable {
   add(walletId: string, clientPk: string, spent: SpentAt, periodStart: PeriodStart): void;
 }
 
-type Row = BudgetColumns & { readonly mac: string | null };
+type Row = Stored<BudgetColumns>;
 
 /** Prepares the statements of the table. Amounts are read as text, because they exceed what a double holds. */
 export function budgetTable(db: Database, signer: RowSigner): BudgetTable {
@@ -29,10 +31,7 @@ export function budgetTable(db: Database, signer: RowSigner): BudgetTable {
        CAST(max_payment_msat AS TEXT) AS max_payment_msat, spent, mac
      FROM budget WHERE wallet = ? AND client_pk = ?`,
   );
-  const write = db.prepare(
-    `INSERT OR REPLACE INTO budget (wallet, client_pk, amount_msat, period, max_payment_msat, spent, mac)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const write = rowWriter(db, signer, SIGNED.budget, { verb: 'REPLACE' });
   const remove = db.prepare('DELETE FROM budget WHERE wallet = ? AND client_pk = ?');
 
   const table: BudgetTable = {
@@ -40,17 +39,13 @@ export function budgetTable(db: Database, signer: RowSigner): BudgetTable {
       const row = read.get(walletId, clientPk);
       return row && signer.fits(SIGNED.budget, row) ? budgetOf(row) : null;
     },
-    put(walletId, clientPk, row) {
-      const columns = columnsOfBudget(walletId, clientPk, row);
-      write.run(...Object.values(columns), signer.mac(SIGNED.budget, columns));
-    },
+    put: (walletId, clientPk, row) => void write(columnsOfBudget(walletId, clientPk, row)),
     remove: (walletId, clientPk) => void remove.run(walletId, clientPk),
     add(walletId, clientPk, spent, periodStart) {
       if (spent.amountMsat === 0n) return;
       const row = table.get(walletId, clientPk);
       if (row === null) return;
-      const sums = withAdded(row.sums, spent, row.budget.period, periodStart);
-      table.put(walletId, clientPk, { ...row, sums });
+      table.put(walletId, clientPk, withSpent(row, spent, periodStart));
     },
   };
   return table;

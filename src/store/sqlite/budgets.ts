@@ -1,4 +1,4 @@
-import { spentSince } from '../budget-sums.ts';
+import { standingOf } from '../columns/budget.ts';
 import type { BudgetChange, BudgetStanding, BudgetStore, PeriodStart } from '../ports.ts';
 import type { BudgetTable } from './budget-table.ts';
 import type { ClientRows } from './client-rows.ts';
@@ -24,12 +24,8 @@ export function budgetRows(
 ): BudgetRows {
   return {
     standing(walletId, clientPk, nowMs, periodStart) {
-      const row = table.get(walletId, clientPk);
-      return {
-        budgetState: clients.budgetState(walletId, clientPk),
-        budget: row?.budget ?? null,
-        spentMsat: row ? spentSince(row.sums, periodStart(row.budget.period, nowMs)) : 0n,
-      };
+      const budgetState = clients.budgetState(walletId, clientPk);
+      return standingOf(budgetState, table.get(walletId, clientPk), nowMs, periodStart);
     },
     set(walletId, { clientPk, budget, periodStart }) {
       if (budget === null) return table.remove(walletId, clientPk);

@@ -3,6 +3,7 @@ import type { BudgetState, ClientRecord } from '../../model/client.ts';
 import { type ClientColumns, clientOf, columnsOfClient } from '../columns/client.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { columnList, rowWriter, type Stored } from './signed-table.ts';
 
 /** Rows of the table of clients, for ports that read and write them inside their own transactions. */
 export interface ClientRows {
@@ -18,10 +19,9 @@ export interface ClientRows {
   budgetState(walletId: string, clientPk: string): BudgetState;
 }
 
-type Row = ClientColumns & { readonly mac: string | null };
+type Row = Stored<ClientColumns>;
 
-const COLUMNS =
-  'wallet, client_pk, node_kind, parent_pk, secret_hash, created_at, expires_at, label, scopes, permissions, revoked_at, budget_state, token, ended_token_ids, mac';
+const COLUMNS = columnList(SIGNED.client);
 
 /** Prepares the statements of the table of clients. A row that does not fit is not there. */
 export function clientRows(db: Database, signer: RowSigner): ClientRows {
@@ -29,15 +29,14 @@ export function clientRows(db: Database, signer: RowSigner): ClientRows {
   const list = db.prepare<Row, [string]>(
     `SELECT ${COLUMNS} FROM client WHERE wallet = ? ORDER BY created_at, seq`,
   );
-  const put = db.prepare(
-    `INSERT INTO client (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (client_pk) DO UPDATE SET node_kind = excluded.node_kind, parent_pk = excluded.parent_pk,
+  const put = rowWriter(db, signer, SIGNED.client, {
+    onConflict: `ON CONFLICT (client_pk) DO UPDATE SET node_kind = excluded.node_kind, parent_pk = excluded.parent_pk,
        secret_hash = excluded.secret_hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
        label = excluded.label, scopes = excluded.scopes, permissions = excluded.permissions,
        revoked_at = excluded.revoked_at, budget_state = excluded.budget_state, token = excluded.token,
        ended_token_ids = excluded.ended_token_ids, mac = excluded.mac
      WHERE wallet = excluded.wallet`,
-  );
+  });
   const fits = (row: Row) => signer.fits(SIGNED.client, row);
   return {
     find(clientPk) {
@@ -46,9 +45,8 @@ export function clientRows(db: Database, signer: RowSigner): ClientRows {
     },
     list: (walletId) => list.all(walletId).filter(fits).map(clientOf),
     put(walletId, record) {
-      const row = columnsOfClient(record);
-      const written = put.run(...Object.values(row), signer.mac(SIGNED.client, row));
-      if (record.walletId !== walletId || written.changes === 0) {
+      const written = put(columnsOfClient(record));
+      if (record.walletId !== walletId || written === 0) {
         throw new Error(`Client ${record.clientPk} belongs to another wallet.`);
       }
     },

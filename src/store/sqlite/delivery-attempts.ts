@@ -1,9 +1,11 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import type { AttemptJson, WebhookEvent } from '../../model/delivery.ts';
+import type { AttemptJson } from '../../model/delivery.ts';
+import type { DeliveryColumns } from '../columns/delivery.ts';
 import { parsedOr } from '../parsed-or.ts';
 import type { AttemptQuery, AttemptRecord, DeliveryKey } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import type { Stored } from './signed-table.ts';
 
 /** How many attempts of a delivery are kept. Each time that it is sent again adds up to three. */
 const KEPT_OF_DELIVERY = 20;
@@ -18,16 +20,9 @@ export interface DeliveryAttemptRows {
   prune(most: number): void;
 }
 
-interface Row {
+/** An attempt, with the delivery that was tried. */
+interface Row extends Stored<DeliveryColumns> {
   readonly number: number;
-  readonly id: string;
-  readonly endpoint: string;
-  readonly event: WebhookEvent;
-  readonly wallet: string;
-  readonly idx: string;
-  readonly body: string;
-  readonly created_at: number;
-  readonly mac: string | null;
   readonly at: number;
   readonly duration_ms: number;
   readonly http_status: number | null;

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { columnList, rowWriter, type Stored } from './signed-table.ts';
 
 /** Rows of invoices that were fetched for offers, for ports that write them inside their own transactions. */
 export interface FetchedInvoiceRows {
@@ -9,27 +10,21 @@ export interface FetchedInvoiceRows {
   remove(walletId: string, index: string): void;
 }
 
-interface Row {
+type Row = Stored<{
   readonly wallet: string;
   readonly idx: string;
   readonly invoice: string;
-  readonly mac: string | null;
-}
+}>;
 
 /** Prepares the statements of the table of fetched invoices. */
 export function fetchedInvoiceRows(db: Database, signer: RowSigner): FetchedInvoiceRows {
-  const insert = db.prepare(
-    'INSERT INTO fetched_invoice (wallet, idx, invoice, mac) VALUES (?, ?, ?, ?)',
-  );
+  const insert = rowWriter(db, signer, SIGNED.fetchedInvoice);
   const read = db.prepare<Row, [string, string]>(
-    'SELECT wallet, idx, invoice, mac FROM fetched_invoice WHERE wallet = ? AND idx = ?',
+    `SELECT ${columnList(SIGNED.fetchedInvoice)} FROM fetched_invoice WHERE wallet = ? AND idx = ?`,
   );
   const remove = db.prepare('DELETE FROM fetched_invoice WHERE wallet = ? AND idx = ?');
   return {
-    add(walletId, index, invoice) {
-      const mac = signer.mac(SIGNED.fetchedInvoice, { wallet: walletId, idx: index, invoice });
-      insert.run(walletId, index, invoice, mac);
-    },
+    add: (walletId, index, invoice) => void insert({ wallet: walletId, idx: index, invoice }),
     get(walletId, index) {
       const row = read.get(walletId, index);
       return row && signer.fits(SIGNED.fetchedInvoice, row) ? row.invoice : null;

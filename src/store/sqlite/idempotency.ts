@@ -5,7 +5,6 @@ import {
   finished,
   gone,
   isFree,
-  KEY_COLUMNS,
   type KeyRow,
   named,
   newKeyRow,
@@ -16,6 +15,7 @@ import {
 import type { IdempotencyStore, KeyScope } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { columnList, rowWriter, type Stored } from './signed-table.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Rows of the idempotency table, for ports that write them inside their own transactions. */
@@ -30,9 +30,9 @@ export interface IdempotencyRows {
   change(scope: KeyScope, change: (row: KeyRow) => KeyRow): KeyRow | null;
 }
 
-type StoredRow = KeyRow & { readonly mac: string | null };
+type StoredRow = Stored<KeyRow>;
 
-const COLUMNS = `${KEY_COLUMNS}, mac`;
+const COLUMNS = columnList(SIGNED.idempotency);
 const KEY = 'wallet = ? AND caller = ? AND key = ?';
 
 /** Prepares the statements of the idempotency table. */
@@ -45,7 +45,7 @@ export function idempotencyRows(db: Database, signer: RowSigner): IdempotencyRow
      WHERE wallet = ? AND subject = ?`,
   );
   const dropCalls = db.prepare('DELETE FROM idempotency WHERE wallet = ? AND caller = ?');
-  const write = writerOf(db, signer, 'REPLACE');
+  const write = rowWriter(db, signer, SIGNED.idempotency, { verb: 'REPLACE' });
   const rows: IdempotencyRows = {
     change({ walletId, caller, key }, change) {
       const row = read.get(walletId, caller, key);
@@ -80,7 +80,7 @@ export function sqliteIdempotency(
     `SELECT ${COLUMNS} FROM idempotency
      WHERE wallet = ? AND caller = 'owner' AND key = ? AND any_caller`,
   );
-  const insert = writerOf(db, signer, 'INSERT');
+  const insert = rowWriter(db, signer, SIGNED.idempotency);
   const remove = db.prepare(`DELETE FROM idempotency WHERE ${KEY}`);
   const isOpen = db.prepare('SELECT 1 FROM spend WHERE wallet = ? AND idx = ?');
   const isRevoked = db.prepare(
@@ -133,29 +133,5 @@ export function sqliteIdempotency(
         removeFree(rows.change(scope, (row) => unnamed(row, isSpendOpen(row))));
       }),
     prune: ({ beforeMs, keep }) => queue.write(() => void prune.run(beforeMs, keep)),
-  };
-}
-
-/** Prepares a statement that writes a whole row. */
-function writerOf(db: Database, signer: RowSigner, verb: 'INSERT' | 'REPLACE') {
-  const statement = db.prepare(
-    `${verb} INTO idempotency (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  return (row: KeyRow) => {
-    statement.run(
-      row.wallet,
-      row.caller,
-      row.key,
-      row.fingerprint,
-      row.idx,
-      row.effect,
-      row.subject,
-      row.http_status,
-      row.body,
-      row.gone,
-      row.created_at,
-      row.any_caller,
-      signer.mac(SIGNED.idempotency, row),
-    );
   };
 }

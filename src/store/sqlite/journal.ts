@@ -17,22 +17,22 @@ import {
 import type { JournalRow, PaymentJournal } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { columnList, rowWriter, type Stored } from './signed-table.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** The id of a payment, which is the end of its index. The schema's indexes have the same expression. */
 const ID = 'substr(idx, 21)';
 
 /** A row as it is stored. */
-type Row = JournalColumns & { readonly mac: string | null };
+type Row = Stored<JournalColumns>;
 
-interface WayRow {
+type WayRow = Stored<{
   readonly wallet: string;
   readonly idx: string;
   readonly to_idx: string;
-  readonly mac: string | null;
-}
+}>;
 
-const COLUMNS = 'wallet, idx, updated_at, status, json, attempt, after_attempt, mac';
+const COLUMNS = columnList(SIGNED.journal);
 
 /** Rows of the journal, for ports that write them inside their own transactions. */
 export interface JournalRows {
@@ -87,12 +87,11 @@ export function journalRows(db: Database, signer: RowSigner): JournalRows {
   );
   const lastMs = (walletId: string): number =>
     Math.max(last.get(walletId)?.updated_at ?? 0, removedTip.get(walletId)?.updated_at ?? 0);
-  const upsert = db.prepare(
-    `INSERT INTO journal (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
+  const upsert = rowWriter(db, signer, SIGNED.journal, {
+    onConflict: `ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
        json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt,
        mac = excluded.mac`,
-  );
+  });
   const insertHidden = db.prepare(
     `INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt, mac)
      VALUES (?1, ?2,
@@ -104,11 +103,9 @@ export function journalRows(db: Database, signer: RowSigner): JournalRows {
   );
   const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
   const uncache = db.prepare('DELETE FROM cache WHERE wallet = ? AND idx = ?');
-  const giveWay = db.prepare(
-    'INSERT OR REPLACE INTO given_way (wallet, idx, to_idx, mac) VALUES (?, ?, ?, ?)',
-  );
+  const giveWay = rowWriter(db, signer, SIGNED.givenWay, { verb: 'REPLACE' });
   const readWay = db.prepare<WayRow, [string, string]>(
-    'SELECT wallet, idx, to_idx, mac FROM given_way WHERE wallet = ? AND idx = ?',
+    `SELECT ${columnList(SIGNED.givenWay)} FROM given_way WHERE wallet = ? AND idx = ?`,
   );
   const fits = (row: Row) => signer.fits(SIGNED.journal, row);
   const decodeRow = (row: Row | null): JournalRow | null =>
@@ -139,8 +136,7 @@ export function journalRows(db: Database, signer: RowSigner): JournalRows {
     ofAttempt: (walletId, id, attempt) => decodeRow(byAttempt.get(walletId, id, attempt)),
     put(walletId, { payment, attempt, afterAttempt }, nowMs, beforeMs = lastMs(walletId)) {
       const updated = { ...payment, updatedAtMs: Math.max(nowMs, beforeMs + 1) };
-      const row = columnsOfJournal(walletId, { payment: updated, attempt, afterAttempt });
-      upsert.run(...Object.values(row), signer.mac(SIGNED.journal, row));
+      upsert(columnsOfJournal(walletId, { payment: updated, attempt, afterAttempt }));
       return updated;
     },
     putHidden(walletId, hidden) {
@@ -157,8 +153,7 @@ export function journalRows(db: Database, signer: RowSigner): JournalRows {
     remove: removeRow,
     giveWay(walletId, index, to) {
       removeRow(walletId, index);
-      const row = { wallet: walletId, idx: index, to_idx: to };
-      giveWay.run(...Object.values(row), signer.mac(SIGNED.givenWay, row));
+      giveWay({ wallet: walletId, idx: index, to_idx: to });
     },
     ledTo(walletId, index) {
       const row = readWay.get(walletId, index);

@@ -4,11 +4,12 @@ import { columnsOfName, type NameColumns, nameOf } from '../columns/name.ts';
 import type { NameStore } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { columnList, rowWriter, type Stored } from './signed-table.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-type Row = NameColumns & { readonly mac: string | null };
+type Row = Stored<NameColumns>;
 
-const COLUMNS = 'wallet, node_kind, username, offer, window_at, mac';
+const COLUMNS = columnList(SIGNED.name);
 
 /** Rows of the unpaid invoices of names, for the transaction that ends a payment. */
 export interface NameInvoiceRows {
@@ -30,11 +31,10 @@ export function sqliteNames(
 ): NameStore {
   const byWallet = db.prepare<Row, [string]>(`SELECT ${COLUMNS} FROM name WHERE wallet = ?`);
   const byUsername = db.prepare<Row, [string]>(`SELECT ${COLUMNS} FROM name WHERE username = ?`);
-  const put = db.prepare(
-    `INSERT INTO name (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (wallet) DO UPDATE SET node_kind = excluded.node_kind,
+  const put = rowWriter(db, signer, SIGNED.name, {
+    onConflict: `ON CONFLICT (wallet) DO UPDATE SET node_kind = excluded.node_kind,
        username = excluded.username, offer = excluded.offer, window_at = excluded.window_at, mac = excluded.mac`,
-  );
+  });
   const forgetExpired = db.prepare('DELETE FROM name_invoice WHERE wallet = ? AND expires_at <= ?');
   const count = db.prepare<{ open: number; of_source: number }, [string, string]>(
     `SELECT count(*) AS open, count(*) FILTER (WHERE source = ?) AS of_source
@@ -53,8 +53,7 @@ export function sqliteNames(
           current: recordOf(byWallet.get(walletId)),
           holder: recordOf(byUsername.get(username)),
         });
-        const row = columnsOfName(record);
-        put.run(...Object.values(row), signer.mac(SIGNED.name, row));
+        put(columnsOfName(record));
         return record;
       }),
     takePlace: (walletId, { id, source, expiresAtMs }, { nowMs, most, mostOfSource }) =>

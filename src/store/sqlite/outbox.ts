@@ -7,9 +7,10 @@ import type { DueDelivery, Outbox, QueuedEndpoint } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
 import type { DeliveryAttemptRows } from './delivery-attempts.ts';
+import type { Stored } from './signed-table.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-type Row = DeliveryStanding & { readonly mac: string | null };
+type Row = Stored<DeliveryStanding>;
 
 const COLUMNS =
   'id, endpoint, event, wallet, idx, state, body, attempts, last_error, due_at, delivered_at, created_at, mac';

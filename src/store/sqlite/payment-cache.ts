@@ -7,6 +7,7 @@ import { mayGiveWay } from '../giving-way.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { columnList, columnNames, placeholders, type Stored } from './signed-table.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /**
@@ -18,9 +19,10 @@ const MOST_LOGGED = 1000;
 /** Rows of a statement. Within one, SQLite goes on where an index ended; a new one searches that place again. */
 const ROWS = 25;
 
-type Row = CachedColumns & { readonly mac: string | null };
+type Row = Stored<CachedColumns>;
 
-const COLUMNS = 'wallet, idx, status, direction, rail, json, mac';
+const NAMES = columnNames(SIGNED.cache);
+const COLUMNS = columnList(SIGNED.cache);
 
 interface Counts {
   readonly numNew: number;
@@ -72,7 +74,7 @@ export function sqlitePaymentCache(
       const isEnough = rows.length >= ROWS;
       const some = rows.splice(0, isEnough ? ROWS : 1);
       const { changes } = (isEnough ? insertRows : insertRow).run(
-        ...some.flatMap((row) => Object.values(row)),
+        ...some.flatMap((row) => NAMES.map((name) => row[name])),
       );
       numNew += changes;
       if (changes === some.length) continue;
@@ -126,7 +128,7 @@ export function sqlitePaymentCache(
 
 /** Inserts rows that are not there yet. */
 function insertOf(rows: number): string {
-  const values = Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?, ?)');
+  const values = Array.from({ length: rows }, () => placeholders(SIGNED.cache));
   return `INSERT INTO cache (${COLUMNS}) VALUES ${values.join(', ')}
     ON CONFLICT DO NOTHING`;
 }

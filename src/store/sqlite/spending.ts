@@ -6,6 +6,7 @@ import type { BudgetReservation, PeriodStart } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
 import type { BudgetTable } from './budget-table.ts';
+import { rowWriter, type Stored } from './signed-table.ts';
 
 /** What clients have spent and reserved, for ports that write it inside their own transactions. */
 export interface SpendingRows {
@@ -35,7 +36,7 @@ export interface SpendingRows {
   undo(walletId: string, name: string, periodStart: PeriodStart): void;
 }
 
-type Row = SpendingColumns & { readonly seq: number; readonly mac: string | null };
+type Row = Stored<SpendingColumns> & { readonly seq: number };
 
 /**
  * Prepares the statements of spending. The spending of every client is stored, so that a budget set later counts it;
@@ -50,9 +51,7 @@ export function spendingRows(db: Database, signer: RowSigner, budgets: BudgetTab
   const ofName = db.prepare<Row, [string, string]>(
     `SELECT ${columns} FROM spending WHERE wallet = ? AND idx = ?`,
   );
-  const insert = db.prepare(
-    'INSERT INTO spending (wallet, client_pk, at, idx, amount_msat, settled, mac) VALUES (?, ?, ?, ?, ?, 0, ?)',
-  );
+  const insert = rowWriter(db, signer, SIGNED.spending);
   const settle = db.prepare(
     'UPDATE spending SET amount_msat = ?, settled = 1, mac = ? WHERE seq = ?',
   );
@@ -86,7 +85,7 @@ export function spendingRows(db: Database, signer: RowSigner, budgets: BudgetTab
         periodStart,
       ),
     reserve(walletId, name, { clientPk, amountMsat, nowMs: atMs }, periodStart) {
-      const mac = signer.mac(SIGNED.spending, {
+      insert({
         wallet: walletId,
         idx: name,
         client_pk: clientPk,
@@ -94,7 +93,6 @@ export function spendingRows(db: Database, signer: RowSigner, budgets: BudgetTab
         amount_msat: `${amountMsat}`,
         settled: 0,
       });
-      insert.run(walletId, clientPk, atMs, name, amountMsat, mac);
       budgets.add(walletId, clientPk, { atMs, amountMsat }, periodStart);
     },
     close(walletId, name, costMsat, periodStart) {

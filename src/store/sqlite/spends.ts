@@ -10,6 +10,7 @@ import type { FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { StoreCounter } from './identity.ts';
 import type { JournalRows } from './journal.ts';
+import { columnList, rowWriter, type Stored } from './signed-table.ts';
 import type { SpendingRows } from './spending.ts';
 import type { WatchRows } from './watches.ts';
 import type { WriteQueue } from './write-queue.ts';
@@ -28,10 +29,9 @@ export interface SpendRows {
   remove(walletId: string, index: string): void;
 }
 
-type Row = SpendColumns & { readonly mac: string | null };
+type Row = Stored<SpendColumns>;
 
-const COLUMNS =
-  'wallet, idx, state, json, after_attempt, attempt, plan, caller, idempotency_key, mac';
+const COLUMNS = columnList(SIGNED.spend);
 
 /** Prepares the statements of the spend table. A row that does not fit is not there. */
 export function spendRows(db: Database, signer: RowSigner, fetched: FetchedInvoiceRows): SpendRows {
@@ -41,25 +41,20 @@ export function spendRows(db: Database, signer: RowSigner, fetched: FetchedInvoi
   const list = db.prepare<Row, [string]>(
     `SELECT ${COLUMNS} FROM spend WHERE wallet = ? ORDER BY idx`,
   );
-  const into = `INTO spend (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-  const insert = db.prepare(`INSERT ${into}`);
+  const insert = rowWriter(db, signer, SIGNED.spend);
   const update = db.prepare(
     'UPDATE spend SET state = ?, json = ?, attempt = ?, plan = ?, mac = ? WHERE wallet = ? AND idx = ?',
   );
   const remove = db.prepare('DELETE FROM spend WHERE wallet = ? AND idx = ?');
   const fits = (row: Row) => signer.fits(SIGNED.spend, row);
   const decoded = (row: Row) => spendOf(row, fetched.get(row.wallet, row.idx));
-  const valuesOf = (spend: Spend) => {
-    const row = columnsOfSpend(spend);
-    return [...Object.values(row), signer.mac(SIGNED.spend, row)];
-  };
   const rows: SpendRows = {
     get(walletId, index) {
       const row = read.get(walletId, index);
       return row && fits(row) ? decoded(row) : null;
     },
     list: (walletId) => list.all(walletId).filter(fits).map(decoded),
-    add: (spend) => void insert.run(...valuesOf(spend)),
+    add: (spend) => void insert(columnsOfSpend(spend)),
     put(spend) {
       const row = columnsOfSpend(spend);
       const mac = signer.mac(SIGNED.spend, row);

@@ -8,6 +8,7 @@ import {
 import type { EndpointRecord, WebhookEndpointStore } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { columnList, rowWriter, type Stored } from './signed-table.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Rows of the table of endpoints, for ports that read them inside their own transactions. */
@@ -19,9 +20,9 @@ export interface WebhookEndpointRows {
   put(endpoint: EndpointRecord): void;
 }
 
-type Row = EndpointColumns & { readonly mac: string | null };
+type Row = Stored<EndpointColumns>;
 
-const COLUMNS = 'id, wallet, url, events, description, secret, created_at, expires_at, mac';
+const COLUMNS = columnList(SIGNED.webhookEndpoint);
 
 /** Prepares the statements of the table of endpoints. A row that does not fit is not there. */
 export function webhookEndpointRows(db: Database, signer: RowSigner): WebhookEndpointRows {
@@ -29,9 +30,7 @@ export function webhookEndpointRows(db: Database, signer: RowSigner): WebhookEnd
   const list = db.prepare<Row, [string]>(
     `SELECT ${COLUMNS} FROM webhook_endpoint WHERE wallet = ? ORDER BY created_at, id`,
   );
-  const write = db.prepare(
-    `INSERT OR REPLACE INTO webhook_endpoint (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const write = rowWriter(db, signer, SIGNED.webhookEndpoint, { verb: 'REPLACE' });
   const fits = (row: Row) => signer.fits(SIGNED.webhookEndpoint, row);
   return {
     find(id) {
@@ -39,10 +38,7 @@ export function webhookEndpointRows(db: Database, signer: RowSigner): WebhookEnd
       return row && fits(row) ? endpointOf(row) : null;
     },
     list: (walletId) => list.all(walletId).filter(fits).map(endpointOf),
-    put(endpoint) {
-      const row = columnsOfEndpoint(endpoint);
-      write.run(...Object.values(row), signer.mac(SIGNED.webhookEndpoint, row));
-    },
+    put: (endpoint) => void write(columnsOfEndpoint(endpoint)),
   };
 }
 

@@ -13,9 +13,7 @@ import {
   withdrawTerms,
 } from './method-terms.ts';
 import { type FoundMethod, findMethods } from './named-methods.ts';
-import { invoiceObstacle } from './pay/invoice.ts';
-import { offerObstacle } from './pay/offer.ts';
-import { addressObstacle } from './pay/onchain.ts';
+import { addressObstacle, invoiceObstacle, offerObstacle } from './obstacles.ts';
 import type { PaymentServices } from './payment-services.ts';
 import type { NamedMethod } from './payment-string.ts';
 import type { Session } from './session.ts';

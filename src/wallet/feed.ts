@@ -13,6 +13,7 @@ import {
   type PaymentListener,
   PaymentListeners,
 } from './payment-listeners.ts';
+import type { PaymentFeed } from './ports.ts';
 import { ReadProgress } from './read-progress.ts';
 import { RecentUpdates } from './recent-updates.ts';
 import { Unanswered } from './unanswered.ts';
@@ -28,8 +29,7 @@ const CURSOR_BEHIND = 100;
  * Follows the payment changes of a wallet: stores what the node pushes, then calls the listeners. It is open while it
  * has listeners or the wallet has watches, and on a node without a history some minutes longer (docs/decisions.md 89).
  */
-export class Feed {
-  /** The spends that no reader is shown yet. */
+export class Feed implements PaymentFeed {
   readonly unanswered = new Unanswered();
   readonly #options: FeedOptions;
   readonly #listeners = new PaymentListeners();
@@ -60,12 +60,10 @@ export class Feed {
     return this.#holds > 0 || this.#watched;
   }
 
-  /** The feed's state while it is open; null otherwise. */
   get standing(): FeedStanding | null {
     return this.#standing;
   }
 
-  /** See {@link PaymentListeners.told}. */
   get changes(): number {
     return this.#listeners.told;
   }
@@ -75,7 +73,6 @@ export class Feed {
     return this.#brokenSinceMs === null ? 0 : this.#options.elapsedMs() - this.#brokenSinceMs;
   }
 
-  /** Keeps the feed open until the returned function is called. */
   hold(): () => void {
     this.#holds++;
     this.#adjust();
@@ -88,14 +85,10 @@ export class Feed {
     };
   }
 
-  /**
-   * Calls `listener` after every stored change, until the returned function is called. Keeps the feed open meanwhile.
-   */
   listen(listener: PaymentListener): () => void {
     return both(this.#listeners.add(listener), this.hold());
   }
 
-  /** {@link listen} for the changes of one payment. */
   listenTo(index: PaymentIndex, listener: OnePaymentListener): () => void {
     return both(this.#listeners.addFor(index, listener), this.hold());
   }
@@ -105,10 +98,6 @@ export class Feed {
     this.#listeners.emitFor(index, null);
   }
 
-  /**
-   * Stores where the feed begins, if that is not stored yet. This must be awaited before the first watched payment is
-   * made: a feed that began after it would never see it.
-   */
   async prepare(node: WalletNode): Promise<void> {
     if (this.#prepared) return;
     const { store, walletId } = this.#options;
@@ -120,7 +109,6 @@ export class Feed {
     this.#prepared = true;
   }
 
-  /** Must be called after a watch was stored, so that the feed opens. */
   watchAdded(): void {
     this.#watchesAdded++;
     this.#watched = true;
@@ -151,7 +139,6 @@ export class Feed {
     this.#attempts.begin();
   }
 
-  /** Calls the listeners with a change that is stored. */
   emit(payment: Payment): void {
     this.#listeners.emit(payment);
   }
@@ -263,10 +250,6 @@ export class Feed {
     this.#standing = { state, sinceMs: this.#options.clock.now() };
   }
 
-  /**
-   * Stores a payment that the node has just shown. Returns it as the journal has it, or as the node showed it when the
-   * node keeps the history. Its end is stored in either case, because it must be stored before a caller learns of it.
-   */
   async record(observation: ObservedPayment, node: WalletNode): Promise<Payment> {
     const { payment } = observation;
     await this.observe(observation, node);
@@ -275,21 +258,15 @@ export class Feed {
     return (await store.journal.get(walletId, payment.index)) ?? payment;
   }
 
-  /** {@link record} for callers that do not need the payment as the journal has it. */
   async observe(observation: ObservedPayment, node: WalletNode): Promise<void> {
     await this.#apply({ observations: [observation], cursor: null }, node);
   }
 
-  /** {@link observe} for what the feed may have stored already. */
   async observeOnce(observation: ObservedPayment, node: WalletNode): Promise<void> {
     const [fresh] = await this.#recent.without([observation]);
     if (fresh) await this.observe(fresh, node);
   }
 
-  /**
-   * Runs a request to send that payment. What the node tells of it meanwhile is stored after the answer, which alone
-   * says whose an attempt is.
-   */
   async whileSending<T>(id: PaymentId, node: WalletNode, work: () => Promise<T>): Promise<T> {
     if (node.history) return work();
     const release = this.#heldBack.hold(id);
@@ -301,7 +278,6 @@ export class Feed {
     }
   }
 
-  /** Must be called in {@link whileSending} where the answer was lost. The caller then asks the node what it has. */
   answerLost(id: PaymentId): void {
     this.#heldBack.answerLost(id);
   }

@@ -1,35 +1,14 @@
 import { sleep } from '../lib/sleep.ts';
 import { isApiError } from '../model/errors.ts';
 import { type Payment, updatedIndexOf } from '../model/payment.ts';
-import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
+import type { UpdatedIndex } from '../model/payment-index.ts';
 import type { NodeHistory, WalletNode } from '../nodes/node.ts';
 import type { Store } from '../store/ports.ts';
 import type { Feed } from './feed.ts';
+import type { History } from './ports.ts';
 
 /** A stored payment is returned after this time, though the node has not answered. */
 const LOOK_WITHIN_MS = 1000;
-
-/** A wallet's payments in the order of their updates, which either the node or the store's journal keeps. */
-export interface History {
-  payment(index: PaymentIndex): Promise<Payment | null>;
-  /** {@link payment} without asking a node that is followed by a journal. */
-  stored(index: PaymentIndex): Promise<Payment | null>;
-  /** The newest payment with that id; null when there is none. */
-  latest(id: PaymentId): Promise<Payment | null>;
-  tip(): Promise<UpdatedIndex | null>;
-  /**
-   * Payments updated after `after`, oldest update first, each in its newest state. Null begins with the first update.
-   */
-  updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
-  /**
-   * Yields all that {@link updatedAfter} returns, in pages of at most `size.payments`, until there is no more. What a
-   * node has shown is yielded while the rest is read from it. Throws when the node cannot be read to its end.
-   */
-  pagesAfter(
-    after: UpdatedIndex | null,
-    size: { readonly payments: number },
-  ): AsyncGenerator<Payment[], void, undefined>;
-}
 
 /** Yields pages, each of what `read` returns after the one before, until a page is empty. Returns where it ended. */
 async function* pagesOf(

@@ -10,8 +10,8 @@ import type { FeedStanding } from './feed-standing.ts';
 import { historyOf } from './history.ts';
 import type { LiveClient, LiveClients } from './live-clients.ts';
 import { Resolver } from './pay/resolver.ts';
+import type { StoreGuard } from './ports.ts';
 import type { Session } from './session.ts';
-import type { StoreGuard } from './store-guard.ts';
 
 /** The parts that all wallets of this process use. */
 export interface OpenWalletsOptions {

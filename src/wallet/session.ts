@@ -6,11 +6,8 @@ import type { NodeInfo } from '../model/node-info.ts';
 import { isGranted, type Permission } from '../model/permissions.ts';
 import type { ConfiguredGrant, WalletNode } from '../nodes/node.ts';
 import type { Store, Watch } from '../store/ports.ts';
-import type { Feed } from './feed.ts';
-import type { History } from './history.ts';
 import type { LiveClients } from './live-clients.ts';
-import type { Resolver } from './pay/resolver.ts';
-import type { StoreGuard } from './store-guard.ts';
+import type { History, PaymentFeed, SpendResolver, StoreGuard } from './ports.ts';
 import { requireFit } from './unfit.ts';
 
 /** The caller: one client of a wallet, or its owner. Idempotency-Keys belong to callers (docs/decisions.md 50). */
@@ -45,10 +42,9 @@ export interface Session {
   readonly node: WalletNode;
   readonly store: Store;
   readonly log: Log;
-  readonly feed: Feed;
+  readonly feed: PaymentFeed;
   readonly history: History;
-  /** Finds out what became of spends whose request may have left. */
-  readonly resolver: Resolver;
+  readonly resolver: SpendResolver;
   readonly guard: StoreGuard;
   readonly liveClients: LiveClients;
   /** Tells health what the node answered that cannot be so, see `requireFit`. */

@@ -3,30 +3,10 @@ import type { Log } from '../lib/log.ts';
 import type { Mark, Marker } from '../lib/marker-file.ts';
 import { ApiError } from '../model/errors.ts';
 import type { Advance, StoreIdentity, StoreStanding } from '../store/ports.ts';
+import type { StoreGuard } from './ports.ts';
 
 /** The marker file, as far as the guard uses it. */
 export type GuardMarker = Pick<Marker, 'read' | 'write'>;
-
-/** Guards budgets: a store that does not fit its marker was restored, and does not know what was spent since. */
-export interface StoreGuard {
-  /** Sentences for health that say what is wrong and what to do; null when all is well. */
-  problem(): string | null;
-  /** Throws `overBudget` (error 109) while the store is not trusted. It is called for clients with a budget. */
-  requireTrusted(): void;
-  /**
-   * Compares the store with its marker and with what this process has written, and then writes the marker. It does
-   * not write the marker of a store that is not trusted. Throws `overCapacity` (error 8) when the file cannot be
-   * written or the store cannot be read.
-   */
-  keepUp(): Promise<void>;
-  /**
-   * {@link keepUp}, and then {@link requireTrusted}. It must be awaited after a reservation in a budget, and before
-   * anything is sent.
-   */
-  requireKept(): Promise<void>;
-  /** Called when the owner confirms the budgets: clients may spend again. Throws as {@link keepUp} does. */
-  confirm(): Promise<void>;
-}
 
 /**
  * Compares the store with its marker, and counts this start in both. Logs what is wrong, and keeps it in the store, so

@@ -3,7 +3,9 @@ import { openLog } from '../../src/lib/log.ts';
 import { sleep } from '../../src/lib/sleep.ts';
 import type { NodeConnector, WalletNode } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import type { Feed } from '../../src/wallet/feed.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
+import type { Resolver } from '../../src/wallet/pay/resolver.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
@@ -86,10 +88,16 @@ export async function walletWorld(
 
   async function close(): Promise<void> {
     kill();
-    await until(() => owners.every(({ resolver }) => !resolver.busy), 'unfinished work ends');
+    await until(() => owners.every((owner) => !resolverOf(owner).busy), 'unfinished work ends');
     await store.close();
   }
   return world;
 }
+
+/** The feed of a session as the wallet runs it, with what only the wallet asks of it. */
+export const feedOf = ({ feed }: Session): Feed => feed as Feed;
+
+/** The resolver of a session as the wallet runs it. */
+export const resolverOf = ({ resolver }: Session): Resolver => resolver as Resolver;
 
 export type WalletWorld = Awaited<ReturnType<typeof walletWorld>>;

@@ -4,7 +4,8 @@ import { refused } from '../../model/errors.ts';
 import type { BumpFeeCommand, NodeOnchain } from '../node-groups.ts';
 import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { weightOf as weightOfRaw } from '../remote/psbt.ts';
-import { type Chain, readChain } from './chain.ts';
+import { anyRefusal } from './certainty.ts';
+import { type Chain, feeMsatOf, readChain } from './chain.ts';
 import { type ClnTransaction, psbtShape } from './chain-wire.ts';
 import { choosingAgain } from './choosing-again.ts';
 import {
@@ -19,8 +20,7 @@ import {
 import { sendSatPerKw } from './fee-rate.ts';
 import { publish } from './onchain.ts';
 import { releaseReservations } from './reservations.ts';
-import { anyRefusal, type ClnRpc } from './rpc.ts';
-import { feeMsatOf } from './send-seen.ts';
+import type { ClnRpc } from './rpc.ts';
 import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
 import type { ClnWallet } from './wallet.ts';
 import type { ClnOutput } from './wire.ts';

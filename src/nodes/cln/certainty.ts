@@ -1,6 +1,11 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { type ClnRefusal, CODES } from './refusal.ts';
-import type { Certainty } from './rpc.ts';
+
+/** Tells of an error answer to a request that moves money whether it proves that nothing was done. */
+export type Certainty = (refusal: ClnRefusal) => boolean;
+
+/** A refusal with a code comes from the node itself, which has done nothing then. */
+export const anyRefusal: Certainty = ({ code }) => code !== null;
 
 /**
  * The codes with which `xpay` fails before it has reserved a route, so that no part was sent and none will be: the

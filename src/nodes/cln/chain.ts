@@ -1,8 +1,9 @@
 import { hex } from '@scure/base';
 import { encodeAddress } from '../../codecs/address.ts';
 import type { Network } from '../../codecs/network.ts';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { type ClnTransaction, transactionsShape } from './chain-wire.ts';
-import { outpointOf, readCoins, readEveryCoin } from './coins.ts';
+import { outpointOf, readCoins, readEveryCoin, satOf } from './coins.ts';
 import type { ClnRpc } from './rpc.ts';
 import { type ClnOutput, infoShape } from './wire.ts';
 
@@ -33,6 +34,17 @@ export async function readChain(owner: ClnRpc): Promise<Chain> {
 /** The outpoints that a transaction spends. */
 export function spentBy({ inputs }: Pick<ClnTransaction, 'inputs'>): string[] {
   return inputs.map(({ txid, index }) => `${txid}:${index}`);
+}
+
+/** The fee of a transaction, in millisatoshis; null where a coin of it is not the wallet's. */
+export function feeMsatOf({ inputs, outputs }: ClnTransaction, { coins }: Chain): bigint | null {
+  let feeMsat = -outputs.reduce((sum, { amount_msat }) => sum + amount_msat, 0n);
+  for (const outpoint of spentBy({ inputs })) {
+    const coin = coins.get(outpoint);
+    if (coin === undefined) return null;
+    feeMsat += satOf(coin) * MSAT_PER_SAT;
+  }
+  return feeMsat;
 }
 
 /**

@@ -6,7 +6,7 @@ import { channelPeerOf } from '../remote/channel-peer.ts';
 import { requireSameChannel } from '../remote/channel-refusals.ts';
 import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { refusesToOpen } from './certainty.ts';
-import { readChain } from './chain.ts';
+import { feeMsatOf, readChain } from './chain.ts';
 import { fundedChannelShape } from './chain-wire.ts';
 import { type Opening, putOpening, readOpening, userChannelIdOf } from './channel-rows.ts';
 import { channelOf, isOpen, readChannels } from './channels.ts';
@@ -14,7 +14,6 @@ import { choosingAgain } from './choosing-again.ts';
 import { chooseCoins, confirmedOf, outpointOf, readCoins, readFree } from './coins.ts';
 import { channelSatPerKw } from './fee-rate.ts';
 import type { ClnRpc } from './rpc.ts';
-import { feeMsatOf } from './send-seen.ts';
 import type { ClnWallet } from './wallet.ts';
 import { anyShape, type ClnChannel, type ClnOutput } from './wire.ts';
 

@@ -9,20 +9,13 @@ import {
 } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation, UpdatesOptions } from '../node-observations.ts';
-import { type Chain, foreignOutputs, isOwn, readChain } from './chain.ts';
+import { type Chain, feeMsatOf, foreignOutputs, isOwn, readChain } from './chain.ts';
 import { chainMovesAfter } from './chain-moves.ts';
 import type { ClnChainMove, ClnTransaction } from './chain-wire.ts';
 import { type ChannelMoney, readChannelMoney } from './channel-money.ts';
 import { outpointOf } from './coins.ts';
 import type { ClnRpc } from './rpc.ts';
-import {
-  feeMsatOf,
-  isFinalAt,
-  listedSend,
-  paysAsMuch,
-  seenSend,
-  sendInBlock,
-} from './send-seen.ts';
+import { isFinalAt, listedSend, paysAsMuch, seenSend, sendInBlock } from './send-seen.ts';
 import type { ClnWallet } from './wallet.ts';
 
 /**

@@ -7,7 +7,7 @@ import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { publishedSend } from '../remote/onchain-send.ts';
 import { pays, txidOf } from '../remote/psbt.ts';
 import { reportOf } from '../remote/send-report.ts';
-import { refusesToPublish } from './certainty.ts';
+import { anyRefusal, refusesToPublish } from './certainty.ts';
 import { readChain } from './chain.ts';
 import { fundedShape, psbtShape, publishedShape } from './chain-wire.ts';
 import { choosingAgain } from './choosing-again.ts';
@@ -21,7 +21,7 @@ import {
 } from './coins.ts';
 import { sendSatPerKw } from './fee-rate.ts';
 import { psbtOf } from './psbt.ts';
-import { anyRefusal, type ClnRpc } from './rpc.ts';
+import type { ClnRpc } from './rpc.ts';
 import { sendInBlock } from './send-seen.ts';
 import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
 import type { ClnWallet } from './wallet.ts';

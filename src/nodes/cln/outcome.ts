@@ -1,10 +1,10 @@
 import type { SendOutcome, SendQuestion } from '../node-sends.ts';
 import { LOST_BY_OTHER } from './certainty.ts';
 import { onchainOutcome } from './onchain-outcome.ts';
-import { isSendListComplete } from './pages.ts';
 import type { ClnRpc } from './rpc.ts';
 import { otherSeen, ownSeen } from './running-send.ts';
 import { attemptsToPay, isPaid } from './sends.ts';
+import { isSendListComplete } from './tips.ts';
 import { hasLostPart } from './translate.ts';
 import type { ClnWallet } from './wallet.ts';
 

@@ -1,10 +1,9 @@
 import type { Observation } from '../node-observations.ts';
 import { unreadable } from '../remote/broken.ts';
-import { ifAllowed } from '../remote/if-allowed.ts';
 import { bounded, type Found, isBounded, type Order, positionAt, positionIn } from './cursor.ts';
 import type { Look } from './look.ts';
 import type { ClnRpc } from './rpc.ts';
-import { waitShape } from './wire.ts';
+import { tipOf } from './tips.ts';
 
 /** Number of rows read from the node in one call, which bounds memory for long histories. */
 const PAGE = 500;
@@ -103,18 +102,6 @@ export async function tipOfLook(look: Look, list: string, order: Order): Promise
   // The node goes on with an older database, so what it told before does not count any more.
   if (tip !== null && tip < positionIn(cursor, list, order)) told.set(list, order, tip);
   return tip;
-}
-
-/** The newest number in an order of a list; null where the rune may not ask for it. */
-export async function tipOf(rpc: ClnRpc, list: string, order: Order): Promise<number | null> {
-  const request = { subsystem: list, indexname: order, nextvalue: 0 };
-  const reached = await ifAllowed(rpc.read('wait', request, waitShape));
-  return reached && (reached[order] ?? 0);
-}
-
-/** Whether the node has never deleted a payment from its list, as its plugin autoclean does. */
-export async function isSendListComplete(owner: ClnRpc): Promise<boolean> {
-  return (await tipOf(owner, 'sendpays', 'deleted')) === 0;
 }
 
 function numberOf(row: unknown, order: RowOrder): number {

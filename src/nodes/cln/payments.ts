@@ -5,7 +5,6 @@ import type { Observation } from '../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../node-sends.ts';
 import { refusesToPay } from './certainty.ts';
 import { isListed } from './invoices.ts';
-import { isSendListComplete } from './pages.ts';
 import type { ClnRpc } from './rpc.ts';
 import {
   asPaid,
@@ -22,6 +21,7 @@ import {
 } from './running-send.ts';
 import { maxSendableMsat } from './sendable.ts';
 import { attemptsToPay, sharesBy } from './sends.ts';
+import { isSendListComplete } from './tips.ts';
 import type { ClnWallet } from './wallet.ts';
 import { paidShape, waitShape } from './wire.ts';
 

@@ -9,11 +9,9 @@ import {
   type RemoteWire,
 } from '../remote/calls.ts';
 import type { RemoteAnswer } from '../remote/endpoint.ts';
+import { anyRefusal, type Certainty } from './certainty.ts';
 import { ClnRefusal, refusalError } from './refusal.ts';
 import { refusalShape } from './wire.ts';
-
-/** Tells of an error answer to a request that moves money whether it proves that nothing was done. */
-export type Certainty = (refusal: ClnRefusal) => boolean;
 
 /** Options of a call that changes something. */
 interface WriteOptions extends Pick<RemoteRequest, 'timeoutMs' | 'harmlessTwice'> {
@@ -27,9 +25,6 @@ const WIRE: RemoteWire = {
     ...(token === null ? {} : { rune: token }),
   }),
 };
-
-/** A refusal with a code comes from the node itself, which has done nothing then. */
-export const anyRefusal: Certainty = ({ code }) => code !== null;
 
 type Params = Readonly<Record<string, unknown>>;
 

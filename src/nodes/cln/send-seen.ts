@@ -5,10 +5,9 @@ import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation } from '../node-observations.ts';
 import { type BegunSend, blankSend, FINAL_CONFIRMATIONS } from '../remote/onchain-send.ts';
 import { outlineOf, pays } from '../remote/psbt.ts';
-import { type Chain, spentBy } from './chain.ts';
+import { type Chain, feeMsatOf } from './chain.ts';
 import { spendersOf } from './chain-moves.ts';
 import type { ClnTransaction } from './chain-wire.ts';
-import { satOf } from './coins.ts';
 import { releaseReservations } from './reservations.ts';
 import type { ClnRpc } from './rpc.ts';
 import type { ClnWallet } from './wallet.ts';
@@ -97,17 +96,6 @@ function withTransaction(payment: Payment, transaction: ClnTransaction, chain: C
   const feesMsat = feeMsatOf(transaction, chain) ?? payment.feesMsat;
   const tx = transactionJsonOf(hex.decode(transaction.rawtx));
   return { ...payment, txid: transaction.hash, tx, feesMsat };
-}
-
-/** The fee of a transaction, in millisatoshis; null where a coin of it is not the wallet's. */
-export function feeMsatOf({ inputs, outputs }: ClnTransaction, { coins }: Chain): bigint | null {
-  let feeMsat = -outputs.reduce((sum, { amount_msat }) => sum + amount_msat, 0n);
-  for (const outpoint of spentBy({ inputs })) {
-    const coin = coins.get(outpoint);
-    if (coin === undefined) return null;
-    feeMsat += satOf(coin) * MSAT_PER_SAT;
-  }
-  return feeMsat;
 }
 
 /** Whether the transaction pays the receiver of the payment as much. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Log } from '../../lib/log.ts';
 import { type RateLimit, rateLimit } from '../../lib/rate-limit.ts';
 import type { Store } from '../../store/ports.ts';
-import type { Wallets } from '../wallets.ts';
+import type { ServedWallet } from '../session.ts';
 
 /** The names that this sidecar serves in one domain, and what their requests need (docs/decisions.md 100). */
 export interface Names {
@@ -10,7 +10,14 @@ export interface Names {
   /** The URL of the second call of LNURL-pay for a username. */
   readonly callbackUrl: (username: string) => string;
   readonly store: Store;
-  readonly wallets: Pick<Wallets, 'asOwner'>;
+  readonly wallets: {
+    /** Does work in a wallet with its owner's token. Throws `unreachable` without the wallet's node. */
+    asOwner<T>(
+      walletId: string,
+      nodeKind: string,
+      work: (wallet: ServedWallet) => Promise<T>,
+    ): Promise<T>;
+  };
   readonly log: Log;
   readonly random: (bytes: number) => Uint8Array;
   /** How many requests a source address may make. */

@@ -3,7 +3,7 @@ import { refused } from '../../model/errors.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
-import type { WalletNode } from '../../nodes/node.ts';
+import { invoiceExpiryObstacle, invoiceNetworkObstacle } from '../obstacles.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
 import type { Session } from '../session.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
@@ -28,26 +28,6 @@ export function readInvoice(text: string): Bolt11Invoice {
   return readOrReject('invoice', () => decodeBolt11(withoutLightningScheme(text)));
 }
 
-/**
- * Returns the reason why the node cannot pay the invoice with any amount, or null when it can (docs/decisions.md 95).
- */
-export function invoiceObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
-  return networkObstacle(invoice, node) ?? expiryObstacle(invoice, node);
-}
-
-function networkObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
-  const { network } = node.descriptor;
-  if (invoice.network === network) return null;
-  return `The invoice is for ${invoice.network} and this wallet's node is on ${network}.`;
-}
-
-function expiryObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
-  if (invoice.expiresAtMs <= node.clock.now()) {
-    return 'The invoice has expired: ask the receiver for a new one.';
-  }
-  return null;
-}
-
 /** Checks the payment of an invoice and sets its fee cap. Throws errors 7 and 106. Sends nothing. */
 export function planInvoicePayment(
   request: InvoicePaymentRequest,
@@ -55,7 +35,7 @@ export function planInvoicePayment(
   fees: FeePolicy,
 ): SendPlan {
   const { invoice, personalNote, message } = request;
-  const obstacle = networkObstacle(invoice, node);
+  const obstacle = invoiceNetworkObstacle(invoice, node);
   if (obstacle !== null) throw refused(obstacle);
   const amountMsat = agreedAmountMsat({
     askedMsat: invoice.amountMsat,
@@ -77,7 +57,7 @@ export function planInvoicePayment(
       message,
     },
     requirePayable: () => {
-      const expired = expiryObstacle(invoice, node);
+      const expired = invoiceExpiryObstacle(invoice, node);
       if (expired !== null) throw refused(expired);
     },
     stored: JSON.stringify({ maxFeeMsat: `${maxFeeMsat}` } satisfies StoredTerms),

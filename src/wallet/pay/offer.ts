@@ -1,13 +1,12 @@
 import { hex } from '@scure/base';
-import { decodeOffer, type Offer, offerUnpayableReason } from '../../codecs/bolt12/index.ts';
-import { NETWORKS } from '../../codecs/network.ts';
+import { decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
-import type { WalletNode } from '../../nodes/node.ts';
 import type { EffectNames } from '../effect-names.ts';
+import { offerObstacle } from '../obstacles.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
@@ -29,15 +28,6 @@ export interface OfferPaymentRequest extends OfferWish {
 export function readOffer(text: string, session: Session): Offer {
   nodeGroup(session, 'offers');
   return readOrReject('offer', () => decodeOffer(withoutLightningScheme(text)));
-}
-
-/** Returns the reason why the node cannot pay the offer with any amount, or null when it can (docs/decisions.md 95). */
-export function offerObstacle(offer: Offer, node: WalletNode): string | null {
-  if (!node.offers) return `This wallet's node (${node.descriptor.kind}) cannot pay offers.`;
-  return offerUnpayableReason(offer, {
-    chainHash: NETWORKS[node.descriptor.network].chainHash,
-    nowSecs: Math.floor(node.clock.now() / 1000),
-  });
 }
 
 /**

@@ -1,13 +1,12 @@
 import { hex } from '@scure/base';
 import { type DecodedAddress, decodeAddress } from '../../codecs/address.ts';
 import { readOr } from '../../codecs/codec-error.ts';
-import type { Network } from '../../codecs/network.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { Payment, Priority } from '../../model/payment.ts';
 import { type PaymentId, paymentId } from '../../model/payment-index.ts';
-import type { WalletNode } from '../../nodes/node.ts';
 import { FEE_HEADROOM } from '../budget.ts';
+import { addressNetworkObstacle } from '../obstacles.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { broadcastOf, type SendContext, send } from './send.ts';
 import type { SendPlan } from './send-plan.ts';
@@ -23,13 +22,6 @@ export interface OnchainPaymentRequest {
   readonly personalNote: string | null;
   /** The highest fee, in millisatoshis: the transaction is not made if it would cost more. Null sets no limit. */
   readonly maxFeeMsat: bigint | null;
-}
-
-/** Returns the reason why the node cannot pay the address, or null when it can (docs/decisions.md 95). */
-export function addressObstacle(address: DecodedAddress, node: WalletNode): string | null {
-  const { kind, network } = node.descriptor;
-  if (!node.onchain) return `This wallet's node (${kind}) cannot pay on chain.`;
-  return networkObstacle(address, network);
 }
 
 /** Reads an address from a request, alone or in a BIP 321 URI without parameters. Throws error 7 for `address`. */
@@ -60,7 +52,7 @@ export async function payOnchain(
   if (amountMsat !== null && amountMsat % MSAT_PER_SAT !== 0n) {
     throw rejected('amount', 'must be whole satoshis: on-chain amounts have no decimals');
   }
-  const obstacle = networkObstacle(address, session.node.descriptor.network);
+  const obstacle = addressNetworkObstacle(address, session.node);
   if (obstacle !== null) throw refused(obstacle);
   const sent = await sendOnce(context, request);
   const payment = await broadcastOf(session, sent, signal);
@@ -101,11 +93,6 @@ interface OnchainTerms extends OnchainPaymentRequest {
   readonly amountMsat: bigint;
   /** The fee where the node has told it already; null otherwise. */
   readonly feeMsat: bigint | null;
-}
-
-function networkObstacle({ networks }: DecodedAddress, network: Network): string | null {
-  if (networks.includes(network)) return null;
-  return `The address is for ${networks.join(' or ')} and this wallet's node is on ${network}.`;
 }
 
 /** Rows of version 0.1 hold addresses as they were given. The case of a segwit address makes no difference. */

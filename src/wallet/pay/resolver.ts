@@ -8,6 +8,7 @@ import type { Observation, WalletNode } from '../../nodes/node.ts';
 import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
 import { periodStart } from '../budget.ts';
 import type { Feed } from '../feed.ts';
+import type { SpendResolver } from '../ports.ts';
 import { type Fate, fateOf, type Question, wordOf } from './fate.ts';
 import { questionOf } from './question.ts';
 import { sendAgain } from './send-again.ts';
@@ -37,7 +38,7 @@ interface ResolverOptions {
  * Finds out what became of a wallet's unknown spends: those whose request may have left and whose attempt the node has
  * not shown (docs/decisions.md 35). It asks the node again and again while there is such a spend, and rests otherwise.
  */
-export class Resolver {
+export class Resolver implements SpendResolver {
   readonly #options: ResolverOptions;
   readonly #pause: typeof sleep;
   readonly #stopped = new AbortController();
@@ -69,11 +70,6 @@ export class Resolver {
     return this.#working;
   }
 
-  /**
-   * Resolves once the spends that the previous process left unfinished were compared with the node
-   * (docs/decisions.md 41); later calls resolve at once. Throws `unreachable` (error 3) while the node cannot be asked;
-   * the next call tries again.
-   */
   async ready(): Promise<void> {
     this.#ready ??= this.#recover().catch((error) => {
       this.#ready = null;
@@ -83,10 +79,6 @@ export class Resolver {
     if (this.#toGiveUp.size > 0) await this.#giveUpLeft();
   }
 
-  /**
-   * Deletes a spend whose request certainly did not leave. Throws when that cannot be stored, and then goes on trying:
-   * a row that stayed would hold its key and its reservation for ever.
-   */
   async giveUp(index: PaymentIndex): Promise<void> {
     this.#toGiveUp.add(index);
     try {
@@ -98,10 +90,6 @@ export class Resolver {
     }
   }
 
-  /**
-   * Must be called when the outcome of a spend is unknown. Readers are then shown it (docs/decisions.md 168), and the
-   * node is asked until it shows the outcome. What cannot be stored now is stored before the node is asked.
-   */
   async resolve(index: PaymentIndex): Promise<void> {
     this.#toShow.add(index);
     await this.#showLeft().catch(() => undefined);
@@ -117,10 +105,6 @@ export class Resolver {
     this.#start();
   }
 
-  /**
-   * Rejects with error 3 once the node has been out of reach for a minute and the payment is still not over, also where
-   * another program makes it (docs/decisions.md 36). It never resolves, and stops checking when `signal` aborts.
-   */
   async outOfReach(index: PaymentIndex, signal: AbortSignal): Promise<never> {
     const { feed, elapsedMs } = this.#options;
     while (!signal.aborted) {

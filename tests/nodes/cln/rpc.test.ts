@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import type { ApiError } from '../../../src/model/errors.ts';
-import { refusesToPay } from '../../../src/nodes/cln/certainty.ts';
-import { anyRefusal, ClnRpc } from '../../../src/nodes/cln/rpc.ts';
+import { anyRefusal, refusesToPay } from '../../../src/nodes/cln/certainty.ts';
+import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { FakeCln, refusal } from './fake-cln.ts';
 

@@ -15,7 +15,7 @@ import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { clientRequest } from '../../wallet/client-world.ts';
 import { contextOf } from '../../wallet/pay/plan.ts';
-import { type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';
+import { feedOf, type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';
 import { connectedOnFake } from './connected-on-fake.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -119,7 +119,7 @@ beforeEach(async () => {
   ({ clientPk } = client);
   payer = await wallets.open(credentials);
   release = payer.feed.hold();
-  await payer.feed.caughtUp();
+  await feedOf(payer).caughtUp();
   // LND tells its newest block at once. The feed then reads the lists once more and rests: the streams alone tell.
   const reads = () => fake.received.filter(({ path }) => path.startsWith('/v1/transactions?'));
   await until(() => reads().length > 1, 'the feed has read the lists once more');

@@ -17,7 +17,7 @@ import { clientRequest } from '../client-world.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
 import { heldPauses } from '../held-pauses.ts';
 import { addressOf } from '../payment-strings.ts';
-import { type WalletWorld, walletWorld } from '../wallet-world.ts';
+import { feedOf, resolverOf, type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -71,7 +71,7 @@ describe('an unknown send', () => {
     expect(await stored(identity)).toMatchObject({ status: 'completed' });
     const questions = asked();
     await send(contextOf(owner), planOf(silence));
-    await until(() => !owner.resolver.busy);
+    await until(() => !resolverOf(owner).busy);
     expect([asked(), starts()]).toEqual([questions, 1]);
   });
 
@@ -147,7 +147,7 @@ describe('an unknown send', () => {
     await until(async () => (await unfinished())[0]?.state === 'known');
     // A question may have left just before, and none leaves once the work has ended.
     const questions = asked();
-    await until(() => !owner.resolver.busy);
+    await until(() => !resolverOf(owner).busy);
     expect(asked()).toBeLessThanOrEqual(questions + 1);
   });
 
@@ -227,7 +227,7 @@ describe('a node out of reach', () => {
       const pauses = heldPauses();
       world.pause = pauses.pause;
       let brokenForMs = 59_999;
-      session.feed.brokenForMs = () => brokenForMs;
+      feedOf(session).brokenForMs = () => brokenForMs;
       const waiting = sendAndWait(contextOf(session), planOf(silence)).then(
         () => 'it ended well',
         (error: unknown) => error,
@@ -273,7 +273,7 @@ describe('a node out of reach', () => {
     void waiting.then(() => {
       ended = true;
     });
-    owner.feed.brokenForMs = () => 60_000;
+    feedOf(owner).brokenForMs = () => 60_000;
     await pauses.end(beforeLooking);
     await until(() => ended, 'the call has ended');
     expect(await waiting).toMatchObject({ kind: 'unreachable', data: { sent: 'unknown', index } });
@@ -433,7 +433,7 @@ describe('on chain', () => {
     world.elapsedMs = 20_000;
     await until(async () => (await unfinished())[0]?.state === 'known');
     // The work ends with the spend; what it noted is stored by then.
-    await until(() => !owner.resolver.busy);
+    await until(() => !resolverOf(owner).busy);
     expect((await stored(payment))?.statusMsg).toBe('broadcasted');
   });
 

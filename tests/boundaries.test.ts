@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
-import { ALONE, MAY_IMPORT } from './import-table.ts';
+import { ALONE, MAY_IMPORT, ROOMS } from './import-table.ts';
 
 /**
  * Files that may read the clock: the clock itself, the client's verification of webhooks, which runs in other
@@ -38,7 +38,11 @@ interface Source {
 }
 
 const sources = await readSources('../src');
-const tests = await readSources('.');
+const tests = [
+  ...(await readSources('.')),
+  ...(await readSources('../bench')),
+  ...(await readSources('../fuzz')),
+];
 
 test('every folder imports only what the architecture allows, types included', () => {
   const broken = sources
@@ -46,6 +50,30 @@ test('every folder imports only what the architecture allows, types included', (
     .flatMap(({ path, imports }) =>
       imports.filter((target) => !allowed(path, target)).map((target) => `${path} -> ${target}`),
     );
+  expect(broken).toEqual([]);
+});
+
+test('every room of a folder imports only the rooms that the architecture allows it', () => {
+  const broken = Object.entries(ROOMS).flatMap(([house, rooms]) => {
+    const roomOf = (path: string) =>
+      path.startsWith(`${house}/`)
+        ? path
+            .slice(house.length + 1)
+            .split('/')
+            .at(-2)
+        : undefined;
+    const inside = sources.filter(({ path }) => roomOf(path) !== undefined);
+    expect([house, ...new Set(inside.map(({ path }) => roomOf(path)))].toSorted()).toEqual(
+      [house, ...Object.keys(rooms)].toSorted(),
+    );
+    return inside.flatMap(({ path, imports }) => {
+      const own = roomOf(path) ?? '';
+      return imports
+        .filter((target) => target.startsWith(`${house}/`))
+        .filter((target) => ![own, ...(rooms[own] ?? [])].includes(roomOf(target) ?? ''))
+        .map((target) => `${path} -> ${target}`);
+    });
+  });
   expect(broken).toEqual([]);
 });
 

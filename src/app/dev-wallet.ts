@@ -7,7 +7,7 @@ import { hasDefaultWallet } from '../config/exposure.ts';
 import { createPrivateFile } from '../lib/replace-file.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
-import type { Wallets } from '../wallet/wallets.ts';
+import type { Wallets } from '../wallet/open/wallets.ts';
 
 /**
  * Returns the configuration with a trial wallet, unless it names a wallet already. The wallet's root seed is kept in

@@ -9,7 +9,7 @@ import type { Log } from '../lib/log.ts';
 import type { Marker } from '../lib/marker-file.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { PostgresOptions, SeenLeader } from '../store/postgres/index.ts';
-import { markerFollower } from '../wallet/marker-follower.ts';
+import { markerFollower } from '../wallet/budget/marker-follower.ts';
 import { openStandByApp } from './http-app.ts';
 import type { Answering, Listener } from './listener.ts';
 import { onStopSignal, stopStandingBy } from './stop.ts';

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { hasDefaultWallet, hasUnreachableNames, isOpenToAll } from '../config/exposure.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Store } from '../store/ports.ts';
-import type { StoreGuard } from '../wallet/ports.ts';
+import type { StoreGuard } from '../wallet/session/ports.ts';
 import type { DataCare } from './data-care.ts';
 import type { Nodes } from './open-nodes.ts';
 import type { UnfitRows } from './unfit-rows.ts';

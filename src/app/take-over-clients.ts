@@ -1,6 +1,6 @@
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
-import { periodStart } from '../wallet/budget.ts';
+import { periodStart } from '../wallet/budget/budget.ts';
 
 /**
  * Copies clients that version 0.1 kept in the sandbox's own database into the store, where clients are kept now. Their

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { StoreGuard } from '../wallet/ports.ts';
+import type { StoreGuard } from '../wallet/session/ports.ts';
 import type { OpenedStore } from './open-store.ts';
 
 /** A guard whose standing the processes that stand by are told. */

@@ -3,9 +3,9 @@ import { sleep } from '../lib/sleep.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import { broadcastOf, endOf, type SendContext } from '../wallet/pay/send.ts';
-import { findPayment, paymentOf } from '../wallet/payments.ts';
-import { type Session, watch } from '../wallet/session.ts';
-import { tellingSent } from '../wallet/telling-sent.ts';
+import { findPayment, paymentOf } from '../wallet/read/payments.ts';
+import { type Session, watch } from '../wallet/session/session.ts';
+import { tellingSent } from '../wallet/session/telling-sent.ts';
 import { Reply, type SessionContext } from './route.ts';
 
 /**

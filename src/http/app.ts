@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { elapsedMs } from '../lib/clock.ts';
-import type { Session } from '../wallet/session.ts';
+import type { Session } from '../wallet/session/session.ts';
 import type { AppEnv } from './env.ts';
 import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './input/ignored-fields.ts';
 import { callersShare } from './limits/callers-share.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { rejected } from '../model/errors.ts';
-import { canonicalPaymentString } from '../wallet/canonical-string.ts';
+import { canonicalPaymentString } from '../wallet/strings/canonical-string.ts';
 import { type InputFields, inputFields } from './input/input-fields.ts';
 import type { Route } from './route.ts';
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { once } from '../lib/once.ts';
 import type { ErrorName } from '../model/errors.ts';
 import type { Permission } from '../model/permissions.ts';
-import type { EffectNames } from '../wallet/effect-names.ts';
-import type { Session } from '../wallet/session.ts';
+import type { EffectNames } from '../wallet/session/effect-names.ts';
+import type { Session } from '../wallet/session/session.ts';
 import type { Parts } from './parts.ts';
 
 /** The groups of endpoints in the documentation. */

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { ApiError, internalUnlessApi, isApiError } from '../model/errors.ts';
-import { isActiveClient } from '../wallet/clients.ts';
-import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
-import { grantSignal } from '../wallet/grant-signal.ts';
-import { requirePermission, type Session } from '../wallet/session.ts';
+import { isActiveClient } from '../wallet/clients/clients.ts';
+import { grantSignal } from '../wallet/clients/grant-signal.ts';
+import { type EffectNames, keyedNames, randomNames } from '../wallet/session/effect-names.ts';
+import { requirePermission, type Session } from '../wallet/session/session.ts';
 import { isStream } from './allowed-methods.ts';
 import { resumePayment } from './answer-payment.ts';
 import type { AppEnv } from './env.ts';

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { once } from '../lib/once.ts';
 import { encodePayment, type Payment, paymentJson } from '../model/payment.ts';
 import { type PaymentIndex, paymentIndexInput } from '../model/payment-index.ts';
-import { requireMaySeeOfKey, seesEveryPayment } from '../wallet/pay/paid-by-another.ts';
-import { findPayment } from '../wallet/payments.ts';
-import { requirePermission, type Session } from '../wallet/session.ts';
+import { findPayment } from '../wallet/read/payments.ts';
+import { requireMaySeeOfKey, seesEveryPayment } from '../wallet/session/paid-by-another.ts';
+import { requirePermission, type Session } from '../wallet/session/session.ts';
 import type { Route } from './route.ts';
 
 /** What a key leads to: the kept body of an answer, or the payment that its request has made. */

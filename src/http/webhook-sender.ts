@@ -1,6 +1,6 @@
 import type { WebhookEvent } from '../model/delivery.ts';
 import type { AttemptRecord } from '../store/ports.ts';
-import type { RedeliveryLimit } from '../wallet/redelivery-limit.ts';
+import type { RedeliveryLimit } from '../wallet/read/redelivery-limit.ts';
 
 /** How a message to a receiver ended. */
 export interface SentMessage extends AttemptRecord {

@@ -4,7 +4,7 @@ import type { ConnectKind } from '../model/connect.ts';
 import type { NodeCredentials } from '../model/credentials.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import type { NodeConnector } from './node.ts';
-import type { RemoteLocation } from './remote/location.ts';
+import type { RemoteLocation } from './remote/calls/location.ts';
 
 /** JSON rows in which a connector stores what its node cannot store, by wallet, kind of row and key. */
 export interface ConnectorRows {

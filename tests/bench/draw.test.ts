@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { drawPicture } from './page/draw.ts';
-import type { Picture } from './page/picture.ts';
-import { scaleOf, short } from './page/scale.ts';
+import { drawPicture } from '../../bench/page/draw.ts';
+import type { Picture } from '../../bench/page/picture.ts';
+import { scaleOf, short } from '../../bench/page/scale.ts';
 
 const growth: Picture = {
   name: 'growth',

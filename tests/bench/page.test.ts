@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { pageOf } from './page/page.ts';
-import { checkTogether, newestOf, type PartResult } from './results.ts';
-import { isMet, wanted } from './targets.ts';
+import { pageOf } from '../../bench/page/page.ts';
+import { checkTogether, newestOf, type PartResult } from '../../bench/results.ts';
+import { isMet, wanted } from '../../bench/targets.ts';
 
 const TEMPLATE = '# Page\n\n{{machine}}\n\n{{requests}}\n';
 const quiet = { load: 0.3, busyPercent: 1 };
@@ -58,7 +58,7 @@ test('a missed target stands with its reason', () => {
 test('a missed target without a reason cannot be written', () => {
   const figure = { name: 'errors', value: '1', goal: { target: 'undocumented', is: 1 } } as const;
   expect(() => pageOf(TEMPLATE, [resultOf({ figures: [figure] })])).toThrow(
-    '"errors" is missed and undocumented has no reason: write one in tests/bench/targets.ts.',
+    '"errors" is missed and undocumented has no reason: write one in bench/targets.ts.',
   );
 });
 

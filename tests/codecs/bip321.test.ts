@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { decodeBip321 } from '../../src/codecs/bip321.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
-import { parsePaymentString } from '../../src/wallet/payment-string.ts';
+import { parsePaymentString } from '../../src/wallet/strings/payment-string.ts';
 import bip321 from '../vectors/bip321-uris.json';
 import { expectInvalid } from './expect-invalid.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../src/codecs/human-bitcoin-address.ts';
 import { decodeLightningAddress } from '../../src/codecs/lightning-address.ts';
 import { decodeLnurl, encodeLnurl } from '../../src/codecs/lnurl.ts';
-import { parsePaymentString } from '../../src/wallet/payment-string.ts';
+import { parsePaymentString } from '../../src/wallet/strings/payment-string.ts';
 import offers from '../vectors/bolt12-offers-test.json';
 import instructions from '../vectors/payment-instructions.json';
 import { expectInvalid } from './expect-invalid.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ALONE, MAY_IMPORT } from '../import-table.ts';
+import { ALONE, MAY_IMPORT, ROOMS } from '../import-table.ts';
 import { codeIn, pageText, ROOT, rowsOf } from '../support/pages.ts';
 
 const PAGE = 'docs/architecture.md';
@@ -15,6 +15,19 @@ test('the import table of the architecture page is the one that the imports are 
     line(folder, folder === 'lib' || ALONE.has(folder) ? may : ['lib', ...may]),
   );
   expect(shown).toEqual(checked);
+});
+
+test('the table of rooms of the architecture page is the one that the imports are checked by', () => {
+  const shown = rows
+    .map(([room = '', , may]) => [codeIn(room)[0] ?? '', may] as const)
+    .filter(([room]) => /^(wallet|nodes)\/.+/.test(room))
+    .map(([room, may = '']) => line(room, may === 'nothing' ? [] : codeIn(may)));
+  const checked = Object.entries(ROOMS).flatMap(([house, rooms]) =>
+    Object.entries(rooms).map(([room, may]) =>
+      line(`${house.replace(/^nodes\/(lnd|cln)$/, 'nodes/<kind>')}/${room}`, may),
+    ),
+  );
+  expect(shown.toSorted()).toEqual([...new Set(checked)].toSorted());
 });
 
 test('the architecture page says of everything in src what it holds', () => {

@@ -9,7 +9,7 @@ const CITATION = /docs\/([\w-]+\.md)(?: (\d+)|, ([A-Z][\w' ,()-]*?)(?=[.;:)`\n]|
 const ELSEWHERE = /decisions,? sections? \d|\((?:the )?contract[,)]|\bcontract, [A-Za-z]/;
 
 const files = await Array.fromAsync(
-  new Glob('{src,tests,tools,packaging,examples,docs}/**/*.{ts,md}').scan({ cwd: ROOT }),
+  new Glob('{src,tests,bench,fuzz,tools,packaging,examples,docs}/**/*.{ts,md}').scan({ cwd: ROOT }),
 );
 const texts = await Promise.all(
   files.map(async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() })),

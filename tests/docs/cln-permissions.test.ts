@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
 import { PERMISSIONS } from '../../src/model/permissions.ts';
-import { grantOf } from '../../src/nodes/cln/grants.ts';
+import { grantOf } from '../../src/nodes/cln/reads/grants.ts';
 import { codeIn, pageText, ROOT, rowsOf } from '../support/pages.ts';
 
 const PAGE = 'docs/core-lightning.md';
@@ -16,7 +16,7 @@ const allowed = restrictions.flat().map((one) => one.replace(/^method=/, ''));
 
 test('the line that makes a rune allows exactly the methods that the connector calls', async () => {
   const called = new Set<string>();
-  for (const file of new Glob('src/nodes/cln/*.ts').scanSync(ROOT)) {
+  for (const file of new Glob('src/nodes/cln/**/*.ts').scanSync(ROOT)) {
     const text = await Bun.file(join(ROOT, file)).text();
     for (const [, method = ''] of text.matchAll(CALL)) called.add(method);
   }

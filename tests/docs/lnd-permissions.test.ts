@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { METHODS } from '../../src/nodes/lnd/grants.ts';
+import { METHODS } from '../../src/nodes/lnd/reads/grants.ts';
 import { pageText, rowsOf } from '../support/pages.ts';
 
 const PAGE = 'docs/lnd.md';

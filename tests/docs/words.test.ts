@@ -22,7 +22,7 @@ const COLUMNS = 120;
 
 const SELF = 'tests/docs/words.test.ts';
 const sources = await linesOf('src/**/*.{ts,tsx}');
-const others = await linesOf('{tests,examples,docs,packaging}/**/*.{ts,md}');
+const others = await linesOf('{tests,bench,fuzz,examples,docs,packaging}/**/*.{ts,md}');
 const python = await linesOf('clients/python/**/*.py');
 const pages = await linesOf('*.md');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { fuzzCodecs } from './codecs.ts';
+import { fuzzCodecs } from '../../fuzz/codecs.ts';
 
 test('every reader of outside strings returns a value or throws CodecError, and what it reads is stable', () => {
   const { findings, perTarget } = fuzzCodecs({ seed: 20_260_921, inputs: 30_000 });

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { fuzzEndpoints } from '../../fuzz/endpoints.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { fuzzEndpoints } from './endpoints.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { schemaProblem } from './json-schema.ts';
-import { operationsOf } from './operations.ts';
-import { judge } from './oracle.ts';
-import type { FuzzRequest } from './requests.ts';
-import { asksStrangers } from './strangers.ts';
-import type { WireOutcome } from './wire.ts';
+import { schemaProblem } from '../../fuzz/json-schema.ts';
+import { operationsOf } from '../../fuzz/operations.ts';
+import { judge } from '../../fuzz/oracle.ts';
+import type { FuzzRequest } from '../../fuzz/requests.ts';
+import { asksStrangers } from '../../fuzz/strangers.ts';
+import type { WireOutcome } from '../../fuzz/wire.ts';
 
 const document = {
   paths: {

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { REASONS } from '../../fuzz/verdict-reasons.ts';
+import { compareVerdicts } from '../../fuzz/verdicts.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { REASONS } from './verdict-reasons.ts';
-import { compareVerdicts } from './verdicts.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 

@@ -4,7 +4,7 @@ import type { SessionContext } from '../../src/http/route.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { encodePayment, type Payment } from '../../src/model/payment.ts';
 import type { SendContext } from '../../src/wallet/pay/send.ts';
-import type { Session } from '../../src/wallet/session.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
 
 const PATIENCE_MS = 86_400_000;

@@ -5,8 +5,8 @@ import { callersShare } from '../../src/http/limits/callers-share.ts';
 import type { Route, SessionContext } from '../../src/http/route.ts';
 import { type Runner, runRoute } from '../../src/http/run-route.ts';
 import { ApiError, isApiError, refused } from '../../src/model/errors.ts';
-import { PaidByAnother } from '../../src/wallet/pay/paid-by-another.ts';
-import type { Session } from '../../src/wallet/session.ts';
+import { PaidByAnother } from '../../src/wallet/session/paid-by-another.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 
 /**
  * Sends a client's request to a route that waits. Resolves to the number of listeners on the client's grant, during the

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
-import { LND_LOCK_ID } from '../../src/nodes/lnd/coin-locks.ts';
+import { LND_LOCK_ID } from '../../src/nodes/lnd/reads/coin-locks.ts';
 import { type FaultProxy, startFaultProxy } from '../hostile/fault-proxy.ts';
 import { credentialsOf } from '../hostile/sidecar-on-fake.ts';
 import { expectError } from '../support/requests.ts';

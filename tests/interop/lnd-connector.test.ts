@@ -6,8 +6,8 @@ import type { NodeCredentials } from '../../src/model/credentials.ts';
 import { isApiError } from '../../src/model/errors.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { Permission } from '../../src/model/permissions.ts';
-import { METHODS } from '../../src/nodes/lnd/grants.ts';
 import { openLnd } from '../../src/nodes/lnd/index.ts';
+import { METHODS } from '../../src/nodes/lnd/reads/grants.ts';
 import {
   ended,
   follow,

@@ -6,7 +6,7 @@ import { createNameResolver } from '../../src/net/bip353.ts';
 import { sortRecords } from '../../src/net/dnssec/record-set.ts';
 import { resolveTxt } from '../../src/net/dnssec/resolve-txt.ts';
 import { ROOT_ANCHORS } from '../../src/net/dnssec/root-anchors.ts';
-import { parsePaymentString } from '../../src/wallet/payment-string.ts';
+import { parsePaymentString } from '../../src/wallet/strings/payment-string.ts';
 import { failureOf } from '../support/outside-service.ts';
 import vectors from '../vectors/bip353-proofs.json';
 import { isRefusal } from './dnssec/prove.ts';

@@ -15,7 +15,7 @@ import type { Store } from '../../src/store/ports.ts';
 import { COPIED_TABLES } from '../../src/store/postgres/copied-tables.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { periodStart } from '../../src/wallet/budget.ts';
+import { periodStart } from '../../src/wallet/budget/budget.ts';
 import { runBinary } from '../support/binary.ts';
 import { CREATED, fill, RUNNING } from '../support/filled-store.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
-import { periodStart } from '../../src/wallet/budget.ts';
+import { periodStart } from '../../src/wallet/budget/budget.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { nameRecord } from '../contracts/store/names.ts';
 import { claimConfigured, endpointRecord, nextDueAt } from '../support/delivery-steps.ts';

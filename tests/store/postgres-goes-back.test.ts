@@ -10,9 +10,9 @@ import {
 } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/index.ts';
-import { budgetRules } from '../../src/wallet/budget.ts';
-import type { StoreGuard } from '../../src/wallet/ports.ts';
-import { openStoreGuard } from '../../src/wallet/store-guard.ts';
+import { budgetRules } from '../../src/wallet/budget/budget.ts';
+import { openStoreGuard } from '../../src/wallet/budget/store-guard.ts';
+import type { StoreGuard } from '../../src/wallet/session/ports.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { memoryMarker } from '../support/memory-marker.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';

@@ -19,7 +19,7 @@ import { SIGNED, type SignedTable } from '../../src/store/signed-tables.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
 import { sqliteSigner } from '../../src/store/sqlite/signing.ts';
-import { periodStart } from '../../src/wallet/budget.ts';
+import { periodStart } from '../../src/wallet/budget/budget.ts';
 import { factsOf, leftToSpend } from '../support/database-writer.ts';
 import { fill } from '../support/filled-store.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Store } from '../../src/store/ports.ts';
 import { SIGNED } from '../../src/store/signed-tables.ts';
-import { periodStart, requireWithinBudget } from '../../src/wallet/budget.ts';
+import { periodStart, requireWithinBudget } from '../../src/wallet/budget/budget.ts';
 import { CREATED, RUNNING } from './filled-store.ts';
 import { sampleDone, samplePayment } from './sample-payment.ts';
 import { CLIENT, observe, WALLET } from './store-steps.ts';

@@ -1,6 +1,6 @@
 import { updatedIndexOf } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
-import { periodStart } from '../../src/wallet/budget.ts';
+import { periodStart } from '../../src/wallet/budget/budget.ts';
 import { nameRecord } from '../contracts/store/names.ts';
 import { attemptRecord, configured, endpointRecord, failedAttempt } from './delivery-steps.ts';
 import { sampleDone, samplePayment } from './sample-payment.ts';

@@ -1,5 +1,5 @@
 import type { Mark } from '../../src/lib/marker-file.ts';
-import type { GuardMarker } from '../../src/wallet/store-guard.ts';
+import type { GuardMarker } from '../../src/wallet/budget/store-guard.ts';
 
 /** A marker in memory. Like the file, it never lowers the count of one store. */
 export function memoryMarker(): GuardMarker & { mark: Mark | null } {

@@ -4,8 +4,8 @@ import type { ClientRecord } from '../../src/model/client.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { isHeld, type Payment } from '../../src/model/payment.ts';
 import type { BudgetRules, NewSpend, Store } from '../../src/store/ports.ts';
-import { periodStart } from '../../src/wallet/budget.ts';
-import { observationRules } from '../../src/wallet/observe.ts';
+import { periodStart } from '../../src/wallet/budget/budget.ts';
+import { observationRules } from '../../src/wallet/follow/observe.ts';
 
 export const WALLET = 'ab'.repeat(32);
 export const CLIENT = 'ef'.repeat(32);

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Budget, BudgetPeriod } from '../../src/model/budget.ts';
 import type { BudgetState } from '../../src/model/client.ts';
 import { ApiError, ERRORS } from '../../src/model/errors.ts';
-import { FEE_HEADROOM, requireWithinBudget } from '../../src/wallet/budget.ts';
+import { FEE_HEADROOM, requireWithinBudget } from '../../src/wallet/budget/budget.ts';
 
 const of = (amountMsat: bigint, change: Partial<Budget> = {}): Budget => ({
   amountMsat,

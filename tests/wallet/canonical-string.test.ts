@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { encodeHashAddress } from '../../src/codecs/address.ts';
-import { canonicalPaymentString } from '../../src/wallet/canonical-string.ts';
+import { canonicalPaymentString } from '../../src/wallet/strings/canonical-string.ts';
 import { makeOffer } from '../support/bolt12-fixtures.ts';
 import { addressOf, invoiceOf, PAY_LNURL } from './payment-strings.ts';
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../src/model/errors.ts';
 import type { NodeChannels } from '../../src/nodes/node.ts';
-import { closeChannel, openChannel } from '../../src/wallet/channels.ts';
-import { type EffectNames, randomNames } from '../../src/wallet/effect-names.ts';
-import type { Session } from '../../src/wallet/session.ts';
+import { closeChannel, openChannel } from '../../src/wallet/pay/channels.ts';
+import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 import { BUDGET, clientWorld } from './client-world.ts';
 
 const clients = clientWorld();

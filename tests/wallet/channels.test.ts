@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
-import { periodStart } from '../../src/wallet/budget.ts';
-import { closeChannel } from '../../src/wallet/channels.ts';
-import { createClient } from '../../src/wallet/clients.ts';
-import { type EffectNames, keyedNames, randomNames } from '../../src/wallet/effect-names.ts';
-import type { Session } from '../../src/wallet/session.ts';
+import { periodStart } from '../../src/wallet/budget/budget.ts';
+import { createClient } from '../../src/wallet/clients/clients.ts';
+import { closeChannel } from '../../src/wallet/pay/channels.ts';
+import {
+  type EffectNames,
+  keyedNames,
+  randomNames,
+} from '../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { CLOSE_FEE_MSAT } from './fake-node.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { listClients } from '../../src/wallet/clients.ts';
+import { listClients } from '../../src/wallet/clients/clients.ts';
 import { until } from '../support/until.ts';
 import { clientWorld } from './client-world.ts';
 

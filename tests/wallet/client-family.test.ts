@@ -6,8 +6,8 @@ import {
   narrowedFamily,
   revoked,
   withToken,
-} from '../../src/wallet/client-family.ts';
-import { permissionsOf, spends } from '../../src/wallet/client-policy.ts';
+} from '../../src/wallet/clients/client-family.ts';
+import { permissionsOf, spends } from '../../src/wallet/clients/client-policy.ts';
 import { CLIENT, clientRecord } from '../support/store-steps.ts';
 
 const parent = clientRecord({ scopes: ['receive', 'send', 'manage_clients'] });

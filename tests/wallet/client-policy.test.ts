@@ -20,7 +20,7 @@ import {
   requireReach,
   sameReach,
   spends,
-} from '../../src/wallet/client-policy.ts';
+} from '../../src/wallet/clients/client-policy.ts';
 import { clientRecord } from '../support/store-steps.ts';
 
 const grant = (scopes: readonly Scope[], permissions: readonly Permission[] = []): Grant => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { createClient, revokeClient } from '../../src/wallet/clients.ts';
-import { keyedNames, randomNames } from '../../src/wallet/effect-names.ts';
+import { createClient, revokeClient } from '../../src/wallet/clients/clients.ts';
+import { keyedNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { clientRequest, clientWorld } from './client-world.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { revokeClient, updateClient } from '../../src/wallet/clients.ts';
-import { randomNames } from '../../src/wallet/effect-names.ts';
+import { revokeClient, updateClient } from '../../src/wallet/clients/clients.ts';
+import { randomNames } from '../../src/wallet/session/effect-names.ts';
 import { BUDGET, clientWorld, grant, live, permissions } from './client-world.ts';
 import { unreachable } from './fake-node.ts';
 

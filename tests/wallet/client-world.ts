@@ -2,12 +2,12 @@ import { afterEach, beforeEach } from 'bun:test';
 import type { Budget } from '../../src/model/budget.ts';
 import type { ClientRecord } from '../../src/model/client.ts';
 import type { Scope } from '../../src/model/permissions.ts';
-import { periodStart } from '../../src/wallet/budget.ts';
-import { permissionsOf } from '../../src/wallet/client-policy.ts';
-import { createClient, type NewClient } from '../../src/wallet/clients.ts';
-import { randomNames } from '../../src/wallet/effect-names.ts';
-import type { Session } from '../../src/wallet/session.ts';
-import type { Wallets } from '../../src/wallet/wallets.ts';
+import { periodStart } from '../../src/wallet/budget/budget.ts';
+import { permissionsOf } from '../../src/wallet/clients/client-policy.ts';
+import { createClient, type NewClient } from '../../src/wallet/clients/clients.ts';
+import type { Wallets } from '../../src/wallet/open/wallets.ts';
+import { randomNames } from '../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
 

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { PERMISSIONS, type Permission } from '../../src/model/permissions.ts';
-import type { ClientUpdate } from '../../src/wallet/client-family.ts';
-import { spends } from '../../src/wallet/client-policy.ts';
-import { clientInfo, listClients, revokeClient, updateClient } from '../../src/wallet/clients.ts';
-import { randomNames } from '../../src/wallet/effect-names.ts';
-import type { Session } from '../../src/wallet/session.ts';
+import type { ClientUpdate } from '../../src/wallet/clients/client-family.ts';
+import { spends } from '../../src/wallet/clients/client-policy.ts';
+import {
+  clientInfo,
+  listClients,
+  revokeClient,
+  updateClient,
+} from '../../src/wallet/clients/clients.ts';
+import { randomNames } from '../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { until } from '../support/until.ts';
 import { BUDGET, clientWorld, grant, live, permissions } from './client-world.ts';

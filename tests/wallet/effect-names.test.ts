@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test';
 import type { IdempotencyStore, KeyScope } from '../../src/store/ports.ts';
-import { keyedNames, randomNames } from '../../src/wallet/effect-names.ts';
+import { keyedNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { CLIENT, WALLET } from '../support/store-steps.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
 import type { RoutingQuestion, WalletNode } from '../../src/nodes/node.ts';
-import { analyze } from '../../src/wallet/analyze.ts';
+import { analyze } from '../../src/wallet/strings/analyze.ts';
 import { makeOffer } from '../support/bolt12-fixtures.ts';
 import { addressOf, fakeServices, invoiceOf, PAY_LNURL, payingNode } from './payment-strings.ts';
 

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
 import type { UpdateBatch } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { Feed } from '../../src/wallet/feed.ts';
-import type { Follower } from '../../src/wallet/feed-options.ts';
-import { observationRules } from '../../src/wallet/observe.ts';
+import { Feed } from '../../src/wallet/follow/feed.ts';
+import type { Follower } from '../../src/wallet/follow/feed-options.ts';
+import { observationRules } from '../../src/wallet/follow/observe.ts';
 import { until } from '../support/until.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });

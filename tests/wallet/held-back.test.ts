@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { idOf } from '../../src/model/payment.ts';
-import { HeldBack } from '../../src/wallet/held-back.ts';
+import { HeldBack } from '../../src/wallet/follow/held-back.ts';
 import { sampleFailed, samplePayment } from '../support/sample-payment.ts';
 
 const told = (payment: ReturnType<typeof samplePayment>) => ({ payment, attempt: 1 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test';
 import type { Payment } from '../../src/model/payment.ts';
-import type { Session } from '../../src/wallet/session.ts';
-import { UpdatesTail } from '../../src/wallet/updates-tail.ts';
+import { UpdatesTail } from '../../src/wallet/read/updates-tail.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 
 beforeEach(() => void jest.useFakeTimers());

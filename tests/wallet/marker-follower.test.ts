@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
 import type { Lineage } from '../../src/store/ports.ts';
-import { markerFollower } from '../../src/wallet/marker-follower.ts';
+import { markerFollower } from '../../src/wallet/budget/marker-follower.ts';
 import { memoryMarker } from '../support/memory-marker.ts';
 
 const OURS = 'aa';

@@ -8,7 +8,7 @@ import {
   offerTerms,
   type UriTerms,
   withdrawTerms,
-} from '../../src/wallet/method-terms.ts';
+} from '../../src/wallet/strings/method-terms.ts';
 import { makeOffer } from '../support/bolt12-fixtures.ts';
 import { addressOf, invoiceOf, PAY_TERMS, WITHDRAW_TERMS } from './payment-strings.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { findMethods } from '../../src/wallet/named-methods.ts';
+import { findMethods } from '../../src/wallet/strings/named-methods.ts';
 import { failureOf } from '../support/outside-service.ts';
 import { addressOf, fakeServices, invoiceOf } from './payment-strings.ts';
 

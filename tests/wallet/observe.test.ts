@@ -7,7 +7,11 @@ import { idOf, isFinal, type Payment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { JournalRow, MatchCandidates } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { matchObservation, observationRules, TerminalStateLeft } from '../../src/wallet/observe.ts';
+import {
+  matchObservation,
+  observationRules,
+  TerminalStateLeft,
+} from '../../src/wallet/follow/observe.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Payment } from '../../src/model/payment.ts';
-import { costMsat, watchesOf } from '../../src/wallet/payment-end.ts';
+import { costMsat, watchesOf } from '../../src/wallet/follow/payment-end.ts';
 import { sampleDone, sampleFailed } from '../support/sample-payment.ts';
 
 const done: Payment = { ...sampleDone(1), direction: 'outbound', amountMsat: 5000n, feesMsat: 12n };

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
 import { createNameResolver } from '../../src/net/bip353.ts';
 import { createTxtResolver } from '../../src/net/txt-resolver.ts';
-import { analyze } from '../../src/wallet/analyze.ts';
-import type { PaymentServices } from '../../src/wallet/payment-services.ts';
+import { analyze } from '../../src/wallet/strings/analyze.ts';
+import type { PaymentServices } from '../../src/wallet/strings/payment-services.ts';
 import {
   failureOf,
   type OutsideService,

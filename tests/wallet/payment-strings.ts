@@ -6,8 +6,8 @@ import { ApiError, type ErrorName } from '../../src/model/errors.ts';
 import type { LnurlPayRequest, LnurlWithdrawRequest } from '../../src/net/lnurl.ts';
 import { serviceFailed } from '../../src/net/service-error.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
-import { type Analysis, analyze } from '../../src/wallet/analyze.ts';
-import type { PaymentServices } from '../../src/wallet/payment-services.ts';
+import { type Analysis, analyze } from '../../src/wallet/strings/analyze.ts';
+import type { PaymentServices } from '../../src/wallet/strings/payment-services.ts';
 import { failureOf } from '../support/outside-service.ts';
 import { fakeNode } from './fake-node.ts';
 

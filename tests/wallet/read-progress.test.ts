@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
-import { ReadProgress } from '../../src/wallet/read-progress.ts';
+import { ReadProgress } from '../../src/wallet/follow/read-progress.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 
 function reading() {

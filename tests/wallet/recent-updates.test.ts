@@ -5,8 +5,8 @@ import { type PaymentIndex, paymentId, paymentIndex } from '../../src/model/paym
 import type { UpdateBatch, WalletNode } from '../../src/nodes/node.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { Feed } from '../../src/wallet/feed.ts';
-import { observationRules } from '../../src/wallet/observe.ts';
+import { Feed } from '../../src/wallet/follow/feed.ts';
+import { observationRules } from '../../src/wallet/follow/observe.ts';
 import { until } from '../support/until.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });

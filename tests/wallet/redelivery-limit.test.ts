@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { redeliveryLimit } from '../../src/wallet/redelivery-limit.ts';
+import { redeliveryLimit } from '../../src/wallet/read/redelivery-limit.ts';
 
 test('a client has deliveries sent again a few times at once, and then at a steady rate, by id and by time apart', () => {
   let nowMs = 0;

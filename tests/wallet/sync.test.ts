@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { idOf, updatedIndexOf } from '../../src/model/payment.ts';
 import type { UpdateBatch } from '../../src/nodes/node.ts';
-import { clearCache } from '../../src/wallet/payments.ts';
-import { syncPayments } from '../../src/wallet/sync.ts';
+import { clearCache } from '../../src/wallet/read/payments.ts';
+import { syncPayments } from '../../src/wallet/read/sync.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';

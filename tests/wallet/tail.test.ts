@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Payment } from '../../src/model/payment.ts';
-import { clearCache } from '../../src/wallet/payments.ts';
-import type { Session } from '../../src/wallet/session.ts';
-import { syncPayments } from '../../src/wallet/sync.ts';
-import { UpdatesTail } from '../../src/wallet/updates-tail.ts';
-import { waitForNext } from '../../src/wallet/wait.ts';
+import { clearCache } from '../../src/wallet/read/payments.ts';
+import { syncPayments } from '../../src/wallet/read/sync.ts';
+import { UpdatesTail } from '../../src/wallet/read/updates-tail.ts';
+import { waitForNext } from '../../src/wallet/read/wait.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';

@@ -1,6 +1,6 @@
 import type { Payment } from '../../src/model/payment.ts';
-import type { Session } from '../../src/wallet/session.ts';
-import { UpdatesTail } from '../../src/wallet/updates-tail.ts';
+import { UpdatesTail } from '../../src/wallet/read/updates-tail.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 
 /** Follows the wallet's updates from the first on, until the session ends. Returns what it was told so far. */
 export function follow(session: Session): readonly Payment[] {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import type { PaymentIndex } from '../../src/model/payment-index.ts';
 import type { SendReport } from '../../src/nodes/node.ts';
 import { send } from '../../src/wallet/pay/send.ts';
-import { waitForFinal } from '../../src/wallet/wait.ts';
+import { waitForFinal } from '../../src/wallet/read/wait.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { unreachable } from './fake-node.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { createClient, revokeClient, updateClient } from '../../src/wallet/clients.ts';
-import { randomNames } from '../../src/wallet/effect-names.ts';
-import { allows } from '../../src/wallet/session.ts';
+import { createClient, revokeClient, updateClient } from '../../src/wallet/clients/clients.ts';
+import { randomNames } from '../../src/wallet/session/effect-names.ts';
+import { allows } from '../../src/wallet/session/session.ts';
 import { clientRequest, clientWorld, grant } from './client-world.ts';
 
 const clients = clientWorld();

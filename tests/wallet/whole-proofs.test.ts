@@ -8,8 +8,8 @@ import {
 } from '../../src/codecs/payer-proof/index.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { CreateProofCommand, NodeWholeProofs } from '../../src/nodes/node.ts';
-import { createProof, type ProofRequest } from '../../src/wallet/proofs.ts';
-import type { Session } from '../../src/wallet/session.ts';
+import { createProof, type ProofRequest } from '../../src/wallet/read/proofs.ts';
+import type { Session } from '../../src/wallet/session/session.ts';
 import {
   makeInvoice,
   makeOffer,

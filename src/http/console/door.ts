@@ -1,6 +1,6 @@
 import { ApiError, rejected } from '../../model/errors.ts';
 import { PERMISSIONS } from '../../model/permissions.ts';
-import { allows, type Session } from '../../wallet/session.ts';
+import { allows, type Session } from '../../wallet/session/session.ts';
 import { type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
 import {
   cookieName,

@@ -1,7 +1,7 @@
 import { isSameSecret } from '../../lib/same-secret.ts';
 import { ApiError, isApiError } from '../../model/errors.ts';
 import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
-import { allows, lacking, requireOwner, type Session } from '../../wallet/session.ts';
+import { allows, lacking, requireOwner, type Session } from '../../wallet/session/session.ts';
 import type { ConsoleDoor } from '../console/door.ts';
 import { type ConsoleSession, endedSession } from '../console/sessions.ts';
 import type { RouteAccess } from '../route.ts';

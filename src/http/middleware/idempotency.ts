@@ -4,7 +4,7 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../../store/ports.ts';
-import { tellingSent } from '../../wallet/telling-sent.ts';
+import { tellingSent } from '../../wallet/session/telling-sent.ts';
 import type { KeyOutcome } from '../sight-of-outcome.ts';
 import { isSealed, seal, unseal } from './sealed-outcome.ts';
 

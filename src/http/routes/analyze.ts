@@ -7,9 +7,9 @@ import {
   payableJson,
 } from '../../model/analysis.ts';
 import { rejected } from '../../model/errors.ts';
-import { analyze } from '../../wallet/analyze.ts';
-import type { PricedMethod } from '../../wallet/fee-estimate.ts';
-import type { ClaimMethod } from '../../wallet/method-terms.ts';
+import { analyze } from '../../wallet/strings/analyze.ts';
+import type { PricedMethod } from '../../wallet/strings/fee-estimate.ts';
+import type { ClaimMethod } from '../../wallet/strings/method-terms.ts';
 import { exampleCreatedInvoice, exampleInvoice } from '../examples.ts';
 import { agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { channelJson, channelPeerInput, encodeChannel } from '../../model/channel.ts';
 import { hexInput } from '../../model/text.ts';
-import { closeChannel, listChannels, openChannel } from '../../wallet/channels.ts';
+import { closeChannel, listChannels, openChannel } from '../../wallet/pay/channels.ts';
 import { emptyJson, route } from '../route.ts';
 
 const exampleChannel = {

@@ -10,14 +10,14 @@ import {
 } from '../../model/client.ts';
 import { effectivePermissions } from '../../model/permissions.ts';
 import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
-import type { ClientUpdate } from '../../wallet/client-family.ts';
+import type { ClientUpdate } from '../../wallet/clients/client-family.ts';
 import {
   clientInfo,
   createClient,
   listClients,
   revokeClient,
   updateClient,
-} from '../../wallet/clients.ts';
+} from '../../wallet/clients/clients.ts';
 import { excludes, given, implies, oneHolds } from '../body-rules.ts';
 import { exampleCredentials } from '../examples.ts';
 import { route } from '../route.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hexOutput, timestamp } from '../../model/text.ts';
-import { FEED_STATES } from '../../wallet/feed-standing.ts';
-import { ABILITY_NAMES, nodeFacts } from '../../wallet/node-facts.ts';
+import { ABILITY_NAMES, nodeFacts } from '../../wallet/open/node-facts.ts';
+import { FEED_STATES } from '../../wallet/session/feed-standing.ts';
 import { type ConsoleFile, consoleFiles, PAGE, SIGNED_IN_PAGE } from '../console/files.ts';
 import { LINK_MS } from '../console/one-time-links.ts';
 import { signInOrigin } from '../console/page-origin.ts';

@@ -7,8 +7,8 @@ import {
   updatedIndex,
   updatedIndexInput,
 } from '../../model/payment-index.ts';
-import { newestUpdate } from '../../wallet/payments.ts';
-import { UpdatesTail } from '../../wallet/updates-tail.ts';
+import { newestUpdate } from '../../wallet/read/payments.ts';
+import { UpdatesTail } from '../../wallet/read/updates-tail.ts';
 import { eventStream, type ServerSentEvent } from '../event-stream.ts';
 import { examplePayment, exampleUpdatedIndex } from '../examples.ts';
 import { route, type SessionContext } from '../route.ts';

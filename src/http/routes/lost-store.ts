@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pruneTokens, strayTokens } from '../../wallet/client-tokens.ts';
+import { pruneTokens, strayTokens } from '../../wallet/clients/client-tokens.ts';
 import { emptyJson, route } from '../route.ts';
 
 /** Routes by which the owner puts clients in order after the database was restored or lost. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { encodeNodeInfo, nodeInfoJson } from '../../model/node-info.ts';
 import { hexInput } from '../../model/text.ts';
-import { nodeInfo } from '../../wallet/session.ts';
+import { nodeInfo } from '../../wallet/session/session.ts';
 import { emptyJson, route } from '../route.ts';
 
 /** Routes that sign up, provision and read the wallet node. */

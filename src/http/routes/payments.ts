@@ -9,15 +9,15 @@ import {
 } from '../../model/payment.ts';
 import { updatedIndexInput } from '../../model/payment-index.ts';
 import { noteInput } from '../../model/text.ts';
-import { setPersonalNote } from '../../wallet/note.ts';
+import { setPersonalNote } from '../../wallet/read/note.ts';
 import {
   cachedPayments,
   cancelPayment,
   clearCache,
   paymentJsonOf,
   updatedPayments,
-} from '../../wallet/payments.ts';
-import { syncPayments } from '../../wallet/sync.ts';
+} from '../../wallet/read/payments.ts';
+import { syncPayments } from '../../wallet/read/sync.ts';
 import { examplePayment, exampleUpdatedIndex, indexInput } from '../examples.ts';
 import { agree } from '../input-comparison.ts';
 import { integerQuery, integerQueryOr } from '../query.ts';

@@ -3,7 +3,7 @@ import { once } from '../../lib/once.ts';
 import { checkedProofJson, checkPayerProof } from '../../model/payer-proof.ts';
 import { paymentIndexInput } from '../../model/payment-index.ts';
 import { noteInput } from '../../model/text.ts';
-import { createProof } from '../../wallet/proofs.ts';
+import { createProof } from '../../wallet/read/proofs.ts';
 import { exampleCheckedProof, exampleOfferPayment, exampleProof } from '../examples.ts';
 import { route } from '../route.ts';
 

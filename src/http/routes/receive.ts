@@ -4,8 +4,13 @@ import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { addressTypeField } from '../../model/receive.ts';
 import { invoiceDescriptionInput, noteInput, personalNoteInput } from '../../model/text.ts';
-import { createInvoice, createOffer, NO_PARTNER, nextUnusedAddress } from '../../wallet/receive.ts';
-import { withdrawLnurl } from '../../wallet/withdraw.ts';
+import {
+  createInvoice,
+  createOffer,
+  NO_PARTNER,
+  nextUnusedAddress,
+} from '../../wallet/receive/receive.ts';
+import { withdrawLnurl } from '../../wallet/receive/withdraw.ts';
 import {
   exampleAddress,
   exampleLnurlWithdraw,

@@ -5,7 +5,7 @@ import { ApiError } from '../../model/errors.ts';
 import { nodeInfoJson } from '../../model/node-info.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { hexInput, hexOutput, noteInput, timestamp } from '../../model/text.ts';
-import { createClient } from '../../wallet/clients.ts';
+import { createClient } from '../../wallet/clients/clients.ts';
 import { exampleCredentials, exampleFunding, exampleInvoice } from '../examples.ts';
 import type { Parts } from '../parts.ts';
 import { route } from '../route.ts';

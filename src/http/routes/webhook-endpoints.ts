@@ -19,7 +19,7 @@ import {
   removeEndpoint,
   renewEndpoint,
   requireEndpoint,
-} from '../../wallet/webhook-endpoints.ts';
+} from '../../wallet/read/webhook-endpoints.ts';
 import { exampleEndpoint, exampleSentWebhook } from '../examples.ts';
 import { route } from '../route.ts';
 import type { WebhookSender } from '../webhook-sender.ts';

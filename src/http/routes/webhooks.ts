@@ -3,7 +3,7 @@ import { once } from '../../lib/once.ts';
 import { attemptJson, DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
 import { idInput, timestamp } from '../../model/text.ts';
 import { endpointIdInput } from '../../model/webhook-endpoint.ts';
-import { attemptsOf, deliveriesOf, redeliver } from '../../wallet/deliveries.ts';
+import { attemptsOf, deliveriesOf, redeliver } from '../../wallet/read/deliveries.ts';
 import { given } from '../body-rules.ts';
 import { exampleEndpoint, exampleOfferPayment, exampleSentWebhook } from '../examples.ts';
 import { integerQuery, integerQueryOr } from '../query.ts';

@@ -1,21 +1,21 @@
 import { elapsedMs } from '../../lib/clock.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeConnector } from '../node.ts';
-import { openConnector } from '../remote/connector.ts';
-import { OddRows } from '../remote/odd-rows.ts';
-import { Recent } from '../remote/recent.ts';
+import { OddRows } from '../remote/calls/odd-rows.ts';
+import { Recent } from '../remote/calls/recent.ts';
+import { openConnector } from '../remote/place/connector.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
-import { clnConnect } from './connect.ts';
-import { Endings } from './endings.ts';
-import { IssuerTurns } from './issuer-turns.ts';
-import { SendLabels } from './labels.ts';
-import { LostParts } from './lost-parts.ts';
 import { clnNode } from './node.ts';
-import { CLN_PROTOCOL } from './protocol.ts';
-import { RecentAttempts } from './recent-attempts.ts';
-import { RuneIds } from './rune-ids.ts';
-import { clnTokens } from './tokens.ts';
-import type { ClnInfo } from './wire.ts';
+import { IssuerTurns } from './reads/issuer-turns.ts';
+import { CLN_PROTOCOL } from './reads/protocol.ts';
+import { clnConnect } from './set-up/connect.ts';
+import { clnTokens } from './set-up/tokens.ts';
+import { Endings } from './words/endings.ts';
+import { SendLabels } from './words/labels.ts';
+import { LostParts } from './words/lost-parts.ts';
+import { RecentAttempts } from './words/recent-attempts.ts';
+import { RuneIds } from './words/rune-ids.ts';
+import type { ClnInfo } from './words/wire.ts';
 
 /** The node kind Core Lightning, reached by its plugin clnrest. */
 export const CLN: RemoteNodeKind = {

@@ -1,30 +1,30 @@
 import type { ChannelPeer } from '../../model/channel.ts';
 import type { NodeTokens } from '../node-groups.ts';
 import type { WalletNode } from '../wallet-node.ts';
-import { nextUnusedAddress } from './addresses.ts';
-import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
-import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
-import { listChannels, openChannel, openFeeBoundMsat } from './channel-open.ts';
-import { nodeInfo } from './info.ts';
-import { cancelInvoice, createInvoice } from './invoices.ts';
-import { latestPayment, payment } from './look-up.ts';
-import { createOffer, fetchInvoice } from './offers.ts';
+import { closeChannel, closeFeeBoundMsat } from './channels/channel-close.ts';
+import { listChannels, openChannel, openFeeBoundMsat } from './channels/channel-open.ts';
+import { latestPayment, payment } from './follow/look-up.ts';
+import { sendOutcome } from './follow/outcome.ts';
+import { followWallet } from './follow/updates.ts';
+import { cancelInvoice, createInvoice } from './lightning/invoices.ts';
+import { createOffer, fetchInvoice } from './lightning/offers.ts';
+import { payFetched, payInvoice } from './lightning/payments.ts';
+import { createProof } from './lightning/proofs.ts';
+import { estimateRoutingFeeMsat } from './lightning/route-fee.ts';
+import { nextUnusedAddress } from './onchain/addresses.ts';
+import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
 import {
   estimateFeeMsat,
   lockedOutpoints,
   mostSendable,
   publishSend,
   signSend,
-} from './onchain.ts';
-import { sendOutcome } from './outcome.ts';
-import { payFetched, payInvoice } from './payments.ts';
-import { createProof } from './proofs.ts';
-import { extendReservations, releaseReservations } from './reservations.ts';
-import { estimateRoutingFeeMsat } from './route-fee.ts';
-import type { ClnRpc } from './rpc.ts';
-import { maxSendableMsat } from './sendable.ts';
-import { followWallet } from './updates.ts';
-import type { ClnWallet } from './wallet.ts';
+} from './onchain/onchain.ts';
+import { extendReservations, releaseReservations } from './onchain/reservations.ts';
+import { nodeInfo } from './reads/info.ts';
+import type { ClnRpc } from './reads/rpc.ts';
+import { maxSendableMsat } from './reads/sendable.ts';
+import type { ClnWallet } from './reads/wallet.ts';
 
 interface ClnNodeParts {
   readonly wallet: ClnWallet;

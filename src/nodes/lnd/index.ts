@@ -2,20 +2,20 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { NodeConnector } from '../node.ts';
-import { openConnector } from '../remote/connector.ts';
-import type { MovingPlace } from '../remote/moving-place.ts';
-import { OddRows } from '../remote/odd-rows.ts';
-import { Recent } from '../remote/recent.ts';
+import { OddRows } from '../remote/calls/odd-rows.ts';
+import { Recent } from '../remote/calls/recent.ts';
+import { openConnector } from '../remote/place/connector.ts';
+import type { MovingPlace } from '../remote/place/moving-place.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
-import { CoinLocks } from './coin-locks.ts';
-import { lndConnect } from './connect.ts';
-import { LabelGrace } from './label-grace.ts';
 import { lndNode } from './node.ts';
-import { LND_PROTOCOL, ROOT_SEED_PROTOCOL } from './protocol.ts';
-import type { LndRest } from './rest.ts';
-import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
-import { lndTokens, RootKeyIds } from './tokens.ts';
-import type { LndWallet } from './wallet.ts';
+import { CoinLocks } from './reads/coin-locks.ts';
+import { LND_PROTOCOL, ROOT_SEED_PROTOCOL } from './reads/protocol.ts';
+import type { LndRest } from './reads/rest.ts';
+import type { LndWallet } from './reads/wallet.ts';
+import { lndConnect } from './set-up/connect.ts';
+import { adminMacaroon, createWallet, unlockWallet, walletMark } from './set-up/root-wallet.ts';
+import { lndTokens, RootKeyIds } from './set-up/tokens.ts';
+import { LabelGrace } from './words/label-grace.ts';
 
 /** The node kind LND, reached by its REST interface. */
 export const LND: RemoteNodeKind = {

@@ -1,15 +1,16 @@
 import type { ChannelPeer } from '../../model/channel.ts';
 import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
 import type { NodeTokens, Observation, WalletNode } from '../node.ts';
-import { ifAllowed } from '../remote/if-allowed.ts';
-import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
-import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
-import { estimateOpenFee, openChannel } from './channel-open.ts';
-import { listChannels, maxSendableMsat } from './channels.ts';
-import { createHoldInvoice, settleHoldInvoice } from './hold-invoices.ts';
-import { nodeInfo } from './info.ts';
-import { cancelInvoice, createInvoice, lookUpInvoice } from './invoices.ts';
-import { lease } from './leases.ts';
+import { ifAllowed } from '../remote/calls/if-allowed.ts';
+import { closeChannel, closeFeeBoundMsat } from './channels/channel-close.ts';
+import { estimateOpenFee, openChannel } from './channels/channel-open.ts';
+import { sendOutcome } from './follow/outcome.ts';
+import { followWallet } from './follow/updates.ts';
+import { createHoldInvoice, settleHoldInvoice } from './lightning/hold-invoices.ts';
+import { cancelInvoice, createInvoice, lookUpInvoice } from './lightning/invoices.ts';
+import { newestAttempt, payInvoice, paySpontaneous, trackedPayment } from './lightning/payments.ts';
+import { estimateRoutingFeeMsat } from './lightning/route-fee.ts';
+import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
 import {
   estimateFeeMsat,
   mostSendable,
@@ -17,15 +18,14 @@ import {
   publishSend,
   releaseSend,
   signSend,
-} from './onchain.ts';
-import { sendOutcome } from './outcome.ts';
-import { newestAttempt, payInvoice, paySpontaneous, trackedPayment } from './payments.ts';
-import type { LndRest } from './rest.ts';
-import { estimateRoutingFeeMsat } from './route-fee.ts';
-import { onchainPayment } from './transactions.ts';
-import { invoiceObservations, outboundObservation } from './translate.ts';
-import { followWallet } from './updates.ts';
-import type { LndWallet } from './wallet.ts';
+} from './onchain/onchain.ts';
+import { listChannels, maxSendableMsat } from './reads/channels.ts';
+import { nodeInfo } from './reads/info.ts';
+import { lease } from './reads/leases.ts';
+import type { LndRest } from './reads/rest.ts';
+import { onchainPayment } from './reads/transactions.ts';
+import type { LndWallet } from './reads/wallet.ts';
+import { invoiceObservations, outboundObservation } from './words/translate.ts';
 
 interface LndNodeParts {
   readonly wallet: LndWallet;

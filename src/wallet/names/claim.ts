@@ -2,8 +2,8 @@ import { recordName, recordText } from '../../codecs/human-bitcoin-address.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { HumanBitcoinAddress } from '../../model/receive.ts';
 import type { NameRecord } from '../../store/ports.ts';
-import { createOffer } from '../receive.ts';
-import { nodeInfo, type ServedWallet, type Session } from '../session.ts';
+import { createOffer } from '../receive/receive.ts';
+import { nodeInfo, type ServedWallet, type Session } from '../session/session.ts';
 import type { Names } from './names.ts';
 import { decideClaim, isUpdatable, type NameClaim } from './rules.ts';
 

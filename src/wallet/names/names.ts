@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Log } from '../../lib/log.ts';
 import { type RateLimit, rateLimit } from '../../lib/rate-limit.ts';
 import type { Store } from '../../store/ports.ts';
-import type { ServedWallet } from '../session.ts';
+import type { ServedWallet } from '../session/session.ts';
 
 /** The names that this sidecar serves in one domain, and what their requests need (docs/decisions.md 100). */
 export interface Names {

@@ -15,8 +15,8 @@ import { paymentId } from '../../model/payment-index.ts';
 import { usernameInput } from '../../model/receive.ts';
 import { noteInput } from '../../model/text.ts';
 import type { NameRecord } from '../../store/ports.ts';
-import { makeInvoice, NO_PARTNER } from '../receive.ts';
-import type { ServedWallet } from '../session.ts';
+import { makeInvoice, NO_PARTNER } from '../receive/receive.ts';
+import type { ServedWallet } from '../session/session.ts';
 import type { Names } from './names.ts';
 
 /** The terms of every name: from 1 sat to 100 BTC, with a comment as long as messages may be (LUD-12). */

@@ -1,12 +1,12 @@
 import { refused } from '../../model/errors.ts';
 import { isFinal, type Payment, type Priority } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { EffectNames } from '../effect-names.ts';
-import { paymentOf } from '../payments.ts';
-import { reserveFee, sentBefore } from '../reserved-fee.ts';
-import { nodeGroup, type Session } from '../session.ts';
-import { tellingSent } from '../telling-sent.ts';
-import { requireMaySee } from './paid-by-another.ts';
+import { reserveFee, sentBefore } from '../budget/reserved-fee.ts';
+import { paymentOf } from '../read/payments.ts';
+import type { EffectNames } from '../session/effect-names.ts';
+import { requireMaySee } from '../session/paid-by-another.ts';
+import { nodeGroup, type Session } from '../session/session.ts';
+import { tellingSent } from '../session/telling-sent.ts';
 
 /** A request to raise the fee of an on-chain send that waits for its first confirmation. */
 export interface BumpRequest {

@@ -1,7 +1,7 @@
 import type { Payment } from '../../model/payment.ts';
 import type { SendOutcome, SendReport } from '../../nodes/node.ts';
 import type { SpendState } from '../../store/ports.ts';
-import { isOfAmount } from '../observe.ts';
+import { isOfAmount } from '../follow/observe.ts';
 
 /** What the node said of a spend. */
 export type Word =

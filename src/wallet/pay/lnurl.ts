@@ -4,8 +4,8 @@ import type { FeePolicy } from '../../model/fee-cap.ts';
 import type { Payment } from '../../model/payment.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { LnurlPayRequest } from '../../net/lnurl.ts';
-import type { PaymentServices } from '../payment-services.ts';
-import { type NamedMethod, parseLoneMethod } from '../payment-string.ts';
+import type { PaymentServices } from '../strings/payment-services.ts';
+import { type NamedMethod, parseLoneMethod } from '../strings/payment-string.ts';
 import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 

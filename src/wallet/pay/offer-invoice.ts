@@ -6,7 +6,7 @@ import {
 } from '../../codecs/bolt12/index.ts';
 import { NETWORKS } from '../../codecs/network.ts';
 import { readOrRefuse } from '../../model/read-or-error.ts';
-import { nodeGroup, type Session } from '../session.ts';
+import { nodeGroup, type Session } from '../session/session.ts';
 
 /** What the payer of an offer wants. */
 export interface OfferWish {

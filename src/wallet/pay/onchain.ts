@@ -5,9 +5,9 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { Payment, Priority } from '../../model/payment.ts';
 import { type PaymentId, paymentId } from '../../model/payment-index.ts';
-import { FEE_HEADROOM } from '../budget.ts';
-import { addressNetworkObstacle } from '../obstacles.ts';
-import { nodeGroup, type Session } from '../session.ts';
+import { FEE_HEADROOM } from '../budget/budget.ts';
+import { nodeGroup, type Session } from '../session/session.ts';
+import { addressNetworkObstacle } from '../strings/obstacles.ts';
 import { broadcastOf, type SendContext, send } from './send.ts';
 import type { SendPlan } from './send-plan.ts';
 

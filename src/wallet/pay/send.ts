@@ -4,13 +4,13 @@ import { blankPayment, idOf, isFinal, type Payment } from '../../model/payment.t
 import { type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import type { NewSpend, SpendState } from '../../store/ports.ts';
-import { budgetRules } from '../budget.ts';
-import type { EffectNames } from '../effect-names.ts';
-import type { Session } from '../session.ts';
-import { tellingSent } from '../telling-sent.ts';
-import { waitUntil } from '../wait.ts';
+import { budgetRules } from '../budget/budget.ts';
+import { waitUntil } from '../read/wait.ts';
+import type { EffectNames } from '../session/effect-names.ts';
+import { maySee, requireMaySee } from '../session/paid-by-another.ts';
+import type { Session } from '../session/session.ts';
+import { tellingSent } from '../session/telling-sent.ts';
 import { fateOf, wordOf } from './fate.ts';
-import { maySee, requireMaySee } from './paid-by-another.ts';
 import type { SendIdentity, SendPlan, SendTerms, UnfetchedPlan } from './send-plan.ts';
 
 /** What every pay request brings along, on any rail. */

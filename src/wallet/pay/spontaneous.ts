@@ -2,8 +2,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
-import type { EffectNames } from '../effect-names.ts';
-import { nodeGroup, type Session } from '../session.ts';
+import type { EffectNames } from '../session/effect-names.ts';
+import { nodeGroup, type Session } from '../session/session.ts';
 import type { StoredSpontaneous } from './send-again.ts';
 import type { SendPlan } from './send-plan.ts';
 

@@ -14,7 +14,7 @@ import {
   SCOPE_NAMES,
   SCOPES as SERVERS,
 } from '../../../src/model/permissions.ts';
-import { spends } from '../../../src/wallet/client-policy.ts';
+import { spends } from '../../../src/wallet/clients/client-policy.ts';
 import { someBudget, someClient } from './some-client.ts';
 
 const OWNER: Granter = {

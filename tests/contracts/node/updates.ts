@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import { openLog } from '../../../src/lib/log.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
-import { observationRules } from '../../../src/wallet/observe.ts';
+import { observationRules } from '../../../src/wallet/follow/observe.ts';
 import { until } from '../../support/until.ts';
 import type { Rules } from './kind.ts';
 import { follow, invoiceCommand, known, payCommand } from './steps.ts';

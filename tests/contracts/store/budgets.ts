@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Budget, type BudgetPeriod, budgetWindow } from '../../../src/model/budget.ts';
 import type { Store } from '../../../src/store/ports.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,

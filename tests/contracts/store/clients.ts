@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { ClientChanges, Store } from '../../../src/store/ports.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { CLIENT, clientRecord, countOf, setBudget, WALLET } from '../../support/store-steps.ts';
 
 /** Clients of all wallets: {@link ClientStore}. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import { idOf, type Payment, updatedIndexOf } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { Store } from '../../../src/store/ports.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { CLIENT, fits, newSpend, rules, setBudget, WALLET } from '../../support/store-steps.ts';
 

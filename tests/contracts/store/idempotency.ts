@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { KeyScope, Store } from '../../../src/store/ports.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,

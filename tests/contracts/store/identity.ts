@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { ClientRecord } from '../../../src/model/client.ts';
 import type { Store } from '../../../src/store/ports.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import { idOf, type Payment, updatedIndexOf } from '../../../src/model/payment.ts';
 import { paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
 import type { Store } from '../../../src/store/ports.ts';
-import { TerminalStateLeft } from '../../../src/wallet/observe.ts';
+import { TerminalStateLeft } from '../../../src/wallet/follow/observe.ts';
 import {
   samplePayment as payment,
   sampleDone,

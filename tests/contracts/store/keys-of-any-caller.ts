@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { KeyScope, Store } from '../../../src/store/ports.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { CLIENT, fits, newSpend, WALLET } from '../../support/store-steps.ts';
 import type { OpenedStore } from '../store.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { idOf, type Payment, updatedIndexOf } from '../../../src/model/payment.ts';
 import type { Store } from '../../../src/store/ports.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../../support/store-steps.ts';
 

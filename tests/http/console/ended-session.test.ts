@@ -6,7 +6,7 @@ import { openConsoleDoor } from '../../../src/http/console/door.ts';
 import type { Parts } from '../../../src/http/parts.ts';
 import type { Route } from '../../../src/http/route.ts';
 import { openMetrics } from '../../../src/lib/metrics.ts';
-import type { Session } from '../../../src/wallet/session.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 
 const HOST = '127.0.0.1:5393';
 const URL_OF_PAGE = `http://${HOST}`;

@@ -11,7 +11,7 @@ import { ApiError, refused } from '../../../src/model/errors.ts';
 import type { PaymentIndex } from '../../../src/model/payment-index.ts';
 import type { KeyScope, Store } from '../../../src/store/ports.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';

@@ -10,8 +10,8 @@ import {
   refusesToOpen,
   refusesToPay,
   refusesToPublish,
-} from '../../../src/nodes/cln/certainty.ts';
-import { ClnRefusal } from '../../../src/nodes/cln/refusal.ts';
+} from '../../../src/nodes/cln/words/certainty.ts';
+import { ClnRefusal } from '../../../src/nodes/cln/words/refusal.ts';
 
 /** Every code of common/jsonrpc_errors.h of Core Lightning 26.06.6. */
 const CODES = {

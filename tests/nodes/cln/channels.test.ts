@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { ApiError } from '../../../src/model/errors.ts';
-import { closeChannel, closeFeeBoundMsat } from '../../../src/nodes/cln/channel-close.ts';
+import { closeChannel, closeFeeBoundMsat } from '../../../src/nodes/cln/channels/channel-close.ts';
 import {
   listChannels,
   openChannel,
   openFeeBoundMsat,
-} from '../../../src/nodes/cln/channel-open.ts';
+} from '../../../src/nodes/cln/channels/channel-open.ts';
 import { Cut, type FakeChain, FakeError, fakeChain, OURS, THEIR_SCRIPT } from './fake-chain.ts';
 import { idOf, spendingTransaction } from './transactions.ts';
 

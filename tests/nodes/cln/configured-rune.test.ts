@@ -3,7 +3,7 @@ import { base64urlnopad } from '@scure/base';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openCln } from '../../../src/nodes/cln/index.ts';
-import { RuneIds } from '../../../src/nodes/cln/rune-ids.ts';
+import { RuneIds } from '../../../src/nodes/cln/words/rune-ids.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln } from './fake-cln.ts';

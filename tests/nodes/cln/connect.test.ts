@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { base64urlnopad } from '@scure/base';
-import { clnConnect } from '../../../src/nodes/cln/connect.ts';
+import { clnConnect } from '../../../src/nodes/cln/set-up/connect.ts';
 import { FakeCln, refusal } from './fake-cln.ts';
 
 let cln: FakeCln;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { LOST } from '../../../src/nodes/cln/certainty.ts';
-import { Endings } from '../../../src/nodes/cln/endings.ts';
-import { attemptsOf } from '../../../src/nodes/cln/translate.ts';
-import { sendpayShape } from '../../../src/nodes/cln/wire.ts';
+import { LOST } from '../../../src/nodes/cln/words/certainty.ts';
+import { Endings } from '../../../src/nodes/cln/words/endings.ts';
+import { attemptsOf } from '../../../src/nodes/cln/words/translate.ts';
+import { sendpayShape } from '../../../src/nodes/cln/words/wire.ts';
 import { LABELS } from './fake-wallet.ts';
 
 const HASH = 'a'.repeat(64);

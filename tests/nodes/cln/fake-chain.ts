@@ -3,8 +3,8 @@ import { base64, hex } from '@scure/base';
 import { OutScript, p2tr, p2wpkh, RawTx, Transaction } from '@scure/btc-signer';
 import { decodeAddress } from '../../../src/codecs/address.ts';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
-import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
-import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
+import { ClnRpc } from '../../../src/nodes/cln/reads/rpc.ts';
+import type { ClnWallet } from '../../../src/nodes/cln/reads/wallet.ts';
 import type { ConnectorRows } from '../../../src/nodes/remote-kind.ts';
 import { addressOf, foreignTransaction, idOf, inputsOf, LENIENT } from './transactions.ts';
 

@@ -1,6 +1,6 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64url } from '@scure/base';
-import { allowsMethod, type Rune, readRune } from '../../../src/nodes/cln/rune.ts';
+import { allowsMethod, type Rune, readRune } from '../../../src/nodes/cln/words/rune.ts';
 import { type FakeCln, refusal } from './fake-cln.ts';
 
 /** A rune with that number and these restrictions, whose signature is of zeros. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { sendOutcome } from '../../../src/nodes/cln/outcome.ts';
-import { payFetched } from '../../../src/nodes/cln/payments.ts';
+import { sendOutcome } from '../../../src/nodes/cln/follow/outcome.ts';
+import { payFetched } from '../../../src/nodes/cln/lightning/payments.ts';
 import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { FakeCln, NODE_SECS } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';

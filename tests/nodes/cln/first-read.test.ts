@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Payment } from '../../../src/model/payment.ts';
-import { followWallet } from '../../../src/nodes/cln/updates.ts';
+import { followWallet } from '../../../src/nodes/cln/follow/updates.ts';
 import type { UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { nodeInfo } from '../../../src/nodes/cln/info.ts';
+import { nodeInfo } from '../../../src/nodes/cln/reads/info.ts';
 import { FakeCln, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 

@@ -2,8 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { isApiError } from '../../../src/model/errors.ts';
 import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { cancelInvoice, createInvoice, incomingPayment } from '../../../src/nodes/cln/invoices.ts';
-import type { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
+import {
+  cancelInvoice,
+  createInvoice,
+  incomingPayment,
+} from '../../../src/nodes/cln/lightning/invoices.ts';
+import type { ClnRpc } from '../../../src/nodes/cln/reads/rpc.ts';
 import type { CreateInvoiceCommand } from '../../../src/nodes/node.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';

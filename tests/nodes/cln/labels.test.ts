@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { isOwnLabel, labelOf, SendLabels } from '../../../src/nodes/cln/labels.ts';
+import { isOwnLabel, labelOf, SendLabels } from '../../../src/nodes/cln/words/labels.ts';
 
 const HASH = 'ab'.repeat(32);
 const INDEX = paymentIndex(1_800_000_000_001, paymentId('ln', HASH));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { type IdPrefix, paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { latestPayment, payment } from '../../../src/nodes/cln/look-up.ts';
+import { latestPayment, payment } from '../../../src/nodes/cln/follow/look-up.ts';
 import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { findLost } from '../../../src/nodes/cln/lost-look.ts';
-import { attemptsToPay } from '../../../src/nodes/cln/sends.ts';
+import { findLost } from '../../../src/nodes/cln/follow/lost-look.ts';
+import { attemptsToPay } from '../../../src/nodes/cln/lightning/sends.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { LostParts } from '../../../src/nodes/cln/lost-parts.ts';
-import { attemptsOf } from '../../../src/nodes/cln/translate.ts';
-import { type ClnSendpay, sendpayShape } from '../../../src/nodes/cln/wire.ts';
+import { LostParts } from '../../../src/nodes/cln/words/lost-parts.ts';
+import { attemptsOf } from '../../../src/nodes/cln/words/translate.ts';
+import { type ClnSendpay, sendpayShape } from '../../../src/nodes/cln/words/wire.ts';
 import { memoryState } from '../../support/memory-state.ts';
 
 /**

@@ -4,7 +4,7 @@ import { clnNode } from '../../../src/nodes/cln/node.ts';
 import type { NodeTokens } from '../../../src/nodes/node.ts';
 import { planInvoicePayment } from '../../../src/wallet/pay/invoice.ts';
 import { sendAndWait } from '../../../src/wallet/pay/send.ts';
-import type { Session } from '../../../src/wallet/session.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { contextOf } from '../../wallet/pay/plan.ts';
 import { type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';

@@ -8,13 +8,17 @@ import { NETWORKS } from '../../../src/codecs/network.ts';
 import { paymentId } from '../../../src/model/payment-index.ts';
 import { clnNode } from '../../../src/nodes/cln/node.ts';
 import type { NodeTokens } from '../../../src/nodes/node.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
-import { createClient } from '../../../src/wallet/clients.ts';
-import { randomNames } from '../../../src/wallet/effect-names.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
+import { createClient } from '../../../src/wallet/clients/clients.ts';
 import { planInvoicePayment } from '../../../src/wallet/pay/invoice.ts';
 import { sendAndWait } from '../../../src/wallet/pay/send.ts';
-import { createOffer, issueInvoice, nextUnusedAddress } from '../../../src/wallet/receive.ts';
-import { nodeInfo, type Session } from '../../../src/wallet/session.ts';
+import {
+  createOffer,
+  issueInvoice,
+  nextUnusedAddress,
+} from '../../../src/wallet/receive/receive.ts';
+import { randomNames } from '../../../src/wallet/session/effect-names.ts';
+import { nodeInfo, type Session } from '../../../src/wallet/session/session.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { clientRequest } from '../../wallet/client-world.ts';

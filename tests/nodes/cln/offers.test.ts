@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { decodeOffer } from '../../../src/codecs/bolt12/index.ts';
 import { isApiError } from '../../../src/model/errors.ts';
-import { IssuerTurns } from '../../../src/nodes/cln/issuer-turns.ts';
-import { createOffer, fetchInvoice } from '../../../src/nodes/cln/offers.ts';
-import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
-import { anyShape } from '../../../src/nodes/cln/wire.ts';
+import { createOffer, fetchInvoice } from '../../../src/nodes/cln/lightning/offers.ts';
+import { IssuerTurns } from '../../../src/nodes/cln/reads/issuer-turns.ts';
+import type { ClnWallet } from '../../../src/nodes/cln/reads/wallet.ts';
+import { anyShape } from '../../../src/nodes/cln/words/wire.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln, refusal } from './fake-cln.ts';
 import { fakeWallet, rpcOf } from './fake-wallet.ts';

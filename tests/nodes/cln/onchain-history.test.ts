@@ -7,11 +7,11 @@ import {
   paymentIndex,
   receiveId,
 } from '../../../src/model/payment-index.ts';
-import { bumpFee } from '../../../src/nodes/cln/bump.ts';
-import { publishSend, signSend } from '../../../src/nodes/cln/onchain.ts';
-import { onchainLook, onchainPayment } from '../../../src/nodes/cln/onchain-history.ts';
-import { onchainOutcome } from '../../../src/nodes/cln/onchain-outcome.ts';
-import { publishedSend } from '../../../src/nodes/remote/onchain-send.ts';
+import { bumpFee } from '../../../src/nodes/cln/onchain/bump.ts';
+import { publishSend, signSend } from '../../../src/nodes/cln/onchain/onchain.ts';
+import { onchainLook, onchainPayment } from '../../../src/nodes/cln/onchain/onchain-history.ts';
+import { onchainOutcome } from '../../../src/nodes/cln/onchain/onchain-outcome.ts';
+import { publishedSend } from '../../../src/nodes/remote/orders/onchain-send.ts';
 import { type FakeChain, fakeChain, OURS, THEIR_ADDRESS, THEIR_SCRIPT } from './fake-chain.ts';
 import { addressOf, idOf, spendingTransaction } from './transactions.ts';
 

@@ -4,17 +4,20 @@ import { decodeAddress } from '../../../src/codecs/address.ts';
 import { dustLimitSat } from '../../../src/codecs/dust.ts';
 import { ApiError } from '../../../src/model/errors.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { nextUnusedAddress } from '../../../src/nodes/cln/addresses.ts';
-import { bumpFee, bumpFeeBoundMsat } from '../../../src/nodes/cln/bump.ts';
-import { rateFor } from '../../../src/nodes/cln/fee-rate.ts';
+import { nextUnusedAddress } from '../../../src/nodes/cln/onchain/addresses.ts';
+import { bumpFee, bumpFeeBoundMsat } from '../../../src/nodes/cln/onchain/bump.ts';
 import {
   estimateFeeMsat,
   lockedOutpoints,
   mostSendable,
   publishSend,
   signSend,
-} from '../../../src/nodes/cln/onchain.ts';
-import { extendReservations, releaseReservations } from '../../../src/nodes/cln/reservations.ts';
+} from '../../../src/nodes/cln/onchain/onchain.ts';
+import {
+  extendReservations,
+  releaseReservations,
+} from '../../../src/nodes/cln/onchain/reservations.ts';
+import { rateFor } from '../../../src/nodes/cln/reads/fee-rate.ts';
 import { Cut, type FakeChain, FakeError, fakeChain, THEIR_ADDRESS } from './fake-chain.ts';
 import { inputsOf } from './transactions.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { sendOutcome } from '../../../src/nodes/cln/outcome.ts';
+import { sendOutcome } from '../../../src/nodes/cln/follow/outcome.ts';
 import type { SendQuestion } from '../../../src/nodes/node.ts';
 import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import type { FollowCursor } from '../../../src/nodes/cln/cursor.ts';
-import type { Look } from '../../../src/nodes/cln/look.ts';
-import { newRows } from '../../../src/nodes/cln/pages.ts';
-import { Told } from '../../../src/nodes/cln/told.ts';
+import type { Look } from '../../../src/nodes/cln/follow/look.ts';
+import { newRows } from '../../../src/nodes/cln/follow/pages.ts';
+import { Told } from '../../../src/nodes/cln/follow/told.ts';
+import type { FollowCursor } from '../../../src/nodes/cln/words/cursor.ts';
 
 const PAGE = 500;
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test';
-import { RecentAttempts } from '../../../src/nodes/cln/recent-attempts.ts';
+import { RecentAttempts } from '../../../src/nodes/cln/words/recent-attempts.ts';
 
 const [HASH, OTHER] = ['ab'.repeat(32), 'cd'.repeat(32)];
 

@@ -6,7 +6,7 @@ import {
   codeOf,
   refusalError,
   refusalIn,
-} from '../../../src/nodes/cln/refusal.ts';
+} from '../../../src/nodes/cln/words/refusal.ts';
 
 const told = (code: number | null, text: string, outcomeUnknown = false) =>
   refusalError(new ClnRefusal(code, text), { method: 'listfunds', outcomeUnknown });

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import type { ApiError } from '../../../src/model/errors.ts';
-import { anyRefusal, refusesToPay } from '../../../src/nodes/cln/certainty.ts';
-import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { ClnRpc } from '../../../src/nodes/cln/reads/rpc.ts';
+import { anyRefusal, refusesToPay } from '../../../src/nodes/cln/words/certainty.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { FakeCln, refusal } from './fake-cln.ts';
 
 const METHOD = 'thing';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { base64urlnopad } from '@scure/base';
-import { allowsMethod, commentsOf, ratesOf, readRune } from '../../../src/nodes/cln/rune.ts';
+import { allowsMethod, commentsOf, ratesOf, readRune } from '../../../src/nodes/cln/words/rune.ts';
 
 /** A rune of these restrictions, whose signature is of zeros: only the node checks it. */
 function runeOf(restrictions: string) {

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64url } from '@scure/base';
 import { isApiError } from '../../../src/model/errors.ts';
-import { RuneIds } from '../../../src/nodes/cln/rune-ids.ts';
-import { clnTokens } from '../../../src/nodes/cln/tokens.ts';
+import { clnTokens } from '../../../src/nodes/cln/set-up/tokens.ts';
+import { RuneIds } from '../../../src/nodes/cln/words/rune-ids.ts';
 import { FakeCln } from './fake-cln.ts';
 import { rpcOf } from './fake-wallet.ts';
 

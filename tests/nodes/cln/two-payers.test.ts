@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { payment } from '../../../src/nodes/cln/look-up.ts';
-import { sendOutcome } from '../../../src/nodes/cln/outcome.ts';
-import { payInvoice } from '../../../src/nodes/cln/payments.ts';
-import { followWallet } from '../../../src/nodes/cln/updates.ts';
+import { payment } from '../../../src/nodes/cln/follow/look-up.ts';
+import { sendOutcome } from '../../../src/nodes/cln/follow/outcome.ts';
+import { followWallet } from '../../../src/nodes/cln/follow/updates.ts';
+import { payInvoice } from '../../../src/nodes/cln/lightning/payments.ts';
 import type { SendReport, UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';

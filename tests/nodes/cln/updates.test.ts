@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { isApiError } from '../../../src/model/errors.ts';
 import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { followWallet } from '../../../src/nodes/cln/updates.ts';
+import { followWallet } from '../../../src/nodes/cln/follow/updates.ts';
 import type { Observation, UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';

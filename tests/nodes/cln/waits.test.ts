@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { INVOICES } from '../../../src/nodes/cln/followed-invoices.ts';
-import { SENDS } from '../../../src/nodes/cln/followed-sends.ts';
-import { Told } from '../../../src/nodes/cln/told.ts';
-import { followWaits } from '../../../src/nodes/cln/waits.ts';
+import { INVOICES } from '../../../src/nodes/cln/follow/followed-invoices.ts';
+import { SENDS } from '../../../src/nodes/cln/follow/followed-sends.ts';
+import { Told } from '../../../src/nodes/cln/follow/told.ts';
+import { followWaits } from '../../../src/nodes/cln/follow/waits.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { attemptOf, isPaymentIndex } from '../../../src/nodes/lnd/attempt.ts';
+import { attemptOf, isPaymentIndex } from '../../../src/nodes/lnd/words/attempt.ts';
 
 /** The numbers by which attempts to pay a hash are told apart (docs/decisions.md 150). */
 

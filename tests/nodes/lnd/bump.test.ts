@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { hex } from '@scure/base';
 import { RawTx } from '@scure/btc-signer';
-import { bumpFee, bumpFeeBoundMsat } from '../../../src/nodes/lnd/bump.ts';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
-import { txidOf } from '../../../src/nodes/remote/psbt.ts';
+import { bumpFee, bumpFeeBoundMsat } from '../../../src/nodes/lnd/onchain/bump.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
+import { txidOf } from '../../../src/nodes/remote/orders/psbt.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();

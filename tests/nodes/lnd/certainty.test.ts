@@ -10,8 +10,8 @@ import {
   refusesToOpen,
   refusesToPay,
   refusesToPublish,
-} from '../../../src/nodes/lnd/certainty.ts';
-import { LndRefusal } from '../../../src/nodes/lnd/refusal.ts';
+} from '../../../src/nodes/lnd/words/certainty.ts';
+import { LndRefusal } from '../../../src/nodes/lnd/words/refusal.ts';
 
 /** Every status code of gRPC (codes/codes.go), with one that does not exist. */
 const GRPC = {

@@ -2,11 +2,11 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { hex } from '@scure/base';
 import { RawTx } from '@scure/btc-signer';
 import { ApiError } from '../../../src/model/errors.ts';
-import { closeChannel, closeFeeBoundMsat } from '../../../src/nodes/lnd/channel-close.ts';
-import { openChannel } from '../../../src/nodes/lnd/channel-open.ts';
-import { channelIdOf, openedAs } from '../../../src/nodes/lnd/channels.ts';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { closeChannel, closeFeeBoundMsat } from '../../../src/nodes/lnd/channels/channel-close.ts';
+import { openChannel } from '../../../src/nodes/lnd/channels/channel-open.ts';
+import { channelIdOf, openedAs } from '../../../src/nodes/lnd/reads/channels.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { LND_LOCK_ID } from '../../../src/nodes/lnd/coin-locks.ts';
+import { LND_LOCK_ID } from '../../../src/nodes/lnd/reads/coin-locks.ts';
 import type { OpenChannelCommand } from '../../../src/nodes/node.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
 import { memoryState } from '../../support/memory-state.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { openLog } from '../../../src/lib/log.ts';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { CoinLocks, LND_LOCK_ID } from '../../../src/nodes/lnd/coin-locks.ts';
+import { CoinLocks, LND_LOCK_ID } from '../../../src/nodes/lnd/reads/coin-locks.ts';
 import type { PayOnchainCommand, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow } from '../../contracts/node/steps.ts';
 import type { Hooks } from '../../hostile/fake-lnd/gateway.ts';

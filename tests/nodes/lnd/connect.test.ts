@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import type { ConnectInput } from '../../../src/model/connect.ts';
 import type { ProxyAddress } from '../../../src/model/proxy-address.ts';
-import { lndConnect } from '../../../src/nodes/lnd/connect.ts';
+import { lndConnect } from '../../../src/nodes/lnd/set-up/connect.ts';
 import { selfSignedCertificate } from '../../hostile/certificates.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
 import { freePort } from '../../support/ports.ts';

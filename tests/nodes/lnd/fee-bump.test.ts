@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { labelBumps, standing, withSendLabels } from '../../../src/nodes/lnd/fee-bump.ts';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { labelBumps, standing, withSendLabels } from '../../../src/nodes/lnd/reads/fee-bump.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const ID = '5e'.repeat(32);

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { sendSatPerVbyte } from '../../../src/nodes/lnd/fee-rate.ts';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { sendSatPerVbyte } from '../../../src/nodes/lnd/reads/fee-rate.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();

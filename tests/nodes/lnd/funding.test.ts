@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { fundingFor } from '../../../src/nodes/lnd/channel-open.ts';
+import { fundingFor } from '../../../src/nodes/lnd/channels/channel-open.ts';
 
 const coin = (amount_sat: bigint, address_type = 'WITNESS_PUBKEY_HASH') => ({
   address_type,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test';
-import { ListLag } from '../../../src/nodes/lnd/list-lag.ts';
+import { ListLag } from '../../../src/nodes/lnd/follow/list-lag.ts';
 
 let nowMs: number;
 let lag: ListLag;

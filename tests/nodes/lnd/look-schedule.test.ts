@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { LookSchedule } from '../../../src/nodes/lnd/look-schedule.ts';
+import { LookSchedule } from '../../../src/nodes/lnd/follow/look-schedule.ts';
 
 const QUIET = { wanted: null, isDeafToInvoices: false } as const;
 

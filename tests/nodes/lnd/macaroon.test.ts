@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { PERMISSIONS } from '../../../src/model/permissions.ts';
-import { grantOf, operationsFor } from '../../../src/nodes/lnd/grants.ts';
+import { grantOf, operationsFor } from '../../../src/nodes/lnd/reads/grants.ts';
+import { adminMacaroon } from '../../../src/nodes/lnd/set-up/root-wallet.ts';
 import {
   mintMacaroon,
   readMacaroon,
   restrictMacaroon,
   timeBefore,
-} from '../../../src/nodes/lnd/macaroon.ts';
-import { adminMacaroon } from '../../../src/nodes/lnd/root-wallet.ts';
+} from '../../../src/nodes/lnd/words/macaroon.ts';
 
 const ROOT_KEY = new Uint8Array(32).fill(1);
 const NONCE = new Uint8Array(16).fill(2);

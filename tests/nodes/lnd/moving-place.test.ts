@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
-import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
+import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { NodeConnector } from '../../../src/nodes/node.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { until } from '../../support/until.ts';

@@ -2,12 +2,12 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { hex } from '@scure/base';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { sendOutcome } from '../../../src/nodes/lnd/outcome.ts';
-import { labelOf } from '../../../src/nodes/lnd/replaced.ts';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import type { LndWallet } from '../../../src/nodes/lnd/wallet.ts';
+import { sendOutcome } from '../../../src/nodes/lnd/follow/outcome.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import type { LndWallet } from '../../../src/nodes/lnd/reads/wallet.ts';
+import { labelOf } from '../../../src/nodes/lnd/words/replaced.ts';
 import type { SendQuestion } from '../../../src/nodes/node.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { addressOf, idOf, spendingTransaction } from '../cln/transactions.ts';
 import { infoOf, nodeKey, scriptedLnd } from './scripted-lnd.ts';
 

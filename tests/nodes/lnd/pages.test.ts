@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { pagesOf } from '../../../src/nodes/lnd/pages.ts';
-import type { LndRest } from '../../../src/nodes/lnd/rest.ts';
+import { pagesOf } from '../../../src/nodes/lnd/reads/pages.ts';
+import type { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
 
 const PAGE = 500;
 

@@ -4,9 +4,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
-import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
-import { RootKeyIds } from '../../../src/nodes/lnd/tokens.ts';
-import { fingerprintOf } from '../../../src/nodes/remote/location.ts';
+import { RootKeyIds } from '../../../src/nodes/lnd/set-up/tokens.ts';
+import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
+import { fingerprintOf } from '../../../src/nodes/remote/calls/location.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { infoOf, nodeKey, refusal, type ScriptedLnd, scriptedLnd } from './scripted-lnd.ts';
 

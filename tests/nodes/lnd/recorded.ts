@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
-import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
+import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
 import type { RemoteOptions } from '../../../src/nodes/remote-kind.ts';
 import { memoryState } from '../../support/memory-state.ts';

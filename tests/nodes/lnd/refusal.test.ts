@@ -5,7 +5,7 @@ import {
   refusesToOpen,
   refusesToPay,
   refusesToPublish,
-} from '../../../src/nodes/lnd/certainty.ts';
+} from '../../../src/nodes/lnd/words/certainty.ts';
 import {
   isAlreadyThere,
   isMissingAtLnd,
@@ -18,7 +18,7 @@ import {
   refusalText,
   saysRejected,
   wasTurnedAway,
-} from '../../../src/nodes/lnd/refusal.ts';
+} from '../../../src/nodes/lnd/words/refusal.ts';
 
 describe('what LND answers instead of a result', () => {
   const cases = [

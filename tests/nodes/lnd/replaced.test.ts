@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
-import { replacedPayment } from '../../../src/nodes/lnd/replaced.ts';
+import { replacedPayment } from '../../../src/nodes/lnd/words/replaced.ts';
 
 const ID = '5e'.repeat(32);
 const COIN = `${'ab'.repeat(32)}:1`;

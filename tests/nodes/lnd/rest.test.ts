@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { type ApiError, isApiError } from '../../../src/model/errors.ts';
-import { anyRefusal, refusesToPublish } from '../../../src/nodes/lnd/certainty.ts';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import { anyRefusal, refusesToPublish } from '../../../src/nodes/lnd/words/certainty.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();

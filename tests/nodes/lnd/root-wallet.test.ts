@@ -3,9 +3,9 @@ import { createHmac } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 import { DERIVATION_LABELS, derive } from '../../../src/model/root-seed.ts';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { createWallet, unlockWallet } from '../../../src/nodes/lnd/root-wallet.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import { createWallet, unlockWallet } from '../../../src/nodes/lnd/set-up/root-wallet.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 
 const SEED = new Uint8Array(32).fill(7);
 /** HKDF-SHA256 of the seed, computed by another implementation (hkdfSync of node:crypto). */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { hex } from '@scure/base';
-import { mostOf } from '../../../src/nodes/lnd/send-all.ts';
+import { mostOf } from '../../../src/nodes/lnd/onchain/send-all.ts';
 
 const coin = (amount_sat: bigint, address_type = 'WITNESS_PUBKEY_HASH') => ({
   address_type,

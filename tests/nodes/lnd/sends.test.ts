@@ -5,7 +5,7 @@ import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { blankPayment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
-import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
+import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { SendQuestion, WalletNode } from '../../../src/nodes/node.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { CERT, head, startRawServer } from '../../support/raw-server.ts';

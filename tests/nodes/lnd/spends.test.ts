@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { SpendWatch } from '../../../src/nodes/lnd/spends.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { SpendWatch } from '../../../src/nodes/lnd/follow/spends.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 

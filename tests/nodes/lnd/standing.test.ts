@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
-import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
+import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { freePort } from '../../support/ports.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { lndTokens, RootKeyIds } from '../../../src/nodes/lnd/tokens.ts';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
+import { lndTokens, RootKeyIds } from '../../../src/nodes/lnd/set-up/tokens.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();

@@ -9,8 +9,8 @@ import {
   outboundPayment,
   sendLabel,
   transactionPayments,
-} from '../../../src/nodes/lnd/translate.ts';
-import { invoiceShape, paymentShape, transactionShape } from '../../../src/nodes/lnd/wire.ts';
+} from '../../../src/nodes/lnd/words/translate.ts';
+import { invoiceShape, paymentShape, transactionShape } from '../../../src/nodes/lnd/words/wire.ts';
 
 const NOW_MS = 1_800_000_000_000;
 const HASH = 'd1'.repeat(32);

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import type { ServerResponse } from 'node:http';
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import type { Payment } from '../../../src/model/payment.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
-import { createClient } from '../../../src/wallet/clients.ts';
-import { randomNames } from '../../../src/wallet/effect-names.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
+import { createClient } from '../../../src/wallet/clients/clients.ts';
 import { planInvoicePayment } from '../../../src/wallet/pay/invoice.ts';
 import { sendAndWait } from '../../../src/wallet/pay/send.ts';
-import type { Session } from '../../../src/wallet/session.ts';
+import { randomNames } from '../../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 import { paymentJson } from '../../hostile/fake-lnd/payments.ts';
 import { LndError } from '../../hostile/fake-lnd/rpc.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { Unfinished } from '../../../src/nodes/lnd/unfinished.ts';
+import { Unfinished } from '../../../src/nodes/lnd/follow/unfinished.ts';
 
 const hashOf = (count: number) => count.toString(16).padStart(64, '0');
 function payment(count: number, change: Partial<Payment> = {}): Payment {

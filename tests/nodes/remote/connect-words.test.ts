@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { base64urlnopad, hex } from '@scure/base';
 import type { ConnectKind } from '../../../src/model/connect.ts';
-import { clnConnect } from '../../../src/nodes/cln/connect.ts';
-import { lndConnect } from '../../../src/nodes/lnd/connect.ts';
-import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
+import { clnConnect } from '../../../src/nodes/cln/set-up/connect.ts';
+import { lndConnect } from '../../../src/nodes/lnd/set-up/connect.ts';
+import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import { selfSignedCertificate } from '../../hostile/certificates.ts';
 import { freePort } from '../../support/ports.ts';
 import { CERT, KEY } from '../../support/raw-server.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { TLSSocket } from 'node:tls';
-import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
-import { RemoteFailure } from '../../../src/nodes/remote/failure.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
+import { RemoteFailure } from '../../../src/nodes/remote/calls/failure.ts';
 import { CERT, head, pour, type RawServer, startRawServer } from '../../support/raw-server.ts';
 import { type SocksServer, startSocksServer } from '../../support/socks-server.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';

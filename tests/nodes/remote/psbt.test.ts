@@ -9,7 +9,7 @@ import {
   readPsbt,
   spentOutpoints,
   txidOf,
-} from '../../../src/nodes/remote/psbt.ts';
+} from '../../../src/nodes/remote/orders/psbt.ts';
 
 const SECRET = new Uint8Array(32).fill(3);
 const ours = p2wpkh(secp256k1.getPublicKey(SECRET, true)).script;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test';
 import { refused } from '../../../src/model/errors.ts';
-import { Sendable } from '../../../src/nodes/remote/sendable.ts';
+import { Sendable } from '../../../src/nodes/remote/place/sendable.ts';
 
 let nowMs: number;
 let reads: number;

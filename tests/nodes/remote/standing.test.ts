@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { type Standing, StandingWatch } from '../../../src/nodes/remote/standing.ts';
+import { type Standing, StandingWatch } from '../../../src/nodes/remote/calls/standing.ts';
 
 const LOCKED = { closed: 'is locked: unlock it.' };
 

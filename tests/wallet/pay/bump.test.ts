@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { ApiError } from '../../../src/model/errors.ts';
-import { type EffectNames, randomNames } from '../../../src/wallet/effect-names.ts';
 import { bumpFee } from '../../../src/wallet/pay/bump.ts';
+import { type EffectNames, randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { sendWorld } from './send-world.ts';
 

@@ -9,10 +9,10 @@ import type {
   PayFetchedCommand,
   SendReport,
 } from '../../../src/nodes/node.ts';
-import { type EffectNames, randomNames } from '../../../src/wallet/effect-names.ts';
 import { planOfferPayment } from '../../../src/wallet/pay/offer.ts';
 import { send } from '../../../src/wallet/pay/send.ts';
-import type { Session } from '../../../src/wallet/session.ts';
+import { type EffectNames, randomNames } from '../../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';

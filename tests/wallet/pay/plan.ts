@@ -1,10 +1,10 @@
 import type { Payment } from '../../../src/model/payment.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
-import { randomNames } from '../../../src/wallet/effect-names.ts';
 import type { SendContext } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity, SendPlan } from '../../../src/wallet/pay/send-plan.ts';
-import type { Session } from '../../../src/wallet/session.ts';
+import { randomNames } from '../../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 
 /** A plan to send the sample payment of that number; `start` makes the node's report. */

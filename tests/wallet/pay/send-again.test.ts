@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import type { PayInvoiceCommand, SendReport } from '../../../src/nodes/node.ts';
 import { planInvoicePayment } from '../../../src/wallet/pay/invoice.ts';
 import { send } from '../../../src/wallet/pay/send.ts';
-import type { Session } from '../../../src/wallet/session.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { unreachable } from '../fake-node.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
-import { revokeClient } from '../../../src/wallet/clients.ts';
-import { randomNames } from '../../../src/wallet/effect-names.ts';
+import { revokeClient } from '../../../src/wallet/clients/clients.ts';
 import { type SendContext, send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity, SendPlan } from '../../../src/wallet/pay/send-plan.ts';
+import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';

@@ -4,7 +4,7 @@ import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { type SendContext, send } from '../../../src/wallet/pay/send.ts';
 import type { SendPlan, UnfetchedPlan } from '../../../src/wallet/pay/send-plan.ts';
 import { samplePayment } from '../../support/sample-payment.ts';

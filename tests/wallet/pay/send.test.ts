@@ -3,7 +3,7 @@ import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf, type Payment } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
-import { periodStart } from '../../../src/wallet/budget.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import { sampleFailed, samplePayment } from '../../support/sample-payment.ts';

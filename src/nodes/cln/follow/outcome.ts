@@ -1,0 +1,51 @@
+import type { SendOutcome, SendQuestion } from '../../node-sends.ts';
+import { otherSeen, ownSeen } from '../lightning/running-send.ts';
+import { attemptsToPay, isPaid } from '../lightning/sends.ts';
+import { onchainOutcome } from '../onchain/onchain-outcome.ts';
+import type { ClnRpc } from '../reads/rpc.ts';
+import { isSendListComplete } from '../reads/tips.ts';
+import type { ClnWallet } from '../reads/wallet.ts';
+import { LOST_BY_OTHER } from '../words/certainty.ts';
+import { hasLostPart } from '../words/translate.ts';
+
+/**
+ * Core Lightning does not begin to pay an expired invoice. This much later by its own clock, no request on its way can
+ * be accepted any more (docs/decisions.md 37).
+ */
+const AFTER_EXPIRY_MS = 10 * 60_000;
+
+const UNKNOWN: SendOutcome = { state: 'unknown' };
+
+/** Finds out what became of a send; see `WalletNode.sendOutcome`. */
+export async function sendOutcome(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  question: SendQuestion,
+): Promise<SendOutcome> {
+  if (question.payment.rail === 'onchain') return onchainOutcome(owner, wallet, question);
+  const { payment } = question;
+  const { hash } = payment;
+  if (hash === null) return UNKNOWN;
+  const label = wallet.labels.of(payment.index);
+  // This is read before the list, so an attempt that is not in the list cannot be added to it later.
+  const isOver = await isLongExpired(owner, question);
+  const attempts = await attemptsToPay(owner, wallet, hash);
+  const mine = ownSeen({ wallet, command: payment, label }, attempts);
+  if (mine) return { state: 'known', ...mine };
+  const paid = attempts.findLast(isPaid);
+  if (paid && question.fetched)
+    return { state: 'never', reason: 'invoice paid by another payment' };
+  if (paid) return { state: 'taken', ...otherSeen(wallet, paid) };
+  if (attempts.some(hasLostPart)) return { state: 'never', reason: LOST_BY_OTHER };
+  return isOver && (await isSendListComplete(owner))
+    ? { state: 'never', reason: 'not sent' }
+    : UNKNOWN;
+}
+
+/** Whether the invoice expired long ago by the node's own clock. */
+async function isLongExpired(owner: ClnRpc, { payment, fetched }: SendQuestion): Promise<boolean> {
+  const expiresAtMs = fetched ? fetched.expiresAtSecs * 1000 : payment.expiresAtMs;
+  if (expiresAtMs === null) return false;
+  const nodeMs = await owner.nodeTimeMs();
+  return nodeMs !== null && nodeMs >= expiresAtMs + AFTER_EXPIRY_MS;
+}

@@ -1,0 +1,100 @@
+import { elapsedMs } from '../../../lib/clock.ts';
+import type { UpdateBatch, UpdatesOptions } from '../../node-observations.ts';
+import { type FeedParts, feedOf } from '../../remote/follow/feed.ts';
+import { RunningLook } from '../../remote/follow/running-look.ts';
+import type { ClnRpc } from '../reads/rpc.ts';
+import type { ClnWallet } from '../reads/wallet.ts';
+import { type FollowCursor, readCursor, writeCursor } from '../words/cursor.ts';
+import { ClnInbox } from '../words/inbox.ts';
+import { CHAIN } from './followed-chain.ts';
+import { INVOICES } from './followed-invoices.ts';
+import { SENDS } from './followed-sends.ts';
+import { type FollowedList, readLists } from './look.ts';
+import { Told } from './told.ts';
+import { followWaits } from './waits.ts';
+
+/** The lists in the order in which they are read. */
+const LISTS: readonly FollowedList[] = [SENDS, INVOICES, CHAIN];
+
+/**
+ * How often the lists are read although the node tells of no change, which also shows that it is there. The look after
+ * this time asks for the newest number of each list; others read only what the node has told of.
+ */
+const LOOK_AGAIN_MS = 30_000;
+/** How soon a change is read for which nobody waits. */
+const SOON_MS = 1000;
+
+/**
+ * Follows the updates of a wallet; see `WalletNode.updates`. The node numbers what is made, changed and deleted in its
+ * lists. Waiting requests tell that a number has grown, and the lists are read from the cursor on, so that nothing is
+ * left out. What this process reports is passed on first. Repeats are frequent and harmless. Throws when the node is
+ * away.
+ */
+export async function* followWallet(
+  rpc: ClnRpc,
+  wallet: ClnWallet,
+  options: UpdatesOptions,
+): AsyncGenerator<UpdateBatch> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, wallet.closed, stop.signal]);
+  const { log, open, historySinceMs } = options;
+  let cursor = readCursor(options.after);
+  const inbox = new ClnInbox();
+  const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestOpen });
+  const told = new Told();
+  followWaits({
+    rpc,
+    wallet,
+    lists: LISTS,
+    start: cursor,
+    signal,
+    told,
+    woken: (speed) => (speed === 'now' ? inbox.requestLook() : inbox.requestLookSoon()),
+    failed: (error) => inbox.fail(error),
+  });
+  const begin = (withOpen: boolean, isFull: boolean): RunningLook<FollowCursor> => {
+    const scope = { rpc, wallet, log, open, historySinceMs, cursor, withOpen, told, isFull };
+    return new RunningLook(readLists(LISTS, scope));
+  };
+  let beganMs = elapsedMs();
+  let fullMs = beganMs;
+  let nextAtMs = beganMs + LOOK_AGAIN_MS;
+  const parts: FeedParts<FollowCursor> = {
+    inbox,
+    first: begin(true, true),
+    noted({ observations, reached }) {
+      cursor = { ...cursor, ...(reached as FollowCursor) };
+      return observations;
+    },
+    written: () => writeCursor(cursor),
+    next() {
+      const nowMs = elapsedMs();
+      if (inbox.wanted === 'soon') nextAtMs = Math.min(nextAtMs, nowMs + SOON_MS);
+      // What could not be read when it was due is not asked for at once again.
+      const dueAtMs = Math.max(nowMs + dueInMsOf(wallet), beganMs + SOON_MS);
+      const restMs = Math.min(nextAtMs, dueAtMs) - nowMs;
+      const isWanted = inbox.wanted === 'now';
+      inbox.wanted = null;
+      if (!isWanted && restMs > 0) return { restMs };
+      const withOpen = inbox.isOpenWanted;
+      inbox.isOpenWanted = false;
+      beganMs = nowMs;
+      nextAtMs = nowMs + LOOK_AGAIN_MS;
+      const isFull = withOpen || nowMs - fullMs >= LOOK_AGAIN_MS;
+      if (isFull) fullMs = nowMs;
+      return begin(withOpen, isFull);
+    },
+  };
+  try {
+    yield* feedOf(parts, options.after, signal);
+  } finally {
+    stop.abort();
+    unsubscribe();
+  }
+}
+
+/** In how many milliseconds a list must be read although the node tells of no change. */
+function dueInMsOf(wallet: ClnWallet): number {
+  const dueInMs = LISTS.map((list) => list.dueInMs?.(wallet) ?? Number.POSITIVE_INFINITY);
+  return Math.min(...dueInMs);
+}

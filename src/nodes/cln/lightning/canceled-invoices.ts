@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Observation } from '../../node-observations.ts';
+import type { ClnWallet } from '../reads/wallet.ts';
+import { inboundObservation } from '../words/translate.ts';
+import { type ClnInvoice, invoiceShape } from '../words/wire.ts';
+
+/** Core Lightning deletes an invoice that is canceled, so the wallet's own rows keep what it was. */
+const KIND = 'cln_canceled_invoice';
+
+/** Amounts are kept as the node gives them, so that its shape reads them. */
+const canceledShape = z.object({ canceledAtMs: z.number(), invoice: z.unknown() });
+
+/** Keeps an invoice, as the node listed it, by its payment hash. Must be called before the node deletes it. */
+export async function keepCanceled(
+  wallet: ClnWallet,
+  hash: string,
+  listed: unknown,
+  canceledAtMs: number,
+): Promise<void> {
+  await wallet.rows.put(wallet.userPk, KIND, hash, { canceledAtMs, invoice: listed });
+}
+
+/**
+ * The canceled invoice of a payment hash, or null. Its cancellation may not have reached the node: it counts only where
+ * the node lists no invoice of the hash.
+ */
+export async function canceledInvoice(
+  wallet: ClnWallet,
+  hash: string,
+): Promise<Observation | null> {
+  const row = (await wallet.rows.get(wallet.userPk, KIND, hash)) ?? null;
+  if (row === null) return null;
+  const { invoice, canceledAtMs } = canceledShape.parse(row);
+  return canceledObservation(invoiceShape.parse(invoice), canceledAtMs);
+}
+
+/** An open invoice as it is once it was canceled; null for an offer's invoice, which is no payment. */
+export function canceledObservation(invoice: ClnInvoice, canceledAtMs: number): Observation | null {
+  const seen = inboundObservation(invoice, canceledAtMs);
+  return seen && asEnded(seen, 'canceled', canceledAtMs);
+}
+
+/** An open invoice that has ended unpaid. */
+export function asEnded(
+  seen: Observation,
+  statusMsg: 'canceled' | 'expired',
+  endedAtMs: number,
+): Observation {
+  const end = { status: 'failed', statusMsg, finalizedAtMs: endedAtMs } as const;
+  return { ...seen, payment: { ...seen.payment, ...end, updatedAtMs: endedAtMs } };
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { ApiError } from '../../../model/errors.ts';
+import { addressMisfit } from '../../../model/made-for-receiving.ts';
+import type { AddressType } from '../../../model/receive.ts';
+import { readEveryCoin } from '../reads/coins.ts';
+import type { ClnRpc } from '../reads/rpc.ts';
+import type { ClnWallet } from '../reads/wallet.ts';
+import { addressShape } from '../words/wire.ts';
+
+/** Rows of the addresses that are handed out, by their types. */
+const ADDRESS_ROWS = 'cln_address';
+const rowShape = z.object({ address: z.string() });
+
+/** Core Lightning's names of the address types. */
+const NAME_OF = { segwit: 'bech32', taproot: 'p2tr' } as const satisfies Record<
+  AddressType,
+  string
+>;
+
+/**
+ * The wallet's receiving address of that type, the same until a payment to it is seen. The node gives a new one each
+ * time, so the present one is a row of the store.
+ */
+export function nextUnusedAddress(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  type: AddressType,
+): Promise<string> {
+  const { userPk, rows, locks } = wallet;
+  return locks.run(`address_${type}`, async () => {
+    const { data: known } = rowShape.safeParse(await rows.get(userPk, ADDRESS_ROWS, type));
+    const misfit = (address: string) => addressMisfit(address, type, wallet);
+    if (known && misfit(known.address) === null && !(await isPaid(owner, known.address)))
+      return known.address;
+    const name = NAME_OF[type];
+    const made = await rpc.write('newaddr', { addresstype: name }, addressShape);
+    const address = made[name];
+    if (address === undefined) {
+      throw new ApiError(
+        'unreadable',
+        'Core Lightning gave no address of the type that was asked for: check its version.',
+      );
+    }
+    // What is no address of the wallet is not kept; the wallet does not hand it out (docs/decisions.md 160).
+    if (misfit(address) !== null) return address;
+    await rows.put(userPk, ADDRESS_ROWS, type, { address });
+    return address;
+  });
+}
+
+async function isPaid(owner: ClnRpc, address: string): Promise<boolean> {
+  return (await readEveryCoin(owner)).some((coin) => coin.address === address);
+}

@@ -1,0 +1,29 @@
+import type { OddRows } from '../../remote/calls/odd-rows.ts';
+import type { Recent } from '../../remote/calls/recent.ts';
+import type { RemoteWallet } from '../../remote/place/wallet.ts';
+import type { ConnectorRows } from '../../remote-kind.ts';
+import type { Endings } from '../words/endings.ts';
+import type { SendLabels } from '../words/labels.ts';
+import type { LostParts } from '../words/lost-parts.ts';
+import type { RecentAttempts } from '../words/recent-attempts.ts';
+import type { ClnInfo } from '../words/wire.ts';
+import type { IssuerTurns } from './issuer-turns.ts';
+
+/** One wallet of a Core Lightning node, shared by all handles to it. */
+export interface ClnWallet extends RemoteWallet {
+  readonly oddRows: OddRows;
+  /** What the node cannot keep, such as which address is the receiving one. */
+  readonly rows: ConnectorRows;
+  /** The labels of outgoing payments. */
+  readonly labels: SendLabels;
+  /** Which payments have failed for good. */
+  readonly endings: Endings;
+  /** Which parts of payments the node has lost. */
+  readonly lost: LostParts;
+  /** What the node says of itself. */
+  readonly info: Recent<ClnInfo>;
+  /** What was read of the attempts to pay an invoice that is about to be paid. */
+  readonly recent: RecentAttempts;
+  /** The turns of asking the issuers of offers for invoices. */
+  readonly issuers: IssuerTurns;
+}

@@ -1,0 +1,31 @@
+import { ApiError } from '../../../model/errors.ts';
+
+/**
+ * Texts that Core Lightning cannot take. It gets them as JSON, which writes quotation marks, backslashes and control
+ * characters with an escape.
+ */
+
+/**
+ * Throws `unsupported` for a message that the node would not send as it is: `fetchinvoice` sends the characters of the
+ * request, with their escapes.
+ */
+export function requireMessage(message: string | null): void {
+  if (message === null || JSON.stringify(message) === `"${message}"`) return;
+  throw unsupported(
+    'Core Lightning sends no quotation marks, backslashes, line breaks or control characters in a message: leave them out.',
+  );
+}
+
+/** Throws `unsupported` for a description that the node refuses: it reads no character that JSON writes as `\u`. */
+export function requireDescription(description: string | null): void {
+  // The backslashes of the text itself are escapes of another kind.
+  if (!JSON.stringify((description ?? '').replaceAll('\\', '')).includes('\\u')) return;
+  throw unsupported(
+    'Core Lightning takes no control characters but line breaks and tabs in a description: leave them out.',
+  );
+}
+
+/** Error 110 of this node. */
+export function unsupported(message: string): ApiError {
+  return new ApiError('unsupported', message, { data: { node: 'cln' } });
+}

@@ -1,0 +1,228 @@
+import { base64, hex } from '@scure/base';
+import { sleep } from '../../../lib/sleep.ts';
+import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
+import type { ChannelPeer } from '../../../model/channel.ts';
+import { ApiError, refused } from '../../../model/errors.ts';
+import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
+import { channelPeerOf } from '../../remote/orders/channel-peer.ts';
+import { requireSameChannel } from '../../remote/orders/channel-refusals.ts';
+import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
+import { channelIdOf, openedAs, readChannels } from '../reads/channels.ts';
+import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from '../reads/coins.ts';
+import { satPerVbyte } from '../reads/fee-rate.ts';
+import { orTellingLocks } from '../reads/leases.ts';
+import type { LndRest } from '../reads/rest.ts';
+import type { LndWallet } from '../reads/wallet.ts';
+import { isCoinTaken, refusesToOpen } from '../words/certainty.ts';
+import { refusalText } from '../words/refusal.ts';
+import { anyShape, type LndCoin, openedChannelShape } from '../words/wire.ts';
+import { openingCostMsat } from './channel-fees.ts';
+import { type Opening, putOpening, readOpening, standingOfCoin } from './openings.ts';
+
+const OPEN_TIMEOUT_MS = 120_000;
+/** How long LND's talk with the peer about an earlier request is waited for, and how often it is looked at. */
+const TALKS_MOST_MS = 10_000;
+const LOOK_AGAIN_MS = 250;
+const MAY_BE_OPENING = 'An earlier request may still be opening this channel';
+/** Bytes of the channel's output and of the largest change output. */
+const OUTPUTS = [LARGEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES];
+/** Change below this many satoshis is too small for an output and goes to the miner. */
+const DUST_SAT = 354n;
+
+/** What opening needs of a wallet. */
+type OpeningWallet = Pick<LndWallet, 'rows' | 'userPk' | 'elapsedMs' | 'closed'>;
+
+/** Coins for a channel, and the most that spending them costs. */
+interface Funding {
+  readonly coins: readonly LndCoin[];
+  readonly satPerVbyte: bigint;
+  readonly feeBoundSat: bigint;
+}
+
+/**
+ * Returns the most that opening a channel of that value costs at present rates, in millisatoshis. Throws `refused` when
+ * the coins do not suffice.
+ */
+export async function estimateOpenFee(owner: LndRest, valueMsat: bigint): Promise<bigint> {
+  return (await chooseFunding(owner, wholeSats(valueMsat))).feeBoundSat * MSAT_PER_SAT;
+}
+
+/**
+ * Opens a channel, once for a user channel id, which LND keeps as the channel's memo (docs/decisions.md 31).
+ * The coins and the fee rate are chosen here, so that the fee is bounded before anything is signed. LND itself does not
+ * prevent a second channel with the same memo, and shows none while it talks with the peer. So one coin is stored
+ * before LND is asked, and every request for that id spends it: of two of them LND refuses one (docs/decisions.md 31).
+ * The caller must hold a lock.
+ */
+export async function openChannel(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: OpeningWallet,
+  configuredPeer: ChannelPeer | null,
+  command: OpenChannelCommand,
+): Promise<OpenedChannel> {
+  const known = await alreadyOpened(owner, command);
+  if (known) return known;
+  const { valueMsat, userChannelId, maxFeeMsat } = command;
+  const valueSat = wholeSats(valueMsat);
+  const earlier = await readOpening(wallet, userChannelId);
+  const before = earlier && (await settled(owner, wallet, earlier, command));
+  if (before === 'opened') return requireOpened(owner, command);
+  const peer = channelPeerOf(command.peer, configuredPeer);
+  const anchor = before === 'open' && earlier ? earlier.anchor : null;
+  const funding = await chooseFunding(owner, valueSat, anchor);
+  requireFeeWithin('open', funding.feeBoundSat * MSAT_PER_SAT, maxFeeMsat);
+  await connectPeer(rest, peer);
+  const [first] = funding.coins.map(outpointOf);
+  const opening = { valueSat: `${valueSat}`, peer: peer.pubkey, anchor: anchor ?? first ?? '' };
+  await putOpening(wallet, userChannelId, opening);
+  try {
+    const { funding_txid_bytes, output_index } = await rest.post(
+      '/v1/channels',
+      {
+        node_pubkey: base64.encode(hex.decode(peer.pubkey)),
+        local_funding_amount: `${valueSat}`,
+        memo: openedAs(userChannelId),
+        sat_per_vbyte: `${funding.satPerVbyte}`,
+        outpoints: funding.coins.map(({ outpoint }) => outpoint),
+      },
+      openedChannelShape,
+      { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
+    );
+    const txid = hex.encode(hex.decode(funding_txid_bytes).reverse());
+    return { ...(await openedChannel(owner, command, `${txid}:${output_index}`)), isNew: true };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    // The channel may be open although LND refused: the request may have arrived twice.
+    const opened = await alreadyOpened(owner, command).catch(() => null);
+    if (opened) return { ...opened, isNew: true };
+    if (error.outcomeUnknown) throw error;
+    // The refusal of a repeat says nothing of the earlier request.
+    if (anchor !== null) {
+      if (!isCoinTaken(error)) throw orEarlier(error);
+      // The earlier request came first.
+      if ((await settled(owner, wallet, opening, command)) === 'opened') {
+        return requireOpened(owner, command);
+      }
+      throw maybeOpening();
+    }
+    await putOpening(wallet, userChannelId, null);
+    throw error;
+  }
+}
+
+/**
+ * What became of an earlier request for the channel: `opened`, `open` while it may still arrive and LND has its coin
+ * free, or `never`. Waits while LND holds the coin, as it does while it talks with the peer. Throws `timeout` when that
+ * takes long.
+ */
+async function settled(
+  owner: LndRest,
+  { elapsedMs, closed }: OpeningWallet,
+  earlier: Opening,
+  command: OpenChannelCommand,
+): Promise<'opened' | 'open' | 'never'> {
+  const sinceMs = elapsedMs();
+  for (;;) {
+    const coin = await standingOfCoin(owner, earlier.anchor);
+    if (coin !== 'spent') {
+      requireSameChannel({ ...earlier, valueSat: BigInt(earlier.valueSat) }, command);
+    }
+    if (coin === 'free') return 'open';
+    // LND lists a channel before it publishes the transaction that spends the coin.
+    if (await alreadyOpened(owner, command)) return 'opened';
+    if (coin === 'spent') return 'never';
+    if (elapsedMs() - sinceMs >= TALKS_MOST_MS || closed.aborted) throw maybeOpening();
+    await sleep(LOOK_AGAIN_MS, closed);
+  }
+}
+
+async function requireOpened(owner: LndRest, command: OpenChannelCommand): Promise<OpenedChannel> {
+  const opened = await alreadyOpened(owner, command);
+  if (opened) return opened;
+  throw maybeOpening();
+}
+
+function maybeOpening(): ApiError {
+  return new ApiError('timeout', `${MAY_BE_OPENING}: try again later.`, { outcomeUnknown: true });
+}
+
+function orEarlier({ kind, message, cause }: ApiError): ApiError {
+  return new ApiError(kind, `${message} ${MAY_BE_OPENING}.`, { outcomeUnknown: true, cause });
+}
+
+async function alreadyOpened(
+  owner: LndRest,
+  command: OpenChannelCommand,
+): Promise<OpenedChannel | null> {
+  const { userChannelId } = command;
+  const { open, pending } = await readChannels(owner);
+  const channel = [...open, ...pending].find(({ memo }) => memo === openedAs(userChannelId));
+  if (channel === undefined) return null;
+  const peer = 'remote_pubkey' in channel ? channel.remote_pubkey : channel.remote_node_pub;
+  requireSameChannel({ valueSat: channel.capacity, peer }, command);
+  return { ...(await openedChannel(owner, command, channel.channel_point)), isNew: false };
+}
+
+async function openedChannel(
+  owner: LndRest,
+  { userChannelId, maxFeeMsat }: OpenChannelCommand,
+  channelPoint: string,
+) {
+  const [txid = ''] = channelPoint.split(':');
+  const feeMsat = maxFeeMsat === null ? null : await openingCostMsat(owner, txid);
+  return { channelId: channelIdOf(channelPoint), userChannelId, feeMsat };
+}
+
+async function chooseFunding(
+  owner: LndRest,
+  valueSat: bigint,
+  anchor: string | null = null,
+): Promise<Funding> {
+  const [coins, rate] = await Promise.all([readCoins(owner, 1), satPerVbyte(owner)]);
+  return orTellingLocks(owner, () => fundingFor(coins, valueSat, rate, anchor));
+}
+
+/**
+ * Chooses the largest coins until they pay for the channel, and bounds the fee; the coin of the outpoint `anchor` is
+ * always one of them. Pure. Throws `refused` when they do not suffice.
+ */
+export function fundingFor(
+  utxos: readonly LndCoin[],
+  valueSat: bigint,
+  rate: bigint,
+  anchor: string | null = null,
+): Funding {
+  const isAnchor = (coin: LndCoin) => outpointOf(coin) === anchor;
+  const largestFirst = spendable(utxos).toSorted(
+    (a, b) => Number(isAnchor(b)) - Number(isAnchor(a)) || Number(b.amount_sat - a.amount_sat),
+  );
+  const hasAnchor = anchor === null || largestFirst.some(isAnchor);
+  const coins: LndCoin[] = [];
+  let sumSat = 0n;
+  for (const coin of hasAnchor ? largestFirst : []) {
+    coins.push(coin);
+    sumSat += coin.amount_sat;
+    const feeSat = transactionVbytes(coins, OUTPUTS) * rate;
+    if (sumSat >= valueSat + feeSat) {
+      return { coins, satPerVbyte: rate, feeBoundSat: feeSat + DUST_SAT };
+    }
+  }
+  throw refused(
+    'The confirmed coins of the wallet do not suffice for this channel and its fee: receive more, or open a smaller one.',
+  );
+}
+
+function outpointOf({ outpoint: { txid_str, output_index } }: LndCoin): string {
+  return `${txid_str}:${output_index}`;
+}
+
+async function connectPeer(rest: LndRest, { pubkey, host }: ChannelPeer): Promise<void> {
+  try {
+    await rest.post('/v1/peers', { addr: { pubkey, host }, timeout: '10' }, anyShape, {
+      harmlessTwice: true,
+    });
+  } catch (error) {
+    if (!refusalText(error).includes('already connected')) throw error;
+  }
+}

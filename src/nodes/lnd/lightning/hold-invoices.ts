@@ -1,0 +1,106 @@
+import { base64, hex } from '@scure/base';
+import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
+import { type ApiError, refused } from '../../../model/errors.ts';
+import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
+import type { CreatedInvoice, CreateHoldInvoiceCommand } from '../../node.ts';
+import { hasPublicChannel } from '../reads/public-channels.ts';
+import type { LndRest } from '../reads/rest.ts';
+import type { LndWallet } from '../reads/wallet.ts';
+import { refusalText } from '../words/refusal.ts';
+import { addedHoldInvoiceShape, anyShape } from '../words/wire.ts';
+import {
+  ALREADY_EXISTS,
+  created,
+  lookUpInvoice,
+  requireNoPartner,
+  termsRequest,
+} from './invoices.ts';
+
+/** Creates an invoice for a hash; see `NodeHoldInvoices.create`. Throws `unsupported` for a partner fee. */
+export async function createHoldInvoice(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  command: CreateHoldInvoiceCommand,
+): Promise<CreatedInvoice> {
+  requireNoPartner(command);
+  const { paymentHash } = command;
+  const needsHints = !(await hasPublicChannel(wallet, owner));
+  const hash = base64.encode(hex.decode(paymentHash));
+  const request = { ...termsRequest(command, needsHints), hash };
+  const make = async () => {
+    const added = await rest.post('/v2/invoices/hodl', request, addedHoldInvoiceShape, {
+      // LND makes one invoice of a hash.
+      harmlessTwice: true,
+    });
+    return created(paymentHash, added.payment_request, added.payment_addr, command);
+  };
+  const made = await make().catch((error: unknown) => {
+    if (!refusalText(error).includes(ALREADY_EXISTS)) throw error;
+    return earlierInvoice(owner, command, error);
+  });
+  wallet.local.followHold(paymentHash);
+  return made;
+}
+
+/** The invoice that an earlier run of the request made. Throws `refused` where another request made it. */
+async function earlierInvoice(
+  owner: LndRest,
+  command: CreateHoldInvoiceCommand,
+  cause: unknown,
+): Promise<CreatedInvoice> {
+  const { paymentHash, again } = command;
+  const first = again ? await lookUpInvoice(owner, paymentHash) : null;
+  if (first === null || !hasTerms(first.payment_request, command)) {
+    throw refused('This payment_hash is in use already: use each hash for one invoice.', cause);
+  }
+  return created(paymentHash, first.payment_request, first.payment_addr, command);
+}
+
+function hasTerms(invoice: string, command: CreateHoldInvoiceCommand): boolean {
+  if (invoice === '') return false;
+  const found = decodeBolt11(invoice, { verifySignature: false });
+  return (
+    found.amountMsat === command.amountMsat &&
+    found.expirySecs === command.expirationSecs &&
+    found.descriptionHash === (command.descriptionHash?.hash ?? null) &&
+    (found.description || null) === command.description
+  );
+}
+
+/** Completes a held payment; see `NodeHoldInvoices.settle`. */
+export async function settleHoldInvoice(
+  rest: LndRest,
+  owner: LndRest,
+  index: PaymentIndex,
+  preimage: string,
+): Promise<void> {
+  const invoice = await lookUpInvoice(owner, idOfIndex(index).slice('ln_'.length));
+  if (invoice?.state === 'SETTLED') return;
+  if (invoice?.state === 'CANCELED') throw noLongerHeld();
+  if (invoice?.state !== 'ACCEPTED') throw notHeldYet();
+  const request = { preimage: base64.encode(hex.decode(preimage)) };
+  try {
+    await rest.post('/v2/invoices/settle', request, anyShape, { harmlessTwice: true });
+  } catch (error) {
+    const text = refusalText(error);
+    if (text.includes('already settled')) return;
+    if (text.includes('already canceled')) throw noLongerHeld(error);
+    if (text.includes('still open')) throw notHeldYet(error);
+    throw error;
+  }
+}
+
+function notHeldYet(cause?: unknown): ApiError {
+  return refused(
+    'Nothing has arrived for this invoice yet: settle it when its payment is held.',
+    cause,
+  );
+}
+
+function noLongerHeld(cause?: unknown): ApiError {
+  return refused(
+    'The invoice was canceled or has expired: nothing is held for it any more.',
+    cause,
+  );
+}

@@ -1,0 +1,174 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base64, hex } from '@scure/base';
+import { expiresAtMsOf, timestampOf } from '../../../codecs/bolt11/index.ts';
+import { ApiError, refused } from '../../../model/errors.ts';
+import { blankPayment, isFinal } from '../../../model/payment.ts';
+import {
+  idOfIndex,
+  type PaymentIndex,
+  paymentId,
+  paymentIndex,
+} from '../../../model/payment-index.ts';
+import type { CreatedInvoice, CreateInvoiceCommand } from '../../node.ts';
+import { hasPublicChannel } from '../reads/public-channels.ts';
+import type { LndRest } from '../reads/rest.ts';
+import type { LndWallet } from '../reads/wallet.ts';
+import { isUnknownToLnd, refusalText } from '../words/refusal.ts';
+import { invoiceObservations, invoicePayment } from '../words/translate.ts';
+import { addedInvoiceShape, anyShape, invoiceShape, type LndInvoice } from '../words/wire.ts';
+
+/** LND's message when it has an invoice of that payment hash already. */
+export const ALREADY_EXISTS = 'invoice with payment hash already exists';
+
+/**
+ * Creates an invoice; its `created_at` is LND's, in whole seconds. With a preimage that was used before, the first
+ * invoice is returned, which is looked up with `owner`'s token. Throws `unsupported` for a partner fee.
+ */
+export async function createInvoice(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  command: CreateInvoiceCommand,
+): Promise<CreatedInvoice> {
+  requireNoPartner(command);
+  const { preimage } = command;
+  const needsHints = !(await hasPublicChannel(wallet, owner));
+  const request = invoiceRequest(command, needsHints);
+  try {
+    const added = await rest.post('/v1/invoices', request, addedInvoiceShape, {
+      // With a preimage, LND makes no second invoice. Without one it does, but the first reaches no payer.
+      harmlessTwice: true,
+    });
+    return created(added.r_hash, added.payment_request, added.payment_addr, command);
+  } catch (error) {
+    if (preimage === null || !refusalText(error).includes(ALREADY_EXISTS)) throw error;
+    const hash = hex.encode(sha256(hex.decode(preimage)));
+    const first = await lookUpInvoice(owner, hash);
+    // Only a caller who knows the preimage may get the invoice.
+    if (first?.r_preimage !== preimage) throw error;
+    return created(hash, first.payment_request, first.payment_addr, command);
+  }
+}
+
+/** Throws `unsupported` (error 110) for an invoice with a partner's fee. */
+export function requireNoPartner({ partnerPk }: Pick<CreateInvoiceCommand, 'partnerPk'>): void {
+  if (partnerPk === null) return;
+  throw new ApiError('unsupported', 'LND does not support partner fees: leave partner_pk out.', {
+    data: { node: 'lnd' },
+  });
+}
+
+function invoiceRequest(
+  command: CreateInvoiceCommand,
+  needsHints: boolean,
+): Record<string, unknown> {
+  const { preimage } = command;
+  return {
+    ...termsRequest(command, needsHints),
+    ...(preimage === null ? {} : { r_preimage: base64.encode(hex.decode(preimage)) }),
+  };
+}
+
+/** Returns the terms that a request for an invoice holds, of either kind. */
+export function termsRequest(
+  command: Omit<CreateInvoiceCommand, 'preimage'>,
+  needsHints: boolean,
+): Record<string, unknown> {
+  const { amountMsat, description, descriptionHash, expirationSecs } = command;
+  return {
+    memo: descriptionHash === null ? (description ?? '') : '',
+    ...(descriptionHash === null
+      ? {}
+      : { description_hash: base64.encode(hex.decode(descriptionHash.hash)) }),
+    value_msat: `${amountMsat ?? 0n}`,
+    expiry: `${expirationSecs}`,
+    // Adds route hints, without which payers cannot find a wallet whose channels are all private.
+    private: needsHints,
+  };
+}
+
+/** Returns the invoice that LND has made, with its payment as it is at first. */
+export function created(
+  paymentHash: string,
+  invoice: string,
+  paymentSecret: string,
+  {
+    amountMsat,
+    personalNote,
+    message,
+  }: Pick<CreateInvoiceCommand, 'amountMsat' | 'personalNote' | 'message'>,
+): CreatedInvoice {
+  const createdAtMs = timestampOf(invoice) * 1000;
+  const expiresAtMs = expiresAtMsOf(invoice);
+  return {
+    payment: {
+      ...blankPayment({
+        index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
+        rail: 'invoice',
+        direction: 'inbound',
+        status: 'pending',
+        statusMsg: 'invoice generated',
+        createdAtMs,
+        updatedAtMs: createdAtMs,
+      }),
+      hash: paymentHash,
+      amountMsat,
+      invoice,
+      personalNote,
+      message,
+      expiresAtMs,
+    },
+    invoice,
+    paymentHash,
+    paymentSecret,
+    expiresAtMs,
+  };
+}
+
+/** Returns the invoice of a payment hash, or null. */
+export async function lookUpInvoice(rest: LndRest, hash: string): Promise<LndInvoice | null> {
+  try {
+    return await rest.get(`/v1/invoice/${hash}`, invoiceShape);
+  } catch (error) {
+    if (isUnknownToLnd(error)) return null;
+    throw error;
+  }
+}
+
+/**
+ * Cancels a pending inbound invoice; see `WalletNode.cancelInvoice`. LND's streams do not report cancellations, so the
+ * change is published from here.
+ */
+export async function cancelInvoice(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  index: PaymentIndex,
+): Promise<void> {
+  const hash = idOfIndex(index).slice('ln_'.length);
+  const invoice = await lookUpInvoice(owner, hash);
+  const before = invoice && invoicePayment(invoice, wallet.clock.now());
+  if (before?.rail !== 'invoice') {
+    throw refused('Only a pending inbound invoice can be canceled.');
+  }
+  if (!isFinal(before)) await cancel(rest, hash);
+  else if (before.status === 'completed') {
+    throw refused('Only a pending inbound invoice can be canceled.');
+  }
+  const after = await lookUpInvoice(owner, hash);
+  if (after) wallet.local.publish(invoiceObservations(after, wallet.clock.now()));
+}
+
+async function cancel(rest: LndRest, hash: string): Promise<void> {
+  try {
+    await rest.post(
+      '/v2/invoices/cancel',
+      { payment_hash: base64.encode(hex.decode(hash)) },
+      anyShape,
+      { harmlessTwice: true },
+    );
+  } catch (error) {
+    if (!refusalText(error).includes('already settled')) throw error;
+    throw refused('The invoice was paid before it could be canceled.', error);
+  }
+}

@@ -1,0 +1,91 @@
+import { hex } from '@scure/base';
+import { MSAT_PER_SAT } from '../../../model/amount.ts';
+import { refused } from '../../../model/errors.ts';
+import type { BumpFeeCommand, NodeOnchain } from '../../node.ts';
+import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
+import { virtualBytesOf } from '../../remote/orders/psbt.ts';
+import { readCoins } from '../reads/coins.ts';
+import { sendSatPerVbyte } from '../reads/fee-rate.ts';
+import type { LndRest } from '../reads/rest.ts';
+import { recentTransactions } from '../reads/transactions.ts';
+import { refusesToBump } from '../words/certainty.ts';
+import { anyShape, type LndOutpoint, pendingSweepsShape } from '../words/wire.ts';
+
+/** The most virtual bytes of a child with one P2WPKH or P2TR input and one P2TR output. */
+const CHILD_VBYTES = 122n;
+
+/** The child that raises a fee. */
+interface Child {
+  readonly outpoint: LndOutpoint;
+  readonly satPerVbyte: bigint;
+  /** The most that it may cost, in satoshis. */
+  readonly boundSat: bigint;
+  /** What an earlier request lets LND's sweeper spend on it, in satoshis; zero without one. */
+  readonly sweptForSat: bigint;
+}
+
+/** Returns the most that raising the fee costs now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
+export async function bumpFeeBoundMsat(owner: LndRest, command: BumpFeeCommand): Promise<bigint> {
+  return (await childOf(owner, command)).boundSat * MSAT_PER_SAT;
+}
+
+/**
+ * Has LND's sweeper spend the change of a send with a fee for both transactions; see `NodeOnchain.bumpFee`. LND decides
+ * the fee itself, within the bound, and does not say what it became.
+ */
+export async function bumpFee(
+  owner: LndRest,
+  command: Parameters<NodeOnchain['bumpFee']>[0],
+): ReturnType<NodeOnchain['bumpFee']> {
+  const { outpoint, satPerVbyte, boundSat, sweptForSat } = await childOf(owner, command);
+  if (sweptForSat >= boundSat) return { feeMsat: null, isNew: false };
+  requireFeeWithin('bump', boundSat * MSAT_PER_SAT, command.maxFeeMsat);
+  await owner.post(
+    '/v2/wallet/bumpfee',
+    {
+      outpoint,
+      sat_per_vbyte: `${satPerVbyte}`,
+      budget: `${boundSat}`,
+      immediate: true,
+    },
+    anyShape,
+    { certainty: refusesToBump },
+  );
+  return { feeMsat: null, isNew: true };
+}
+
+/**
+ * The child for a send, whose change pays for it. Throws `refused` where the fee suffices, or there is no change left.
+ */
+async function childOf(owner: LndRest, { txid, priority }: BumpFeeCommand): Promise<Child> {
+  const [listed, coins, { pending_sweeps }, rate] = await Promise.all([
+    recentTransactions(owner),
+    readCoins(owner, 0),
+    owner.get('/v2/wallet/sweeps/pending', pendingSweepsShape),
+    sendSatPerVbyte(owner, priority),
+  ]);
+  const parent = listed.find(({ tx_hash }) => tx_hash === txid);
+  if (parent === undefined) {
+    throw refused('LND does not list the transaction of this payment: look at it again later.');
+  }
+  if (parent.num_confirmations > 0) {
+    throw refused('The transaction is confirmed: nothing is left to raise.');
+  }
+  const isOfParent = ({ outpoint }: { readonly outpoint: LndOutpoint }) =>
+    outpoint.txid_str === txid;
+  const sweep = pending_sweeps.find(isOfParent);
+  const outpoint = sweep?.outpoint ?? coins.find(isOfParent)?.outpoint;
+  if (outpoint === undefined) {
+    throw refused('The transaction has no change left whose coins could pay a fee.');
+  }
+  const parentVbytes = virtualBytesOf(hex.decode(parent.raw_tx_hex));
+  if (parent.total_fees >= rate * parentVbytes) {
+    throw refused(
+      'The transaction pays for that priority already: wait for the next block, or ask for a higher priority if there is one.',
+    );
+  }
+  const feeSat = rate * (parentVbytes + CHILD_VBYTES) - parent.total_fees;
+  const satPerVbyte = (feeSat + CHILD_VBYTES - 1n) / CHILD_VBYTES;
+  const boundSat = (satPerVbyte + 1n) * CHILD_VBYTES;
+  return { outpoint, satPerVbyte, boundSat, sweptForSat: sweep?.budget ?? 0n };
+}

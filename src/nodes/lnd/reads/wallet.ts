@@ -1,0 +1,19 @@
+import type { OddRows } from '../../remote/calls/odd-rows.ts';
+import type { Recent } from '../../remote/calls/recent.ts';
+import type { RemoteWallet } from '../../remote/place/wallet.ts';
+import type { ConnectorRows } from '../../remote-kind.ts';
+import type { LabelGrace } from '../words/label-grace.ts';
+import type { CoinLocks } from './coin-locks.ts';
+
+/** One LND wallet, shared by all handles to it. */
+export interface LndWallet extends RemoteWallet {
+  /** What this connector stores, because LND has no place for it. */
+  readonly rows: ConnectorRows;
+  readonly labels: LabelGrace;
+  readonly coinLocks: CoinLocks;
+  readonly oddRows: OddRows;
+  /** Whether it has a public channel that is active. */
+  readonly publicChannel: Recent<boolean>;
+  /** Payment hashes of sends whose outcome this process reads from the answer of the send call. */
+  readonly sending: Set<string>;
+}

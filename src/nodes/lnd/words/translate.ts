@@ -1,0 +1,317 @@
+import { hex } from '@scure/base';
+import { MSAT_PER_SAT } from '../../../model/amount.ts';
+import { blankPayment, HELD, type Payment, type TransactionJson } from '../../../model/payment.ts';
+import { miningFeeId, paymentId, paymentIndex, receiveId } from '../../../model/payment-index.ts';
+import { transactionJsonOf } from '../../../model/transaction.ts';
+import type { Observation } from '../../node.ts';
+import { encodedExpiryMs } from '../../remote/orders/encoded-expiry.ts';
+import { FINAL_CONFIRMATIONS } from '../../remote/orders/onchain-send.ts';
+import { ampObservations } from './amp.ts';
+import { attemptOf } from './attempt.ts';
+import { ownExpiryMs } from './invoice-expiry.ts';
+import { isKeysend, messageOf } from './keysend.ts';
+import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
+
+/** Translates LND's resources into payments; pure. Times of LND that are later than `nowMs` are replaced by it. */
+
+/** Prefix of the label of transactions that were sent through the sidecar; the client_payment_id follows it. */
+const SEND_LABEL = 'ws:';
+/** LND's label on its own transactions, most of which open and close channels and sweep what those paid out. */
+const OWN_LABEL = /^0:/;
+
+const NS_PER_MS = 1_000_000n;
+
+/** `status_msg` for LND's reasons of failure. */
+const FAILURES: Readonly<Record<string, string>> = {
+  FAILURE_REASON_TIMEOUT: 'timed out',
+  FAILURE_REASON_NO_ROUTE: 'no route',
+  FAILURE_REASON_ERROR: 'failed',
+  FAILURE_REASON_INCORRECT_PAYMENT_DETAILS: 'rejected by the receiver',
+  FAILURE_REASON_INSUFFICIENT_BALANCE: 'not enough sendable balance',
+  FAILURE_REASON_CANCELED: 'canceled',
+};
+
+/** Returns the label of a transaction that is sent for a client_payment_id. */
+export function sendLabel(clientPaymentId: string): string {
+  return `${SEND_LABEL}${clientPaymentId}`;
+}
+
+/** Returns whether it is the label of a transaction that was sent for a client_payment_id. */
+export function isSendLabel(label: string): boolean {
+  return sentId(label) !== undefined;
+}
+
+function sentId(label: string): string | undefined {
+  return new RegExp(`^${SEND_LABEL}([0-9a-f]{64})$`).exec(label)?.[1];
+}
+
+/** Returns the observations of an invoice: none for a keysend that is only announced, several for an AMP invoice. */
+export function invoiceObservations(invoice: LndInvoice, nowMs: number): Observation[] {
+  if (invoice.is_amp) return ampObservations(invoice, nowMs);
+  const payment = invoicePayment(invoice, nowMs);
+  return payment ? [{ payment, attempt: null, ampParts: null }] : [];
+}
+
+/** Returns the observation of an outgoing payment, with its {@link attemptOf}. */
+export function outboundObservation(payment: LndPayment, nowMs: number): Observation {
+  return { payment: outboundPayment(payment, nowMs), attempt: attemptOf(payment) };
+}
+
+/** Returns the observations of an on-chain transaction. */
+export function transactionObservations(transaction: LndTransaction, nowMs: number): Observation[] {
+  const inBlock = transaction.num_confirmations > 0;
+  return transactionPayments(transaction, nowMs).map((payment) => ({
+    payment,
+    attempt: null,
+    inBlock,
+  }));
+}
+
+/**
+ * Returns the inbound payment of an invoice, or null for a keysend that has not settled. `created_at` is LND's, in
+ * whole seconds, so that the index follows from data that LND keeps.
+ */
+export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | null {
+  const records = invoice.htlcs.map(({ custom_records }) => custom_records);
+  const spontaneous = invoice.payment_request === '';
+  if (spontaneous && invoice.state !== 'SETTLED') return null;
+  if (spontaneous && !isKeysend(records)) return null;
+  const createdAtMs = invoice.creation_date * 1000;
+  const expiresAtMs = ownExpiryMs(invoice);
+  const settled = invoice.state === 'SETTLED';
+  const amountMsat = settled || isHeldAtLnd(invoice) ? invoice.amt_paid_msat : invoice.value_msat;
+  const outcome = invoiceOutcome(invoice, expiresAtMs, nowMs);
+  return {
+    ...blankPayment({
+      index: paymentIndex(createdAtMs, paymentId('ln', invoice.r_hash)),
+      rail: spontaneous ? 'spontaneous' : 'invoice',
+      direction: 'inbound',
+      status: outcome.status,
+      statusMsg: outcome.statusMsg,
+      createdAtMs,
+      updatedAtMs: outcome.finalizedAtMs ?? createdAtMs,
+    }),
+    finalizedAtMs: outcome.finalizedAtMs,
+    hash: invoice.r_hash,
+    preimage: settled ? invoice.r_preimage : null,
+    amountMsat: amountMsat > 0n ? amountMsat : null,
+    invoice: spontaneous ? null : invoice.payment_request,
+    message: settled ? messageOf(records) : null,
+    expiresAtMs,
+  };
+}
+
+/** Whether LND does not know the preimage: the invoice was made for a hash, and is not settled. */
+function isHold({ is_amp, payment_request, r_preimage }: LndInvoice): boolean {
+  return !is_amp && payment_request !== '' && r_preimage === '';
+}
+
+/** Returns whether the invoice is one for a hash that can still be paid, settled or canceled. */
+export function isOpenHold(invoice: LndInvoice): boolean {
+  return isHold(invoice) && (invoice.state === 'OPEN' || invoice.state === 'ACCEPTED');
+}
+
+function isHeldAtLnd(invoice: LndInvoice): boolean {
+  const { state, amt_paid_msat, value_msat } = invoice;
+  return isHold(invoice) && state === 'ACCEPTED' && amt_paid_msat >= value_msat;
+}
+
+function invoiceOutcome(
+  invoice: LndInvoice,
+  expiresAtMs: number | null,
+  nowMs: number,
+): Pick<Payment, 'status' | 'statusMsg' | 'finalizedAtMs'> {
+  const { state, settle_date, htlcs } = invoice;
+  switch (state) {
+    case 'SETTLED':
+      return {
+        status: 'completed',
+        statusMsg: 'completed',
+        finalizedAtMs: Math.min(settle_date * 1000, nowMs),
+      };
+    case 'CANCELED': {
+      // LND cancels expired invoices as well, and states neither when nor why. What it held did not expire.
+      const wasHeld = isHold(invoice) && htlcs.length > 0;
+      const expired = !wasHeld && expiresAtMs !== null && nowMs >= expiresAtMs;
+      return {
+        status: 'failed',
+        statusMsg: expired ? 'expired' : 'canceled',
+        finalizedAtMs: expired ? expiresAtMs : nowMs,
+      };
+    }
+    default: {
+      const statusMsg = isHeldAtLnd(invoice) ? HELD : 'invoice generated';
+      return { status: 'pending', statusMsg, finalizedAtMs: null };
+    }
+  }
+}
+
+/**
+ * Returns the outbound payment. LND's `status` alone decides, because LND may give a failure reason beside any status.
+ */
+export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
+  const createdAtMs = Number(payment.creation_time_ns / NS_PER_MS);
+  const resolvedNs = payment.htlcs.reduce(
+    (latest, { resolve_time_ns }) => (resolve_time_ns > latest ? resolve_time_ns : latest),
+    0n,
+  );
+  const endedAtMs = resolvedNs === 0n ? nowMs : Math.min(Number(resolvedNs / NS_PER_MS), nowMs);
+  const { status, statusMsg } = outboundStatus(payment);
+  const invoice = payment.payment_request || null;
+  return {
+    ...blankPayment({
+      index: paymentIndex(createdAtMs, paymentId('ln', payment.payment_hash)),
+      rail: invoice === null ? 'spontaneous' : 'invoice',
+      direction: 'outbound',
+      status,
+      statusMsg,
+      createdAtMs,
+      updatedAtMs: status === 'pending' ? createdAtMs : endedAtMs,
+    }),
+    hash: payment.payment_hash,
+    preimage: status === 'completed' ? payment.payment_preimage : null,
+    amountMsat: payment.value_msat,
+    feesMsat: status === 'failed' ? 0n : feesMsat(payment),
+    invoice,
+    expiresAtMs: invoice === null ? null : encodedExpiryMs(invoice),
+    finalizedAtMs: status === 'pending' ? null : endedAtMs,
+  };
+}
+
+/**
+ * What the payment costs beyond its amount. An LND with native SQL says 0 in a list without hops, where it leaves out
+ * what each hop takes, but not what the routes carry in all.
+ */
+function feesMsat({ fee_msat, value_msat, htlcs }: LndPayment): bigint {
+  if (fee_msat !== 0n) return fee_msat;
+  const carriedMsat = htlcs
+    .filter(({ status }) => status === 'SUCCEEDED')
+    .reduce((sum, { route }) => sum + (route?.total_amt_msat ?? 0n), 0n);
+  return carriedMsat > value_msat ? carriedMsat - value_msat : 0n;
+}
+
+function outboundStatus(payment: LndPayment): Pick<Payment, 'status' | 'statusMsg'> {
+  if (payment.status === 'SUCCEEDED') return { status: 'completed', statusMsg: 'completed' };
+  if (payment.status !== 'FAILED') return { status: 'pending', statusMsg: 'pending' };
+  return { status: 'failed', statusMsg: FAILURES[payment.failure_reason] ?? 'failed' };
+}
+
+/**
+ * Returns the payments of a transaction: one for each output by which others paid the wallet, or the one payment that
+ * the wallet sent, or what it paid miners for moving its own coins. There are none for transactions of channels.
+ */
+export function transactionPayments(transaction: LndTransaction, nowMs: number): Payment[] {
+  const { previous_outpoints, label } = transaction;
+  const sent = previous_outpoints.some(({ is_our_output }) => is_our_output);
+  if (sent && sentSatOf(transaction) <= 0n && !isSendLabel(label)) {
+    return miningFee(transaction, nowMs);
+  }
+  if (OWN_LABEL.test(label)) return [];
+  return sent ? onchainSend(transaction, nowMs) : onchainReceipts(transaction, nowMs);
+}
+
+/** What left the wallet besides the fee. The fee is 0 where a coin is not the wallet's. */
+function sentSatOf({ amount, total_fees }: LndTransaction): bigint {
+  return -amount - total_fees;
+}
+
+/**
+ * What the wallet paid miners for a transaction that pays nobody else, such as the child of a fee bump
+ * (docs/decisions.md 158). Nothing where a coin of it is not the wallet's, and before a block has it: LND's sweeper
+ * replaces its children, by others of other coins too.
+ */
+function miningFee(transaction: LndTransaction, nowMs: number): Payment[] {
+  const { num_confirmations, total_fees, previous_outpoints } = transaction;
+  const [txid = '', vout] = previous_outpoints[0]?.outpoint.split(':') ?? [];
+  if (num_confirmations <= 0 || total_fees <= 0n) return [];
+  if (!previous_outpoints.every(({ is_our_output }) => is_our_output)) return [];
+  const { required, details } = onchainFacts(transaction, nowMs);
+  return [
+    {
+      ...blankPayment({
+        ...required,
+        index: paymentIndex(required.createdAtMs, miningFeeId(txid, Number(vout))),
+        direction: 'info',
+      }),
+      ...details,
+      amountMsat: 0n,
+      feesMsat: total_fees * MSAT_PER_SAT,
+    },
+  ];
+}
+
+/** Coins that the wallet sends to itself are a payment only where a client asked for it, which the label says. */
+function onchainSend(transaction: LndTransaction, nowMs: number): Payment[] {
+  const { total_fees, tx_hash, label } = transaction;
+  const sentSat = sentSatOf(transaction);
+  const clientPaymentId = sentId(label);
+  const foreign = transaction.output_details.find(({ is_our_address }) => !is_our_address);
+  const common = onchainFacts(transaction, nowMs);
+  return [
+    {
+      ...blankPayment({
+        ...common.required,
+        index: paymentIndex(
+          common.required.createdAtMs,
+          paymentId('os', clientPaymentId ?? tx_hash),
+        ),
+        direction: 'outbound',
+      }),
+      ...common.details,
+      amountMsat: sentSat > 0n ? sentSat * MSAT_PER_SAT : null,
+      feesMsat: total_fees * MSAT_PER_SAT,
+      address: foreign?.address || null,
+    },
+  ];
+}
+
+function onchainReceipts(transaction: LndTransaction, nowMs: number): Payment[] {
+  const common = onchainFacts(transaction, nowMs);
+  return transaction.output_details
+    .filter(({ is_our_address }) => is_our_address)
+    .map(({ output_index, amount, address }) => ({
+      ...blankPayment({
+        ...common.required,
+        index: paymentIndex(
+          common.required.createdAtMs,
+          receiveId(transaction.tx_hash, output_index),
+        ),
+        direction: 'inbound',
+      }),
+      ...common.details,
+      amountMsat: amount * MSAT_PER_SAT,
+      address,
+    }));
+}
+
+/**
+ * Returns the fields that all payments of a transaction share. LND changes the time at the first block; the journal
+ * keeps the first one.
+ */
+function onchainFacts(transaction: LndTransaction, nowMs: number) {
+  const final = transaction.num_confirmations >= FINAL_CONFIRMATIONS;
+  const createdAtMs = Math.min(transaction.time_stamp * 1000, nowMs);
+  return {
+    required: {
+      rail: 'onchain',
+      status: final ? 'completed' : 'pending',
+      statusMsg: final ? 'completed' : 'broadcasted',
+      createdAtMs,
+      updatedAtMs: final ? nowMs : createdAtMs,
+    },
+    details: {
+      txid: transaction.tx_hash,
+      tx: readTransaction(transaction.raw_tx_hex),
+      finalizedAtMs: final ? nowMs : null,
+    },
+  } as const;
+}
+
+/** Reads a transaction; null for bytes that cannot be read, so that the payment is still shown. */
+function readTransaction(rawHex: string): TransactionJson | null {
+  try {
+    return transactionJsonOf(hex.decode(rawHex));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,15 @@
+import type { Payment } from '../../../model/payment.ts';
+import type { Observation } from '../../node-observations.ts';
+
+/**
+ * An observation under the index and creation time that the wallet gave the send, and with its amount while the node
+ * shows none.
+ */
+export function asBegun(
+  seen: Observation,
+  begun: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat'>,
+): Observation {
+  const { index, createdAtMs } = begun;
+  const amountMsat = seen.payment.amountMsat ?? begun.amountMsat;
+  return { ...seen, payment: { ...seen.payment, index, createdAtMs, amountMsat } };
+}

@@ -1,0 +1,54 @@
+import { hex } from '@scure/base';
+import { blankPayment, type Payment, type Priority } from '../../../model/payment.ts';
+import { transactionJsonOf } from '../../../model/transaction.ts';
+import type { Observation, SignedSend } from '../../node.ts';
+
+/** Confirmations after which an on-chain payment is final (docs/api.md, Payment status). */
+export const FINAL_CONFIRMATIONS = 6;
+
+/** Blocks within which a transaction of each priority should be confirmed (docs/api.md, Payment). */
+export const TARGET_BLOCKS: Readonly<Record<Priority, number>> = {
+  high: 1,
+  normal: 3,
+  background: 72,
+};
+/** Blocks within which the funding or closing transaction of a channel should be confirmed. */
+export const CHANNEL_BLOCKS = 6;
+
+/** What the wallet knows of an on-chain send before the node tells of it. */
+export type BegunSend = Pick<
+  Payment,
+  'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'
+>;
+
+/** The observation of a send that its signed bytes give, once they are published. */
+export function publishedSend(command: BegunSend, signed: SignedSend): Observation {
+  return {
+    payment: {
+      ...blankSend(command, signed.txid),
+      feesMsat: BigInt(signed.feeMsat),
+      tx: transactionJsonOf(hex.decode(signed.txHex)),
+    },
+    attempt: null,
+  };
+}
+
+/** A pending send of which only the transaction's id is known. */
+export function blankSend(asked: BegunSend, txid: string): Payment {
+  const { index, createdAtMs, amountMsat, address, priority } = asked;
+  return {
+    ...blankPayment({
+      index,
+      rail: 'onchain',
+      direction: 'outbound',
+      status: 'pending',
+      statusMsg: 'broadcasted',
+      createdAtMs,
+      updatedAtMs: createdAtMs,
+    }),
+    txid,
+    amountMsat,
+    address,
+    priority,
+  };
+}

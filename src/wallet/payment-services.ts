@@ -1,9 +1,0 @@
-import type { HumanBitcoinName } from '../codecs/human-bitcoin-address.ts';
-import type { LnurlClient } from '../net/lnurl.ts';
-
-/** The services outside that payment strings name, reached by the guarded fetch (docs/decisions.md 74). */
-export interface PaymentServices {
-  readonly lnurl: LnurlClient;
-  /** Resolves a Human Bitcoin Address to the BIP 321 URI of its record (BIP 353). Throws errors 107 and 113. */
-  readonly resolveName: (name: HumanBitcoinName) => Promise<string>;
-}

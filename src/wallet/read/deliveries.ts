@@ -1,0 +1,43 @@
+import type { AttemptJson, DeliveryJson } from '../../model/delivery.ts';
+import { ApiError } from '../../model/errors.ts';
+import type { AttemptQuery, DeliveryQuery } from '../../store/ports.ts';
+import type { Session } from '../session/session.ts';
+
+/** Returns the webhook deliveries of the wallet, newest first (docs/api.md, Delivery). */
+export function deliveriesOf(
+  session: Session,
+  query: Omit<DeliveryQuery, 'walletId'>,
+): Promise<DeliveryJson[]> {
+  return session.store.outbox.list({ ...query, walletId: session.userPk });
+}
+
+/** Returns attempts of the wallet's deliveries, in the order in which they ended (docs/api.md, Attempt). */
+export function attemptsOf(
+  session: Session,
+  query: Omit<AttemptQuery, 'walletId'>,
+): Promise<AttemptJson[]> {
+  return session.store.outbox.attempts({ ...query, walletId: session.userPk });
+}
+
+/** The deliveries to send again: of one webhook-id, or all since a time; to one endpoint, or to all (null). */
+interface Redelivered {
+  readonly id: string | null;
+  readonly sinceMs: number;
+  readonly endpoint: string | null;
+}
+
+/**
+ * Makes deliveries due again, with all attempts left. Returns how many. Throws `notFound` (error 107) for an id that is
+ * not in the wallet's log, or only with endpoints that are deleted.
+ */
+export async function redeliver(
+  session: Session,
+  { id, sinceMs, endpoint }: Redelivered,
+  nowMs: number,
+): Promise<number> {
+  const which = id === null ? { sinceMs } : { id };
+  const { userPk, store } = session;
+  const count = await store.outbox.redeliver({ walletId: userPk, nowMs, endpoint, ...which });
+  if (id !== null && count === 0) throw new ApiError('notFound', 'Delivery not found');
+  return count;
+}

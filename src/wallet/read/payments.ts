@@ -1,0 +1,88 @@
+import { ApiError } from '../../model/errors.ts';
+import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
+import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+import type { CacheQuery } from '../../store/ports.ts';
+import type { Session } from '../session/session.ts';
+import { paymentNotFound, waitForFinal } from './wait.ts';
+
+/** Returns the JSON of one payment, as answers carry it, in its newest state. Throws `notFound` (error 107). */
+export async function paymentJsonOf(session: Session, index: PaymentIndex): Promise<string> {
+  const cached = await session.store.cache.get(session.userPk, index);
+  // A final payment does not change, so the cached JSON is up to date.
+  if (cached?.final) return cached.json;
+  return JSON.stringify(encodePayment(await paymentOf(session, index)));
+}
+
+/** Returns one payment in its newest state; null when there is none. */
+export function findPayment(session: Session, index: PaymentIndex): Promise<Payment | null> {
+  return session.history.payment(index);
+}
+
+/** {@link findPayment} that throws `notFound` (error 107) when there is none. */
+export async function paymentOf(session: Session, index: PaymentIndex): Promise<Payment> {
+  const payment = await findPayment(session, index);
+  if (payment === null) throw paymentNotFound();
+  return payment;
+}
+
+/**
+ * Returns a page of the cache as the JSON of answers, and the index after which the next page begins; null at the end
+ * (docs/decisions.md 88).
+ */
+export function cachedPayments(
+  session: Session,
+  query: CacheQuery,
+): Promise<{ json: string[]; nextIndex: PaymentIndex | null }> {
+  return session.store.cache.list(session.userPk, query);
+}
+
+/**
+ * Empties the cache. The node keeps everything. It waits for a sync that is under way, and for a wait that stores its
+ * update, whose cursor would otherwise pass what was cleared.
+ */
+export function clearCache({ locks, store, userPk }: Session): Promise<void> {
+  return locks.run('sync', () => locks.run('clear', () => store.cache.clear(userPk)));
+}
+
+/** Waits until the payment is final, and stores it in the cache (docs/decisions.md 88). */
+export async function waitAndCache(
+  session: Session,
+  index: PaymentIndex,
+  signal: AbortSignal,
+): Promise<Payment> {
+  const payment = await waitForFinal(session, index, signal);
+  await session.store.cache.apply(session.userPk, [payment], null);
+  return payment;
+}
+
+/**
+ * Payments in the order of their updates, after the update `after`; null begins with the first (docs/decisions.md 25).
+ */
+export function updatedPayments(
+  session: Session,
+  after: UpdatedIndex | null,
+  limit: number,
+): Promise<Payment[]> {
+  return session.history.updatedAfter(after, limit);
+}
+
+/** Returns the newest update of the wallet; null when there is none. */
+export function newestUpdate(session: Session): Promise<UpdatedIndex | null> {
+  return session.history.tip();
+}
+
+/**
+ * Cancels a pending inbound invoice, which can then no longer be paid (docs/decisions.md 28). A failed payment stays as
+ * it is. For every other payment it throws `refused` (error 106), and `notFound` (error 107) when there is none.
+ */
+export async function cancelPayment(session: Session, index: PaymentIndex): Promise<void> {
+  const payment = await paymentOf(session, index);
+  if (payment.status === 'failed') return;
+  if (isFinal(payment) || payment.direction !== 'inbound') {
+    throw new ApiError(
+      'refused',
+      'Only a pending inbound invoice can be canceled; this payment is completed or on its way.',
+    );
+  }
+  await session.node.cancelInvoice(index);
+}

@@ -1,0 +1,99 @@
+import { hex } from '@scure/base';
+import { type Bolt12Invoice, decodeInvoice } from '../../codecs/bolt12/index.ts';
+import { createPayerProof, isDisclosableType } from '../../codecs/payer-proof/index.ts';
+import { type ApiError, refused, rejected } from '../../model/errors.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { NodeProofMaterial, NodeWholeProofs } from '../../nodes/node.ts';
+import { maySee } from '../session/paid-by-another.ts';
+import { nodeGroup, type Session } from '../session/session.ts';
+import { paymentNotFound } from './wait.ts';
+import { checkedWholeProof } from './whole-proof.ts';
+
+/** A payer proof to create. */
+export interface ProofRequest {
+  readonly index: PaymentIndex;
+  /** TLV types to disclose if the invoice has them. */
+  readonly types: readonly number[];
+  /** TLV types that must be disclosed, or the request fails. */
+  readonly additionalTypes: readonly number[];
+  readonly note: string | null;
+}
+
+/**
+ * Creates a payer proof that the wallet paid an offer (docs/decisions.md 101). Throws errors 7, 106, 107 and 110. What
+ * the caller may not see is not there for it (docs/decisions.md 175).
+ */
+export async function createProof(session: Session, request: ProofRequest): Promise<string> {
+  const proofs = nodeGroup(session, 'proofs');
+  if (!(await maySee(session, request.index))) throw paymentNotFound();
+  return proofs.kind === 'material'
+    ? fromMaterial(session, proofs, request)
+    : madeByNode(session, proofs, request);
+}
+
+async function fromMaterial(
+  session: Session,
+  proofs: NodeProofMaterial,
+  request: ProofRequest,
+): Promise<string> {
+  const material = await proofs.proofMaterial(request.index);
+  if (material === null) {
+    if ((await session.history.payment(request.index)) === null) throw paymentNotFound();
+    throw unprovable();
+  }
+  const invoice = decodeInvoice(material.invoiceTlv);
+  return createPayerProof({
+    invoice,
+    preimage: hex.decode(material.preimage),
+    payerSecretKey: material.payerSecretKey,
+    disclose: { types: chosenTypes(invoice, request) },
+    ...(request.note === null ? {} : { note: request.note }),
+  });
+}
+
+async function madeByNode(
+  session: Session,
+  proofs: NodeWholeProofs,
+  request: ProofRequest,
+): Promise<string> {
+  const { index, note } = request;
+  const payment = await session.history.payment(index);
+  if (payment === null) throw paymentNotFound();
+  const { rail, direction, status } = payment;
+  if (rail !== 'offer' || direction !== 'outbound' || status !== 'completed') throw unprovable();
+  const text = await session.store.spends.fetchedInvoice(session.userPk, index);
+  if (text === null) {
+    throw refused(
+      'The invoice of this payment is not stored here, so it cannot be proven: only offers that were paid through this sidecar can.',
+    );
+  }
+  const invoice = decodeInvoice(text);
+  const types = chosenTypes(invoice, request);
+  const { kind } = session.node.descriptor;
+  return checkedWholeProof(await proofs.createProof({ invoice, types, note }), {
+    invoice,
+    types,
+    note,
+    node: kind,
+  });
+}
+
+/** The types to show that the invoice has. Throws error 7 for an additional one that cannot be shown. */
+function chosenTypes(
+  { records }: Bolt12Invoice,
+  { types, additionalTypes }: ProofRequest,
+): number[] {
+  const present = new Set(records.map(({ type }) => type));
+  for (const type of additionalTypes) {
+    if (isDisclosableType(BigInt(type)) && present.has(BigInt(type))) continue;
+    throw rejected(
+      'disclosures.additional_disclosures',
+      `type ${type} cannot be disclosed: the invoice has no such field, or it must stay secret`,
+    );
+  }
+  return [...new Set([...types, ...additionalTypes])].filter((type) => present.has(BigInt(type)));
+}
+
+function unprovable(): ApiError {
+  return refused('Only a completed outbound offer payment can be proven: check the index.');
+}

@@ -1,0 +1,29 @@
+import { elapsedMs } from '../../lib/clock.ts';
+import { updatedIndexOf } from '../../model/payment.ts';
+import type { Session } from '../session/session.ts';
+import { PageSize } from './sync-pages.ts';
+
+/**
+ * Stores what is new or updated since the last sync in the cache (docs/decisions.md 88). Returns how many payments are
+ * new and how many have changed. A wallet has one sync at a time, so that the counts of two callers add up to what
+ * changed, and the cache is not cleared meanwhile.
+ */
+export function syncPayments(session: Session): Promise<{ numNew: number; numUpdated: number }> {
+  const { cache } = session.store;
+  return session.locks.run('sync', async () => {
+    let [numNew, numUpdated] = [0, 0];
+    const start = await cache.cursor(session.userPk);
+    const size = new PageSize();
+    const readFrom = session.node.history ? 'node' : 'journal';
+    for await (const page of session.history.pagesAfter(start, size)) {
+      const startedMs = elapsedMs();
+      const last = page.at(-1);
+      const cursor = last ? updatedIndexOf(last) : null;
+      const counts = await cache.apply(session.userPk, page, cursor, readFrom);
+      numNew += counts.numNew;
+      numUpdated += counts.numUpdated;
+      size.took(page.length, elapsedMs() - startedMs);
+    }
+    return { numNew, numUpdated };
+  });
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { base64, hex } from '@scure/base';
+import type { WebhookEvent } from '../../model/delivery.ts';
+import { ApiError, refused, rejected } from '../../model/errors.ts';
+import { CONFIGURED_ENDPOINT, MOST_ENDPOINTS } from '../../model/webhook-endpoint.ts';
+import type { EndpointRecord } from '../../store/ports.ts';
+import type { Session } from '../session/session.ts';
+
+/** The length of a secret that is drawn, in bytes; 24 to 64 are allowed (docs/decisions.md 93). */
+const SECRET_BYTES = 32;
+
+/** An endpoint to make. */
+interface NewEndpoint {
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  readonly description: string | null;
+  /** Base64 without prefix; null draws one. */
+  readonly secret: string | null;
+  /** After how many seconds it is deleted unless it is renewed; null: never. */
+  readonly leaseSecs: number | null;
+}
+
+/**
+ * Makes an endpoint of the wallet (docs/decisions.md 126). Throws `rejected` (error 7) where a client gives it no end,
+ * since it would go on when that client is revoked (docs/decisions.md 162), and `refused` (error 106) where the wallet
+ * has the most that it may have.
+ */
+export async function addEndpoint(
+  { userPk, store, isOwner }: Session,
+  { url, events, description, secret, leaseSecs }: NewEndpoint,
+  nowMs: number,
+): Promise<EndpointRecord> {
+  if (leaseSecs === null && !isOwner) {
+    throw rejected(
+      'lease_secs',
+      "is required of a client, which must renew its endpoint: only the wallet's owner makes one without an end",
+    );
+  }
+  const endpoint: EndpointRecord = {
+    id: `ep_${hex.encode(randomBytes(16))}`,
+    walletId: userPk,
+    url,
+    events: [...new Set(events)],
+    description,
+    secret: secret ?? base64.encode(randomBytes(SECRET_BYTES)),
+    createdAtMs: nowMs,
+    expiresAtMs: leaseSecs === null ? null : nowMs + leaseSecs * 1000,
+  };
+  if (await store.webhookEndpoints.add(endpoint, MOST_ENDPOINTS)) return endpoint;
+  throw refused(
+    `This wallet has ${MOST_ENDPOINTS} webhook endpoints, and may not have more: delete one that is not used.`,
+  );
+}
+
+/** Returns the wallet's endpoints, oldest first, without the configured one. */
+export function listEndpoints({ userPk, store }: Session): Promise<EndpointRecord[]> {
+  return store.webhookEndpoints.list(userPk);
+}
+
+/**
+ * Deletes an endpoint with its secret, and cancels what is pending for it. Returns how many deliveries that were.
+ * Throws `notFound` (error 107) where the wallet has no such endpoint, and `rejected` for the configured one.
+ */
+export async function removeEndpoint({ userPk, store }: Session, id: string): Promise<number> {
+  requireStored(id, 'deleted');
+  const canceled = await store.webhookEndpoints.remove(userPk, id);
+  if (canceled === null) throw endpointNotFound();
+  return canceled;
+}
+
+/**
+ * Keeps an endpoint for that many seconds from now on; one that was made without an end stays so. Throws as
+ * {@link removeEndpoint} does.
+ */
+export async function renewEndpoint(
+  { userPk, store }: Session,
+  { id, leaseSecs }: { readonly id: string; readonly leaseSecs: number },
+  nowMs: number,
+): Promise<EndpointRecord> {
+  requireStored(id, 'renewed');
+  const expiresAtMs = nowMs + leaseSecs * 1000;
+  const renewed = await store.webhookEndpoints.renew(userPk, id, { nowMs, expiresAtMs });
+  if (renewed === null) throw endpointNotFound();
+  return renewed;
+}
+
+/** Throws `notFound` unless the wallet has the endpoint. The configured one belongs to every wallet. */
+export async function requireEndpoint({ userPk, store }: Session, id: string): Promise<void> {
+  if (id === CONFIGURED_ENDPOINT) return;
+  const endpoint = await store.webhookEndpoints.find(id);
+  if (endpoint?.walletId !== userPk) throw endpointNotFound();
+}
+
+/** Returns the error 107 of an endpoint that is not there. */
+export function endpointNotFound(): ApiError {
+  return new ApiError('notFound', 'Webhook endpoint not found');
+}
+
+function requireStored(id: string, verb: 'deleted' | 'renewed'): void {
+  if (id !== CONFIGURED_ENDPOINT) return;
+  throw rejected(
+    'id',
+    `the endpoint of --webhook-url cannot be ${verb} here: change the setting and start the sidecar again`,
+  );
+}

@@ -1,0 +1,132 @@
+import { formatAmountMsat } from '../../model/amount.ts';
+import { internalUnlessApi, refused, rejected } from '../../model/errors.ts';
+import { isFinal, type Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { LnurlWithdrawRequest } from '../../net/lnurl.ts';
+import { isServiceNotAsked, isServiceRefusal } from '../../net/service-error.ts';
+import { readLnurl } from '../pay/lnurl.ts';
+import { waitForFinal } from '../read/wait.ts';
+import type { EffectNames } from '../session/effect-names.ts';
+import type { Session } from '../session/session.ts';
+import { tellingSent } from '../session/telling-sent.ts';
+import type { PaymentServices } from '../strings/payment-services.ts';
+import { issueInvoice, NO_PARTNER } from './receive.ts';
+
+/** How long a withdrawal's invoice can be paid, in seconds. */
+const WITHDRAWAL_EXPIRATION_SECS = 3600;
+
+/** A request to withdraw from an LNURL-withdraw service (LUD-03). */
+export interface WithdrawalRequest {
+  readonly lnurl: string;
+  /** The amount in millisatoshis; null is the most that the service allows. */
+  readonly amountMsat: bigint | null;
+  readonly description: string | null;
+  readonly personalNote: string | null;
+}
+
+/**
+ * Withdraws and waits for the money. Returns the finalized inbound payment. The service's terms and the invoice are
+ * stored in the key's row before the invoice is handed over, so that a repeat hands over the same invoice
+ * (docs/decisions.md 54). Errors carry `data.sent`, which is `"unknown"` when the service may still pay.
+ */
+export function withdrawLnurl(
+  session: Session,
+  request: WithdrawalRequest,
+  services: PaymentServices,
+  effects: WithdrawalEffects,
+): Promise<Payment> {
+  const handedOverBefore = effects.names.earlier('handed over') !== null;
+  return tellingSent(handedOverBefore ? 'unknown' : 'no', async () => {
+    const terms = await keptTerms(request, services, effects);
+    const { payment, invoice } = await issueInvoice(
+      session,
+      {
+        expirationSecs: WITHDRAWAL_EXPIRATION_SECS,
+        amountMsat: BigInt(terms.amountMsat),
+        description: terms.description,
+        descriptionHash: null,
+        personalNote: request.personalNote,
+        ...NO_PARTNER,
+      },
+      effects.names,
+    );
+    const known = await session.history.payment(payment.index);
+    if (known && isFinal(known)) return known;
+    await effects.names.kept('handed over', async () => 'yes', payment.index);
+    const handOver = () => services.lnurl.submitWithdraw(terms, invoice, effects);
+    return received(session, payment.index, handOver, { ...effects, handedOverBefore });
+  });
+}
+
+/** What a withdrawal's effects outside are named, and what ends it. */
+interface WithdrawalEffects {
+  readonly names: EffectNames;
+  readonly signal: AbortSignal;
+}
+
+/** Hands the invoice over, and waits until it is paid. */
+async function received(
+  session: Session,
+  index: PaymentIndex,
+  handOver: () => Promise<void>,
+  { names, signal, handedOverBefore }: WithdrawalEffects & { readonly handedOverBefore: boolean },
+): Promise<Payment> {
+  try {
+    await handOver();
+    return await waitForFinal(session, index, signal);
+  } catch (error) {
+    // Only an ERROR to the first request, or a request that never left, proves that the service will not pay.
+    const isOver = isServiceRefusal(error) || isServiceNotAsked(error);
+    if (!isOver || handedOverBefore) {
+      throw internalUnlessApi(error).with({ sent: 'unknown', index });
+    }
+    await session.node.cancelInvoice(index);
+    await names.forget();
+    throw error;
+  }
+}
+
+/** The service's terms as they are stored, in JSON. */
+interface WithdrawalTerms {
+  readonly callback: string;
+  readonly k1: string;
+  readonly amountMsat: string;
+  readonly description: string | null;
+}
+
+/** The service's terms, as an earlier run of the request stored them or as the service tells them now. */
+async function keptTerms(
+  request: WithdrawalRequest,
+  services: PaymentServices,
+  { names, signal }: WithdrawalEffects,
+): Promise<WithdrawalTerms> {
+  const asked = async () => JSON.stringify(await termsOf(request, services, signal));
+  return JSON.parse(await names.kept('withdrawal', asked));
+}
+
+async function termsOf(
+  request: WithdrawalRequest,
+  services: PaymentServices,
+  signal: AbortSignal,
+): Promise<WithdrawalTerms> {
+  const wanted = 'an LNURL for withdrawing (lnurl1... or lnurlw://...)';
+  const found = await services.lnurl.discover(readLnurl(request.lnurl, wanted).url, { signal });
+  if (found.tag !== 'withdrawRequest') {
+    throw refused('This LNURL is for paying: use pay or pay_lnurl.');
+  }
+  const amountMsat = request.amountMsat ?? found.maxWithdrawableMsat;
+  requireWithin(found, amountMsat);
+  return {
+    callback: found.callback,
+    k1: found.k1,
+    amountMsat: amountMsat.toString(),
+    description: request.description ?? found.defaultDescription,
+  };
+}
+
+function requireWithin(found: LnurlWithdrawRequest, amountMsat: bigint): void {
+  const { minWithdrawableMsat, maxWithdrawableMsat } = found;
+  if (amountMsat >= minWithdrawableMsat && amountMsat <= maxWithdrawableMsat) return;
+  const [least, most] = [minWithdrawableMsat, maxWithdrawableMsat].map(formatAmountMsat);
+  throw rejected('amount', `must be from ${least} to ${most} sats, the limits of the service`);
+}

@@ -1,0 +1,74 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { IdempotencyStore, KeyScope, StoreIdentity } from '../../store/ports.ts';
+
+/**
+ * The names of a request's effects outside, fixed before they are caused. With an Idempotency-Key a repeat gets the
+ * same names, and goes on with the same invoice, client, channel or payment (docs/decisions.md 52). Without a key they
+ * are random.
+ */
+export interface EffectNames {
+  /** Whether a repeat of the request gets the same names. */
+  readonly isKeyed: boolean;
+  /**
+   * 32 bytes for that purpose, the same for every repeat of the request. They cannot be computed without both this
+   * store and the caller's credential.
+   */
+  bytes(purpose: string): Uint8Array;
+  /** The value that an earlier run of the request stored for that purpose, or null. */
+  earlier(purpose: string): string | null;
+  /**
+   * Draws a value once and stores it in the key's row before it resolves; a repeat gets the stored value. `index` is
+   * the payment that the effect is about.
+   */
+  kept(purpose: string, draw: () => Promise<string>, index?: PaymentIndex): Promise<string>;
+  /** Deletes the stored values, where the effect certainly did not happen. */
+  forget(): Promise<void>;
+}
+
+/** The names of a request without a key. */
+export const randomNames: EffectNames = {
+  isKeyed: false,
+  bytes: () => new Uint8Array(randomBytes(32)),
+  earlier: () => null,
+  kept: async (_, draw) => draw(),
+  forget: async () => undefined,
+};
+
+/** Returns the names of a request with a key; `effect` is what an earlier run of it stored, as JSON. */
+export function keyedNames(
+  scope: KeyScope,
+  effect: string | null,
+  {
+    identity,
+    sealKey,
+    keys,
+  }: {
+    readonly identity: StoreIdentity;
+    /** The caller's key: a copy of the database alone must not give the names away. */
+    readonly sealKey: Uint8Array;
+    readonly keys: IdempotencyStore;
+  },
+): EffectNames {
+  const earlier: Readonly<Record<string, string>> = effect === null ? {} : JSON.parse(effect);
+  const kept: Record<string, string> = { ...earlier };
+  return {
+    isKeyed: true,
+    bytes: (purpose) =>
+      new Uint8Array(
+        createHmac('sha256', Buffer.concat([identity.secret, sealKey]))
+          .update(JSON.stringify([scope.walletId, scope.caller, scope.key, purpose]))
+          .digest(),
+      ),
+    earlier: (purpose) => earlier[purpose] ?? null,
+    async kept(purpose, draw, index) {
+      const known = kept[purpose];
+      if (known !== undefined) return known;
+      const drawn = await draw();
+      kept[purpose] = drawn;
+      await keys.name(scope, { json: JSON.stringify(kept), index: index ?? null });
+      return drawn;
+    },
+    forget: () => keys.unname(scope),
+  };
+}

@@ -7,6 +7,7 @@ import {
   parseAmountMsat,
 } from './amount.ts';
 import {
+  createdAtOfIndex,
   idOfIndex,
   type PaymentId,
   type PaymentIndex,
@@ -189,15 +190,18 @@ export interface Payment {
   readonly updatedAtMs: number;
 }
 
-/** Makes a payment with the required fields, its rail as its kind, fees of zero, and null in all other fields. */
-export function blankPayment(
-  required: Pick<
-    Payment,
-    'index' | 'rail' | 'direction' | 'status' | 'statusMsg' | 'createdAtMs' | 'updatedAtMs'
-  >,
-): Payment {
+/** The fields that say what a payment is, and any others. */
+export type NewPayment = Pick<Payment, 'index' | 'rail' | 'direction' | 'status' | 'statusMsg'> &
+  Partial<Payment>;
+
+/**
+ * Makes a payment with the given fields. Where they are not given, its rail is its kind, its creation is the time in its
+ * index, its last update its creation, fees are zero, and all other fields null.
+ */
+export function blankPayment(given: NewPayment): Payment {
+  const createdAtMs = given.createdAtMs ?? createdAtOfIndex(given.index);
   return {
-    kind: required.rail,
+    kind: given.rail,
     hash: null,
     preimage: null,
     offerId: null,
@@ -217,7 +221,9 @@ export function blankPayment(
     priority: null,
     expiresAtMs: null,
     finalizedAtMs: null,
-    ...required,
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+    ...given,
   };
 }
 

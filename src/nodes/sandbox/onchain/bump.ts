@@ -1,7 +1,6 @@
 import { dustLimitSat } from '../../../codecs/dust.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import { blankPayment } from '../../../model/payment.ts';
 import { miningFeeId, paymentIndex } from '../../../model/payment-index.ts';
 import type { BumpFeeCommand } from '../../node.ts';
 import { tipHeight } from '../chain/blocks.ts';
@@ -74,15 +73,11 @@ function recordFee(
   const { transaction, change, feeMsat } = child;
   const nowMs = world.clock.now();
   const { index } = insertPayment(world, userPk, {
-    ...blankPayment({
-      index: paymentIndex(nowMs, miningFeeId(change.txid, change.vout)),
-      rail: 'onchain',
-      direction: 'info',
-      status: 'pending',
-      statusMsg: 'broadcasted',
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    }),
+    index: paymentIndex(nowMs, miningFeeId(change.txid, change.vout)),
+    rail: 'onchain',
+    direction: 'info',
+    status: 'pending',
+    statusMsg: 'broadcasted',
     txid: transaction.txid,
     tx: transaction.json,
     amountMsat: 0n,

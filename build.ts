@@ -10,7 +10,7 @@ import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
 import { BINARIES } from './packaging/platforms.ts';
 import { makeRelease } from './packaging/release.ts';
 import { releaseKey } from './packaging/release-key.ts';
-import { manPage } from './tools/man-page.ts';
+import { writeClients } from './tools/write-clients.ts';
 
 const OUT = 'dist';
 const RELEASE = join(OUT, 'release');
@@ -38,10 +38,13 @@ const commit = await commitOf('.');
 const key = signs ? await keyOfRelease().catch(refuse) : null;
 const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
+await writeClients();
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
 if (force || !(await isFresh(BINARY, INPUTS)) || !(await namesCommit(BINARY)))
   await compile(BINARY);
 if (force || !(await isFresh(MAN_PAGE, MAN_PAGE_INPUTS))) {
+  // The command line imports the client, whose files were not there before this build.
+  const { manPage } = await import('./tools/man-page.ts');
   await writeFile(MAN_PAGE, manPage(packageJson.version));
   console.log(`built ${MAN_PAGE}`);
 }

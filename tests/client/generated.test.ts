@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { WalletSidecar } from '../../src/client/index.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { clientSources } from '../../tools/generate-client.ts';
+import { OPENAPI_FILE, openApiText } from '../../tools/generate-openapi.ts';
 
 test('the generated files of the client are those of the routes: `npm run generate` after a change', async () => {
   for (const [name, text] of Object.entries(await clientSources())) {
     const path = join(import.meta.dir, '..', '..', 'src', 'client', 'generated', name);
     expect(`${name}\n${await Bun.file(path).text()}`).toBe(`${name}\n${text}`);
   }
+});
+
+test('the description that git keeps is the one that is served: `npm run generate` after a change', async () => {
+  const kept = await Bun.file(join(import.meta.dir, '..', '..', OPENAPI_FILE)).text();
+  expect(kept).toBe(openApiText());
 });
 
 test('there is one method for each endpoint, and it calls that endpoint', async () => {

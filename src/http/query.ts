@@ -70,6 +70,4 @@ export const paymentStringInput = once(() => z.string().min(1).max(20_000));
 
 /** An input of the query that may be given in the body instead; see `agree`. */
 export const sameAsInBody = <T extends z.ZodType>(input: T) =>
-  input
-    .optional()
-    .meta({ description: 'The same as in the body. If both are given, they must be equal.' });
+  input.optional().describe('The same as in the body. If both are given, they must be equal.');

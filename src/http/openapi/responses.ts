@@ -21,16 +21,17 @@ const errorData = z.looseObject({
   issues: z
     .array(
       z.object({
-        path: z.string().meta({ description: 'The field; empty for the request as a whole.' }),
-        message: z.string().meta({ description: 'What is wrong with it.' }),
+        path: z.string().describe('The field; empty for the request as a whole.'),
+        message: z.string().describe('What is wrong with it.'),
       }),
     )
     .optional()
     .meta(only('rejected', 'what is wrong with the request.')),
-  sent: z.enum(['no', 'unknown']).optional().meta({
-    description: 'Whether anything may have been sent, where the request moves money.',
-  }),
-  index: z.string().optional().meta({ description: 'Index of the payment that was begun.' }),
+  sent: z
+    .enum(['no', 'unknown'])
+    .optional()
+    .describe('Whether anything may have been sent, where the request moves money.'),
+  index: z.string().optional().describe('Index of the payment that was begun.'),
   status: z
     .string()
     .optional()
@@ -55,9 +56,9 @@ const errorJson = z
     code: z
       .int()
       .meta({ description: 'Which error it is; the same in every version.', enum: CODES }),
-    msg: z.string().meta({ description: 'What happened, and what to do next.' }),
-    data: errorData.nullable().meta({ description: 'More about it; null where there is none.' }),
-    sensitive: z.boolean().meta({ description: 'Whether the message holds something secret.' }),
+    msg: z.string().describe('What happened, and what to do next.'),
+    data: errorData.nullable().describe('More about it; null where there is none.'),
+    sensitive: z.boolean().describe('Whether the message holds something secret.'),
   })
   .meta({ id: 'Error', description: 'The body of every error.' });
 

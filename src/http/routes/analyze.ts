@@ -41,8 +41,8 @@ export const analyzeRoutes = [
       }),
     response: () =>
       z.object({
-        payables: z.array(payableJson()).meta({ description: 'Ways to pay, the best first.' }),
-        claimables: z.array(claimableJson()).meta({ description: 'Money to withdraw.' }),
+        payables: z.array(payableJson()).describe('Ways to pay, the best first.'),
+        claimables: z.array(claimableJson()).describe('Money to withdraw.'),
       }),
     errors: ['notFound', 'serviceFailed', 'timeout', 'overCapacity'],
     example: {

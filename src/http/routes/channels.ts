@@ -20,7 +20,7 @@ export const channelRoutes = [
     summary: 'List Lightning channels',
     response: () =>
       z.object({
-        channels: z.array(channelJson()).meta({ description: 'The channels.' }),
+        channels: z.array(channelJson()).describe('The channels.'),
       }),
     errors: ['unsupported'],
     example: {
@@ -53,11 +53,12 @@ export const channelRoutes = [
     summary: 'Open a Lightning channel from on-chain funds',
     body: () =>
       z.object({
-        value: positiveAmountInput().meta({ description: 'The size of the channel in sats.' }),
-        user_channel_id: hexInput(16).optional().meta({
-          description:
+        value: positiveAmountInput().describe('The size of the channel in sats.'),
+        user_channel_id: hexInput(16)
+          .optional()
+          .describe(
             'Your id for the channel; the same id never opens a second channel. Random when omitted.',
-        }),
+          ),
         peer: channelPeerInput().optional().meta({
           description:
             'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
@@ -89,7 +90,7 @@ export const channelRoutes = [
       'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing a closed channel again does nothing, or is error 107 where the node does not know it any more.',
     body: () =>
       z.object({
-        channel_id: hexInput(32).meta({ description: 'The channel to close.' }),
+        channel_id: hexInput(32).describe('The channel to close.'),
         force: z.boolean().optional().meta({
           description:
             'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',

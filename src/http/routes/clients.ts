@@ -25,7 +25,7 @@ import { route } from '../route.ts';
 /** The start of the year 2100, for examples. */
 const TIME_TO_COME = 4_102_444_800_000;
 
-const clientPkInput = once(() => hexInput(32).meta({ description: "The client's public key." }));
+const clientPkInput = once(() => hexInput(32).describe("The client's public key."));
 
 const exampleClient = {
   client_pk: '108b8f4a58756f3966eea1fe86f6d76b761242011580d37be4a3ecebcda5eeb1',
@@ -50,24 +50,19 @@ const updateClientBody = once(() =>
     // A misspelled limit would be no limit, so unknown fields are rejected (docs/decisions.md 18).
     .strictObject({
       client_pk: clientPkInput(),
-      label: labelInput().optional().meta({ description: 'New label; not with `clear_label`.' }),
-      clear_label: z.boolean().default(false).meta({ description: 'Removes the label.' }),
+      label: labelInput().optional().describe('New label; not with `clear_label`.'),
+      clear_label: z.boolean().default(false).describe('Removes the label.'),
       expires_at: timestamp()
         .optional()
         .meta({
           description: 'New expiry, a future time in milliseconds; not with `clear_expiration`.',
           examples: [TIME_TO_COME],
         }),
-      clear_expiration: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'Makes the client never expire.' }),
-      scopes: scopesInput()
-        .optional()
-        .meta({ description: 'Scopes that replace the granted ones.' }),
+      clear_expiration: z.boolean().default(false).describe('Makes the client never expire.'),
+      scopes: scopesInput().optional().describe('Scopes that replace the granted ones.'),
       permissions: permissionsInput()
         .optional()
-        .meta({ description: 'Permissions that replace the granted ones.' }),
+        .describe('Permissions that replace the granted ones.'),
       budget: budgetInput().optional().meta({
         description: 'Budget that replaces the present one; not with `clear_budget`.',
         addition: true,
@@ -116,11 +111,11 @@ const clientAnswer = once(() => z.object({ client: clientInfoJson() }));
 
 const createdClient = once(() =>
   z.object({
-    client_pk: hexOutput(32).meta({ description: 'Public key of the client.' }),
+    client_pk: hexOutput(32).describe('Public key of the client.'),
     client_credentials: z
       .string()
-      .meta({ description: 'The secret: send it as `Authorization: Bearer`. Shown only now.' }),
-    created_at: timestamp().meta({ description: 'When it was created, in milliseconds.' }),
+      .describe('The secret: send it as `Authorization: Bearer`. Shown only now.'),
+    created_at: timestamp().describe('When it was created, in milliseconds.'),
     effective_permissions: effectivePermissionsField(),
   }),
 );
@@ -137,7 +132,7 @@ export const clientRoutes = [
       clientInfoJson().extend({
         kind: z
           .enum(['client_credentials', 'root_seed'])
-          .meta({ description: 'The kind of credentials of the caller.' }),
+          .describe('The kind of credentials of the caller.'),
       }),
     example: { response: { ...exampleClient, kind: 'client_credentials' } },
     handler: ({ session }) => clientInfo(session),
@@ -153,7 +148,7 @@ export const clientRoutes = [
       z.object({
         clients: z
           .record(hexOutput(32), clientInfoJson())
-          .meta({ description: 'The clients, by their public keys in hex.' }),
+          .describe('The clients, by their public keys in hex.'),
       }),
     errors: ['unsupported'],
     example: { response: { clients: { [exampleClient.client_pk]: exampleClient } } },

@@ -17,12 +17,8 @@ const secretOutput = (description: string) =>
     .meta({ description });
 
 const endsJson = () => ({
-  idle_secs: z
-    .int()
-    .meta({ description: 'The session ends after this many seconds without a request.' }),
-  longest_secs: z
-    .int()
-    .meta({ description: 'The session ends after this many seconds in any case.' }),
+  idle_secs: z.int().describe('The session ends after this many seconds without a request.'),
+  longest_secs: z.int().describe('The session ends after this many seconds in any case.'),
 });
 
 /** Returns the routes of the console: its page, made of `files`, and how a browser signs in. */
@@ -40,35 +36,32 @@ const signInRoutes = [
     addition: true,
     response: () =>
       z.object({
-        version: z.string().meta({ description: 'The version of the sidecar.' }),
-        node_kind: z.string().meta({ description: 'The kind of the node, such as `sandbox`.' }),
-        network: z.string().meta({
-          description: 'The Bitcoin network of the node, such as `bitcoin` or `regtest`.',
-        }),
+        version: z.string().describe('The version of the sidecar.'),
+        node_kind: z.string().describe('The kind of the node, such as `sandbox`.'),
+        network: z
+          .string()
+          .describe('The Bitcoin network of the node, such as `bitcoin` or `regtest`.'),
         abilities: z
           .array(z.enum(ABILITY_NAMES))
-          .meta({ description: 'What this node can do that others cannot.' }),
+          .describe('What this node can do that others cannot.'),
         feed: z
           .object({
-            state: z
-              .enum(FEED_STATES)
-              .meta({ description: 'How the changes of the node are followed now.' }),
-            since: timestamp().meta({ description: 'Since when, in milliseconds.' }),
+            state: z.enum(FEED_STATES).describe('How the changes of the node are followed now.'),
+            since: timestamp().describe('Since when, in milliseconds.'),
           })
           .nullable()
-          .meta({ description: 'Null while nothing asks for changes of the wallet.' }),
-        user_pk: hexOutput(32).meta({ description: 'The wallet.' }),
-        caller: z.string().meta({
-          description: 'The caller, to whom Idempotency-Keys belong: a client_pk, or `owner`.',
-        }),
-        owner: z.boolean().meta({ description: "Whether the caller is the wallet's owner." }),
-        budgets_confirmed: z.boolean().meta({
-          description:
-            'False while clients with a budget cannot spend, until the owner confirms the budgets.',
-        }),
-        sandbox: z
+          .describe('Null while nothing asks for changes of the wallet.'),
+        user_pk: hexOutput(32).describe('The wallet.'),
+        caller: z
+          .string()
+          .describe('The caller, to whom Idempotency-Keys belong: a client_pk, or `owner`.'),
+        owner: z.boolean().describe("Whether the caller is the wallet's owner."),
+        budgets_confirmed: z
           .boolean()
-          .meta({ description: 'Whether the controls of the sandbox are there.' }),
+          .describe(
+            'False while clients with a budget cannot spend, until the owner confirms the budgets.',
+          ),
+        sandbox: z.boolean().describe('Whether the controls of the sandbox are there.'),
       }),
     example: {
       response: {
@@ -113,8 +106,8 @@ const signInRoutes = [
     response: () =>
       z.object({
         token: secretOutput('The token of the link.'),
-        expires_in_secs: z.int().meta({ description: 'The link is good for this many seconds.' }),
-        user_pk: hexOutput(32).meta({ description: 'The wallet that it opens.' }),
+        expires_in_secs: z.int().describe('The link is good for this many seconds.'),
+        user_pk: hexOutput(32).describe('The wallet that it opens.'),
       }),
     example: {
       body: {},
@@ -138,19 +131,18 @@ const signInRoutes = [
     addition: true,
     body: () =>
       z.object({
-        link: z.string().min(1).max(256).meta({ description: 'The token of a one-time link.' }),
+        link: z.string().min(1).max(256).describe('The token of a one-time link.'),
       }),
     response: () =>
       z.object({
-        user_pk: hexOutput(32).meta({ description: 'The wallet.' }),
-        node_kind: z.string().meta({ description: 'The kind of its node, such as `sandbox`.' }),
-        network: z.string().meta({ description: 'The Bitcoin network of the node.' }),
-        owner: z
-          .boolean()
-          .meta({ description: "Whether the link signs in as the wallet's owner." }),
-        label: z.string().nullable().meta({
-          description: 'The label of the client as which the link signs in; null without one.',
-        }),
+        user_pk: hexOutput(32).describe('The wallet.'),
+        node_kind: z.string().describe('The kind of its node, such as `sandbox`.'),
+        network: z.string().describe('The Bitcoin network of the node.'),
+        owner: z.boolean().describe("Whether the link signs in as the wallet's owner."),
+        label: z
+          .string()
+          .nullable()
+          .describe('The label of the client as which the link signs in; null without one.'),
       }),
     errors: ['unauthenticated', 'hostNotAllowed', 'refused', 'unreachable', 'unreadable'],
     example: {
@@ -188,15 +180,13 @@ const signInRoutes = [
     addition: true,
     body: () =>
       z.object({
-        link: z
+        link: z.string().min(1).max(256).optional().describe('The token of a one-time link.'),
+        credentials: z
           .string()
           .min(1)
-          .max(256)
+          .max(8192)
           .optional()
-          .meta({ description: 'The token of a one-time link.' }),
-        credentials: z.string().min(1).max(8192).optional().meta({
-          description: 'Client credentials, or the token of the cookie file; not with `link`.',
-        }),
+          .describe('Client credentials, or the token of the cookie file; not with `link`.'),
       }),
     response: () =>
       z.object({
@@ -244,7 +234,7 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
       summary: 'Show the console in a browser',
       addition: true,
       mediaType: 'text/html; charset=utf-8',
-      response: () => z.string().meta({ description: 'The page.' }),
+      response: () => z.string().describe('The page.'),
       errors: ['notFound'],
       example: { response: '<!doctype html>' },
       handler: async ({ parts, headers }) =>
@@ -259,7 +249,7 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
       addition: true,
       mediaType: 'application/octet-stream',
       pathParameters: { file: 'The name of the file.' },
-      response: () => z.string().meta({ description: 'The file, with its own media type.' }),
+      response: () => z.string().describe('The file, with its own media type.'),
       errors: ['notFound'],
       example: { response: '' },
       handler: async (context) => serve(context.pathParameter('file'), context.headers),

@@ -14,8 +14,7 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       access: 'public',
       summary: 'Read the OpenAPI 3.1 document of this server',
       addition: true,
-      response: () =>
-        z.record(z.string(), z.unknown()).meta({ description: 'The OpenAPI document.' }),
+      response: () => z.record(z.string(), z.unknown()).describe('The OpenAPI document.'),
       example: { response: { openapi: '3.1.0' } },
       handler: async ({ parts }) => json(parts),
     }),
@@ -27,7 +26,7 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       summary: 'Show the reference in a browser',
       addition: true,
       mediaType: 'text/html; charset=utf-8',
-      response: () => z.string().meta({ description: 'This page.' }),
+      response: () => z.string().describe('This page.'),
       example: { response: '<!doctype html>' },
       handler: async ({ parts }) => (await page(parts))(),
     }),

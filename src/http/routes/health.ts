@@ -12,7 +12,7 @@ export const healthRoutes = [
     description: 'Returns 200 as soon as the sidecar runs; never waits for the node.',
     response: () =>
       z.object({
-        status: z.string().meta({ description: '`ok`, or a sentence that says what is missing.' }),
+        status: z.string().describe('`ok`, or a sentence that says what is missing.'),
       }),
     example: { response: { status: 'ok' } },
     handler: async ({ parts }) => ({ status: parts.health() }),

@@ -23,10 +23,8 @@ const createInvoiceBody = once(() =>
       }),
       amount: positiveAmountInput()
         .optional()
-        .meta({ description: 'Amount in sats; without it the payer chooses.' }),
-      description: invoiceDescriptionInput()
-        .optional()
-        .meta({ description: 'Shown to the payer.' }),
+        .describe('Amount in sats; without it the payer chooses.'),
+      description: invoiceDescriptionInput().optional().describe('Shown to the payer.'),
       description_hash: hexInput(32).optional().meta({
         description:
           'SHA-256 of a description that the payer gets elsewhere, in place of `description`.',
@@ -40,18 +38,16 @@ const createInvoiceBody = once(() =>
       personal_note: personalNoteInput().optional(),
       partner_pk: hexInput(32)
         .optional()
-        .meta({ description: 'user_pk of a partner that takes a fee; needs `partner_prop_fee`.' }),
+        .describe('user_pk of a partner that takes a fee; needs `partner_prop_fee`.'),
       partner_prop_fee: z
         .int()
         .min(PARTNER_PROP_FEE_PPM.least)
         .max(PARTNER_PROP_FEE_PPM.most)
         .optional()
-        .meta({
-          description: "The partner's proportional fee in parts per million; needs `partner_pk`.",
-        }),
+        .describe("The partner's proportional fee in parts per million; needs `partner_pk`."),
       partner_base_fee: amountInput()
         .optional()
-        .meta({ description: "The partner's base fee in sats; needs `amount` and `partner_pk`." }),
+        .describe("The partner's base fee in sats; needs `amount` and `partner_pk`."),
     })
     .check((context) => {
       const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;

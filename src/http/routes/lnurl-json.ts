@@ -5,7 +5,7 @@ import { once } from '../../lib/once.ts';
 export const lnurlJson = once(() =>
   z
     .record(z.string(), z.unknown())
-    .meta({ description: 'The LNURL answer; a problem is `{"status": "ERROR", "reason"}`.' }),
+    .describe('The LNURL answer; a problem is `{"status": "ERROR", "reason"}`.'),
 );
 
 /** The first answer of LNURL-pay, for examples. */
@@ -21,6 +21,6 @@ export const exampleTerms = {
 
 /** What a payer sends with the second call of LNURL-pay. */
 export const lnurlPayQuery = () => ({
-  amount: z.string().optional().meta({ description: 'Amount to pay, in millisatoshis (LUD-06).' }),
-  comment: z.string().optional().meta({ description: 'Message to the payee (LUD-12).' }),
+  amount: z.string().optional().describe('Amount to pay, in millisatoshis (LUD-06).'),
+  comment: z.string().optional().describe('Message to the payee (LUD-12).'),
 });

@@ -30,8 +30,8 @@ export const lnurlServiceRoutes = [
     query: () =>
       z.object({
         ...lnurlPayQuery(),
-        k1: z.string().optional().meta({ description: 'Secret of a withdrawal (LUD-03).' }),
-        pr: z.string().optional().meta({ description: 'Invoice that the service pays (LUD-03).' }),
+        k1: z.string().optional().describe('Secret of a withdrawal (LUD-03).'),
+        pr: z.string().optional().describe('Invoice that the service pays (LUD-03).'),
       }),
     response: lnurlJson,
     example: {

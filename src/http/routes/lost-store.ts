@@ -34,15 +34,12 @@ export const lostStoreRoutes = [
     addition: true,
     body: () =>
       z.object({
-        remove: z
-          .boolean()
-          .default(false)
-          .meta({ description: 'Whether to end the listed tokens.' }),
+        remove: z.boolean().default(false).describe('Whether to end the listed tokens.'),
       }),
     response: () =>
       z.object({
-        token_ids: z.array(z.string()).meta({ description: "The node's names for the tokens." }),
-        removed: z.boolean().meta({ description: 'Whether the listed tokens were ended.' }),
+        token_ids: z.array(z.string()).describe("The node's names for the tokens."),
+        removed: z.boolean().describe('Whether the listed tokens were ended.'),
       }),
     errors: ['unsupported'],
     example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },

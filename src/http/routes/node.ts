@@ -18,7 +18,7 @@ export const nodeRoutes = [
       z.object({
         partner_pk: hexInput(32)
           .optional()
-          .meta({ description: 'user_pk of a partner to associate with the wallet.' }),
+          .describe('user_pk of a partner to associate with the wallet.'),
       }),
     response: emptyJson,
     example: { body: {}, response: {} },

@@ -22,9 +22,7 @@ export const maxFeeInput = once(() =>
 
 /** A message to the receiver. */
 export const messageInput = once(() =>
-  noteInput()
-    .optional()
-    .meta({ description: 'Message to the receiver, if the method can carry one.' }),
+  noteInput().optional().describe('Message to the receiver, if the method can carry one.'),
 );
 
 /** The private note of a payment, which may stand in the query as well (docs/decisions.md 165). */

@@ -38,9 +38,7 @@ const listOrder = once(() =>
 );
 
 /** The schema of an answer's member `payments`. */
-const paymentList = once(() =>
-  z.array(paymentJson()).meta({ description: 'The payments, in order.' }),
-);
+const paymentList = once(() => z.array(paymentJson()).describe('The payments, in order.'));
 
 /** Routes that read and annotate payments. */
 export const paymentRoutes = [
@@ -68,8 +66,8 @@ export const paymentRoutes = [
     body: () => z.object({}),
     response: () =>
       z.object({
-        num_new: z.int().min(0).meta({ description: 'Payments that were not in the cache.' }),
-        num_updated: z.int().min(0).meta({ description: 'Payments in the cache that changed.' }),
+        num_new: z.int().min(0).describe('Payments that were not in the cache.'),
+        num_updated: z.int().min(0).describe('Payments in the cache that changed.'),
       }),
     example: { response: { num_new: 2, num_updated: 1 } },
     handler: async ({ session }) => {
@@ -88,14 +86,12 @@ export const paymentRoutes = [
       z.object({
         filter: z
           .enum(['all', 'pending', 'completed', 'failed', 'finalized'])
-          .meta({ description: 'Which payments; `finalized` are completed or failed.' }),
-        order: listOrder()
-          .default('desc')
-          .meta({ description: 'Newest first (`desc`), or oldest.' }),
+          .describe('Which payments; `finalized` are completed or failed.'),
+        order: listOrder().default('desc').describe('Newest first (`desc`), or oldest.'),
         limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
-        after: indexInput().optional().meta({
-          description: 'The `next_index` of the previous page; the page begins after it.',
-        }),
+        after: indexInput()
+          .optional()
+          .describe('The `next_index` of the previous page; the page begins after it.'),
         direction: z
           .enum(DIRECTIONS)
           .optional()
@@ -113,9 +109,10 @@ export const paymentRoutes = [
     response: () =>
       z.object({
         payments: paymentList(),
-        next_index: z.string().nullable().meta({
-          description: 'Pass it as `after` to get the next page; null when there is none.',
-        }),
+        next_index: z
+          .string()
+          .nullable()
+          .describe('Pass it as `after` to get the next page; null when there is none.'),
       }),
     example: {
       query: { filter: 'completed' },
@@ -173,10 +170,10 @@ export const paymentRoutes = [
     response: () =>
       z.object({
         payments: paymentList(),
-        updated_index: z.string().nullable().meta({
-          description:
-            'Pass it as `start_index` to get the next page; null when the list is empty.',
-        }),
+        updated_index: z
+          .string()
+          .nullable()
+          .describe('Pass it as `start_index` to get the next page; null when the list is empty.'),
       }),
     example: {
       query: { limit: '50' },
@@ -202,14 +199,8 @@ export const paymentRoutes = [
       z
         .object({
           index: indexInput(),
-          personal_note: noteInput()
-            .nullable()
-            .optional()
-            .meta({ description: 'The note; null clears it.' }),
-          note: noteInput()
-            .nullable()
-            .optional()
-            .meta({ description: 'Older name of `personal_note`.' }),
+          personal_note: noteInput().nullable().optional().describe('The note; null clears it.'),
+          note: noteInput().nullable().optional().describe('Older name of `personal_note`.'),
         })
         .refine((body) => body.personal_note !== undefined || body.note !== undefined, {
           path: ['personal_note'],

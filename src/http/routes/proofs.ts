@@ -27,9 +27,11 @@ const disclosuresInput = once(() =>
     invreq_payer_note: choice('invreq_payer_note', "the payer's message"),
     invoice_amount: choice('invoice_amount', 'the amount of the invoice'),
     invoice_created_at: choice('invoice_created_at', 'when the invoice was created'),
-    additional_disclosures: z.array(z.int().min(0)).max(100).optional().meta({
-      description: 'Further TLV types to show; if one cannot be shown, the request fails.',
-    }),
+    additional_disclosures: z
+      .array(z.int().min(0))
+      .max(100)
+      .optional()
+      .describe('Further TLV types to show; if one cannot be shown, the request fails.'),
   }),
 );
 
@@ -56,16 +58,14 @@ export const proofRoutes = [
           description: 'Index of a completed outbound offer payment.',
           examples: [exampleOfferPayment.index],
         }),
-        disclosures: disclosuresInput()
+        disclosures: disclosuresInput().optional().describe('Which fields of the invoice to show.'),
+        proof_note: noteInput()
           .optional()
-          .meta({ description: 'Which fields of the invoice to show.' }),
-        proof_note: noteInput().optional().meta({
-          description: 'Note that the proof contains; everyone who sees the proof can read it.',
-        }),
+          .describe('Note that the proof contains; everyone who sees the proof can read it.'),
       }),
     response: () =>
       z.object({
-        proof: z.string().regex(/^lnp1/).meta({ description: 'The proof.' }),
+        proof: z.string().regex(/^lnp1/).describe('The proof.'),
       }),
     errors: ['notFound', 'unsupported'],
     example: {
@@ -93,11 +93,7 @@ export const proofRoutes = [
     addition: true,
     body: () =>
       z.object({
-        proof: z
-          .string()
-          .min(1)
-          .max(MOST_PROOF_CHARACTERS)
-          .meta({ description: 'The proof, `lnp1...`.' }),
+        proof: z.string().min(1).max(MOST_PROOF_CHARACTERS).describe('The proof, `lnp1...`.'),
       }),
     response: checkedProofJson,
     example: {

@@ -43,18 +43,18 @@ export const receiveRoutes = [
     description: 'An offer is reusable: many payers can pay it many times.',
     body: () =>
       z.object({
-        description: noteInput().optional().meta({ description: 'Shown to the payer.' }),
+        description: noteInput().optional().describe('Shown to the payer.'),
         min_amount: positiveAmountInput()
           .optional()
-          .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
+          .describe('Smallest amount in sats; without it any amount is accepted.'),
         expiration_secs: z
           .int()
           .min(1)
           .max(10_000_000_000)
           .optional()
-          .meta({ description: 'Seconds until it expires; without it never.' }),
+          .describe('Seconds until it expires; without it never.'),
       }),
-    response: () => z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
+    response: () => z.object({ offer: z.string().describe('The BOLT 12 offer.') }),
     errors: ['unsupported'],
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: async ({ session }, { body }) => ({
@@ -84,7 +84,7 @@ export const receiveRoutes = [
       }),
     response: () =>
       z.object({
-        address: z.string().meta({ description: 'An address without payments.' }),
+        address: z.string().describe('An address without payments.'),
       }),
     errors: ['unsupported'],
     example: {
@@ -109,14 +109,15 @@ export const receiveRoutes = [
       z.object({
         lnurl: paymentStringInput()
           .optional()
-          .meta({ description: '`lnurl1...` or `lnurlw://...`. Required here or in the query.' }),
+          .describe('`lnurl1...` or `lnurlw://...`. Required here or in the query.'),
         amount: positiveAmountInput()
           .optional()
-          .meta({ description: 'Amount in sats; without it the most that the service allows.' }),
-        description: invoiceDescriptionInput().optional().meta({
-          description:
+          .describe('Amount in sats; without it the most that the service allows.'),
+        description: invoiceDescriptionInput()
+          .optional()
+          .describe(
             'Description that the service can read; without it the one that the service suggests.',
-        }),
+          ),
         personal_note: personalNoteInput().optional(),
       }),
     neededInBodyOrQuery: ['lnurl'],
@@ -159,12 +160,12 @@ export const receiveRoutes = [
       'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment of the purchase.',
     body: () =>
       z.object({
-        amount: amountInputFrom(LEAST_PURCHASE_SATS).meta({ description: 'Amount in sats.' }),
+        amount: amountInputFrom(LEAST_PURCHASE_SATS).describe('Amount in sats.'),
       }),
     response: () =>
       z.object({
-        redirect_url: z.string().meta({ description: "The payment app's link for this purchase." }),
-        index: z.string().meta({ description: 'Index of the inbound payment.' }),
+        redirect_url: z.string().describe("The payment app's link for this purchase."),
+        index: z.string().describe('Index of the inbound payment.'),
       }),
     example: {
       body: { amount: '5000' },

@@ -32,8 +32,8 @@ export const sandboxServiceRoutes = [
       z.object({
         amount: positiveAmountInput()
           .optional()
-          .meta({ description: 'Amount in sats; without it the payer chooses.' }),
-        description: noteInput().optional().meta({ description: 'Shown to the payer.' }),
+          .describe('Amount in sats; without it the payer chooses.'),
+        description: noteInput().optional().describe('Shown to the payer.'),
         expiration_secs: z.int().min(1).max(31_536_000).optional().meta({
           description: 'Seconds until it expires.',
           default: OUTSIDE_EXPIRATION_SECS,
@@ -42,8 +42,8 @@ export const sandboxServiceRoutes = [
       }),
     response: () =>
       z.object({
-        invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
-        payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
+        invoice: z.string().describe('The BOLT 11 invoice.'),
+        payment_hash: hexOutput(32).describe('Hash of the payment.'),
       }),
     example: {
       body: { amount: '1000', behavior: 'settle' },
@@ -70,11 +70,11 @@ export const sandboxServiceRoutes = [
       z.object({
         min_amount: positiveAmountInput()
           .optional()
-          .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
-        description: noteInput().optional().meta({ description: 'Shown to the payer.' }),
+          .describe('Smallest amount in sats; without it any amount is accepted.'),
+        description: noteInput().optional().describe('Shown to the payer.'),
         behavior: behaviorInput(),
       }),
-    response: () => z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
+    response: () => z.object({ offer: z.string().describe('The BOLT 12 offer.') }),
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: (context, { body }) =>
       sandboxControls(context.parts).createOffer({
@@ -92,8 +92,8 @@ export const sandboxServiceRoutes = [
     addition: true,
     body: () =>
       z.object({
-        payment_hash: hexInput(32).meta({ description: 'Hash of the held payment.' }),
-        settle: z.boolean().meta({ description: 'Whether the payment succeeds.' }),
+        payment_hash: hexInput(32).describe('Hash of the held payment.'),
+        settle: z.boolean().describe('Whether the payment succeeds.'),
       }),
     response: emptyJson,
     errors: ['notFound'],
@@ -121,18 +121,18 @@ export const sandboxServiceRoutes = [
         .object({
           tag: z
             .enum(['payRequest', 'withdrawRequest'])
-            .meta({ description: 'Whether the service takes payments or gives withdrawals.' }),
-          min_amount: positiveAmountInput().meta({ description: 'Smallest amount in sats.' }),
-          max_amount: positiveAmountInput().meta({
-            description: 'Largest amount in sats; not below `min_amount`.',
-          }),
+            .describe('Whether the service takes payments or gives withdrawals.'),
+          min_amount: positiveAmountInput().describe('Smallest amount in sats.'),
+          max_amount: positiveAmountInput().describe(
+            'Largest amount in sats; not below `min_amount`.',
+          ),
           comment_length: z
             .int()
             .min(0)
             .max(2000)
             .optional()
             .meta({ description: 'The largest number of characters of a comment.', default: 0 }),
-          description: noteInput().optional().meta({ description: 'Shown to the payer.' }),
+          description: noteInput().optional().describe('Shown to the payer.'),
         })
         .refine((body) => body.min_amount <= body.max_amount, {
           path: ['max_amount'],
@@ -140,8 +140,8 @@ export const sandboxServiceRoutes = [
         }),
     response: () =>
       z.object({
-        lnurl: z.string().meta({ description: 'The LNURL.' }),
-        url: z.string().meta({ description: 'The URL that it stands for.' }),
+        lnurl: z.string().describe('The LNURL.'),
+        url: z.string().describe('The URL that it stands for.'),
       }),
     example: {
       body: { tag: 'payRequest', min_amount: '1', max_amount: '1000000', comment_length: 100 },

@@ -32,12 +32,12 @@ export const sandboxRoutes = [
     body: () => z.object({}),
     response: () =>
       z.object({
-        root_seed: hexOutput(32).meta({ description: 'Root seed of the wallet.' }),
+        root_seed: hexOutput(32).describe('Root seed of the wallet.'),
         user_pk: nodeInfoJson().shape.user_pk,
         node_pk: nodeInfoJson().shape.node_pk,
         client_credentials: z
           .string()
-          .meta({ description: 'Credentials that may do everything in that wallet.' }),
+          .describe('Credentials that may do everything in that wallet.'),
       }),
     example: {
       body: {},
@@ -69,8 +69,8 @@ export const sandboxRoutes = [
     addition: true,
     body: () =>
       z.object({
-        amount: positiveAmountInput().meta({ description: 'Amount in sats.' }),
-        rail: z.enum(['lightning', 'onchain']).meta({ description: 'Where the coins arrive.' }),
+        amount: positiveAmountInput().describe('Amount in sats.'),
+        rail: z.enum(['lightning', 'onchain']).describe('Where the coins arrive.'),
       }),
     response: paymentJson,
     example: {
@@ -94,10 +94,9 @@ export const sandboxRoutes = [
     addition: true,
     body: () =>
       z.object({
-        count: z.int().min(1).max(10_000).meta({ description: 'How many blocks.' }),
+        count: z.int().min(1).max(10_000).describe('How many blocks.'),
       }),
-    response: () =>
-      z.object({ height: z.int().meta({ description: 'Height of the newest block.' }) }),
+    response: () => z.object({ height: z.int().describe('Height of the newest block.') }),
     example: { body: { count: 6 }, response: { height: 126 } },
     handler: (context, { body }) => sandboxControls(context.parts).mine(body.count),
   }),
@@ -110,21 +109,16 @@ export const sandboxRoutes = [
     addition: true,
     body: () =>
       z.object({
-        payable: z
-          .string()
-          .min(1)
-          .meta({ description: 'Invoice, offer, address, purchase link or node_pk.' }),
+        payable: z.string().min(1).describe('Invoice, offer, address, purchase link or node_pk.'),
         amount: positiveAmountInput()
           .optional()
-          .meta({ description: 'Amount in sats; required where the payable has none.' }),
-        message: noteInput().optional().meta({ description: 'Message to the wallet.' }),
-        payer_name: noteInput()
-          .optional()
-          .meta({ description: 'Name that the payer gives itself.' }),
+          .describe('Amount in sats; required where the payable has none.'),
+        message: noteInput().optional().describe('Message to the wallet.'),
+        payer_name: noteInput().optional().describe('Name that the payer gives itself.'),
       }),
     response: () =>
       z.object({
-        status: z.string().meta({ description: 'Status of the payment, such as `completed`.' }),
+        status: z.string().describe('Status of the payment, such as `completed`.'),
       }),
     example: { body: { payable: exampleInvoice }, response: { status: 'completed' } },
     handler: (context, { body }) =>
@@ -144,11 +138,10 @@ export const sandboxRoutes = [
     description:
       "The wallet's payment names the new transaction as its `replacement`, and fails when that has six confirmations.",
     addition: true,
-    body: () =>
-      z.object({ txid: hexInput(32).meta({ description: 'The transaction to replace.' }) }),
+    body: () => z.object({ txid: hexInput(32).describe('The transaction to replace.') }),
     response: () =>
       z.object({
-        txid: hexOutput(32).meta({ description: 'The transaction that replaces it.' }),
+        txid: hexOutput(32).describe('The transaction that replaces it.'),
       }),
     example: {
       body: { txid: 'febfcd47a1377f655bf545fa88664e80b20588904f08e802778dc29146ae70ad' },
@@ -169,11 +162,11 @@ export const sandboxRoutes = [
           .int()
           .min(0)
           .max(10_000_000_000)
-          .meta({ description: 'Seconds to move the clock by; not beyond the year 3000.' }),
+          .describe('Seconds to move the clock by; not beyond the year 3000.'),
       }),
     response: () =>
       z.object({
-        now: timestamp().meta({ description: "The node's time after the move, in milliseconds." }),
+        now: timestamp().describe("The node's time after the move, in milliseconds."),
       }),
     example: { body: { advance_secs: 3600 }, response: { now: 1764003600000 } },
     handler: async (context, { body }) => {

@@ -25,12 +25,10 @@ const priorityInput = (fallback: Priority) =>
 const onchainBody = once(() =>
   z
     .object({
-      address: paymentStringInput().meta({
-        description: "On-chain address of the node's network.",
-      }),
+      address: paymentStringInput().describe("On-chain address of the node's network."),
       amount: positiveAmountInput()
         .optional()
-        .meta({ description: 'Amount in sats; required without `send_all`.' }),
+        .describe('Amount in sats; required without `send_all`.'),
       send_all: z.boolean().optional().meta({
         description:
           'True sends everything that can be sent in one transaction, in place of an amount.',
@@ -44,7 +42,7 @@ const onchainBody = once(() =>
       }),
       client_payment_id: hexInput(32)
         .optional()
-        .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
+        .describe('Idempotency key of the payment; random when omitted.'),
       personal_note: personalNoteInput().optional(),
     })
     .check((context) => {
@@ -109,10 +107,11 @@ export const sendOnchainRoutes = [
       z.object({
         index: indexInput(),
         priority: priorityInput(DEFAULT_BUMP_PRIORITY),
-        max_fee: amountInput().optional().meta({
-          description:
+        max_fee: amountInput()
+          .optional()
+          .describe(
             'The most that raising the fee may cost, in sats. Without it there is no limit.',
-        }),
+          ),
       }),
     response: paymentJson,
     movesMoney: true,

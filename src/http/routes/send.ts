@@ -51,14 +51,16 @@ export const sendRoutes = [
     paymentStrings: ['payable'],
     body: () =>
       z.object({
-        payable: paymentStringInput().optional().meta({
-          description:
+        payable: paymentStringInput()
+          .optional()
+          .describe(
             'Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query.',
-        }),
-        amount: positiveAmountInput().optional().meta({
-          description:
+          ),
+        amount: positiveAmountInput()
+          .optional()
+          .describe(
             'Amount in sats; required if the payable has none, otherwise equal to that amount.',
-        }),
+          ),
         message: messageInput(),
         personal_note: personalNoteInput().optional(),
         max_fee: maxFeeInput(),
@@ -102,12 +104,12 @@ export const sendRoutes = [
     paymentStrings: ['invoice'],
     body: () =>
       z.object({
-        invoice: paymentStringInput().meta({ description: 'The BOLT 11 invoice.' }),
+        invoice: paymentStringInput().describe('The BOLT 11 invoice.'),
         fallback_amount: positiveAmountInput()
           .optional()
-          .meta({ description: 'Amount in sats; required for an invoice without one.' }),
+          .describe('Amount in sats; required for an invoice without one.'),
         personal_note: personalNoteInput().optional(),
-        note: noteInput().optional().meta({ description: 'Older name of `personal_note`.' }),
+        note: noteInput().optional().describe('Older name of `personal_note`.'),
         max_fee: maxFeeInput(),
       }),
     query: () => z.object(noteQuery()),
@@ -143,10 +145,8 @@ export const sendRoutes = [
     paymentStrings: ['offer'],
     body: () =>
       z.object({
-        offer: paymentStringInput().meta({ description: 'The BOLT 12 offer.' }),
-        amount: positiveAmountInput().meta({
-          description: "Amount in sats; not below the offer's minimum.",
-        }),
+        offer: paymentStringInput().describe('The BOLT 12 offer.'),
+        amount: positiveAmountInput().describe("Amount in sats; not below the offer's minimum."),
         message: messageInput(),
         personal_note: personalNoteInput().optional(),
         max_fee: maxFeeInput(),
@@ -186,12 +186,10 @@ export const sendRoutes = [
     paymentStrings: ['lnurl'],
     body: () =>
       z.object({
-        lnurl: paymentStringInput().meta({
-          description: '`lnurl1...`, `lnurlp://...` or a Lightning Address.',
-        }),
-        amount: positiveAmountInput().meta({
-          description: 'Amount in sats, within what the service accepts (see analyze).',
-        }),
+        lnurl: paymentStringInput().describe('`lnurl1...`, `lnurlp://...` or a Lightning Address.'),
+        amount: positiveAmountInput().describe(
+          'Amount in sats, within what the service accepts (see analyze).',
+        ),
         message: messageInput(),
         personal_note: personalNoteInput().optional(),
         max_fee: maxFeeInput(),

@@ -23,8 +23,8 @@ export const spontaneousRoutes = [
     addition: true,
     body: () =>
       z.object({
-        node_pk: nodePkInput().meta({ description: 'Public key of the node to pay.' }),
-        amount: positiveAmountInput().meta({ description: 'Amount in sats.' }),
+        node_pk: nodePkInput().describe('Public key of the node to pay.'),
+        amount: positiveAmountInput().describe('Amount in sats.'),
         message: messageInput(),
         personal_note: personalNoteInput().optional(),
         max_fee: maxFeeInput(),

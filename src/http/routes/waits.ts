@@ -56,7 +56,7 @@ export const waitRoutes = [
         payment: paymentJson(),
         next_start_index: z
           .string()
-          .meta({ description: 'Pass it as `start_index` to wait for the next update.' }),
+          .describe('Pass it as `start_index` to wait for the next update.'),
       }),
     errors: ['timeout', 'overCapacity'],
     example: {

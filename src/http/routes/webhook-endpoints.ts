@@ -36,7 +36,7 @@ export const webhookEndpointRoutes = [
     addition: true,
     response: () =>
       z.object({
-        endpoints: z.array(endpointJson()).meta({ description: 'The endpoints, oldest first.' }),
+        endpoints: z.array(endpointJson()).describe('The endpoints, oldest first.'),
       }),
     example: { response: { endpoints: [exampleEndpoint] } },
     handler: async ({ session, parts }) => ({
@@ -65,7 +65,7 @@ export const webhookEndpointRoutes = [
       }),
     response: () =>
       endpointJson().extend({
-        secret: z.string().meta({ description: 'The signing secret. Shown only now.' }),
+        secret: z.string().describe('The signing secret. Shown only now.'),
       }),
     example: {
       body: { url: exampleEndpoint.url, events: ['payment.finalized'] },
@@ -118,7 +118,7 @@ export const webhookEndpointRoutes = [
     body: () => z.object({ id: endpointIdInput() }),
     response: () =>
       z.object({
-        canceled: z.int().min(0).meta({ description: 'Deliveries that will not be sent.' }),
+        canceled: z.int().min(0).describe('Deliveries that will not be sent.'),
       }),
     errors: ['notFound'],
     example: { body: { id: exampleEndpoint.id }, response: { canceled: 0 } },

@@ -40,27 +40,24 @@ export const webhookRoutes = [
     addition: true,
     query: () =>
       z.object({
-        state: z
-          .enum(DELIVERY_STATES)
+        state: z.enum(DELIVERY_STATES).optional().describe('Only deliveries in this state.'),
+        endpoint: endpointIdInput().optional().describe('Only deliveries to this endpoint.'),
+        limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).describe(
+          'The largest number of deliveries in the answer.',
+        ),
+        before: idInput(301)
           .optional()
-          .meta({ description: 'Only deliveries in this state.' }),
-        endpoint: endpointIdInput()
-          .optional()
-          .meta({ description: 'Only deliveries to this endpoint.' }),
-        limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).meta({
-          description: 'The largest number of deliveries in the answer.',
-        }),
-        before: idInput(301).optional().meta({
-          description:
+          .describe(
             'Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id.',
-        }),
+          ),
       }),
     response: () =>
       z.object({
-        deliveries: z.array(deliveryJson()).meta({ description: 'The deliveries.' }),
-        next: z.string().nullable().meta({
-          description: 'Pass it as `before` for the next page; null when this is the last.',
-        }),
+        deliveries: z.array(deliveryJson()).describe('The deliveries.'),
+        next: z
+          .string()
+          .nullable()
+          .describe('Pass it as `before` for the next page; null when this is the last.'),
       }),
     example: {
       query: { state: 'failed' },
@@ -90,20 +87,18 @@ export const webhookRoutes = [
     addition: true,
     query: () =>
       z.object({
-        id: deliveryIdInput().optional().meta({ description: 'Only attempts of this webhook-id.' }),
-        endpoint: endpointIdInput()
-          .optional()
-          .meta({ description: 'Only attempts to this endpoint.' }),
+        id: deliveryIdInput().optional().describe('Only attempts of this webhook-id.'),
+        endpoint: endpointIdInput().optional().describe('Only attempts to this endpoint.'),
         after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
           .optional()
-          .meta({ description: 'Only attempts with a greater `number`.' }),
-        limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).meta({
-          description: 'The largest number of attempts in the answer.',
-        }),
+          .describe('Only attempts with a greater `number`.'),
+        limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).describe(
+          'The largest number of attempts in the answer.',
+        ),
       }),
     response: () =>
       z.object({
-        attempts: z.array(attemptJson()).meta({ description: 'The attempts.' }),
+        attempts: z.array(attemptJson()).describe('The attempts.'),
       }),
     example: {
       query: { id: exampleDelivery.id },
@@ -148,14 +143,15 @@ export const webhookRoutes = [
         .object({
           id: deliveryIdInput()
             .optional()
-            .meta({ description: 'The webhook-id of the deliveries to send again.' }),
-          since: timestamp().optional().meta({
-            description:
+            .describe('The webhook-id of the deliveries to send again.'),
+          since: timestamp()
+            .optional()
+            .describe(
               'Send all deliveries again that were created at this time or later, in milliseconds.',
-          }),
+            ),
           endpoint: endpointIdInput()
             .optional()
-            .meta({ description: 'Only to this endpoint; to all unless given.' }),
+            .describe('Only to this endpoint; to all unless given.'),
         })
         .refine((body) => (body.id === undefined) !== (body.since === undefined), {
           message: 'must hold either id or since',
@@ -163,7 +159,7 @@ export const webhookRoutes = [
         .meta({ allOf: [{ oneOf: [given('id'), given('since')] }] }),
     response: () =>
       z.object({
-        redelivered: z.int().min(0).meta({ description: 'Deliveries that will be sent again.' }),
+        redelivered: z.int().min(0).describe('Deliveries that will be sent again.'),
       }),
     errors: ['notFound'],
     example: { body: { id: exampleDelivery.id }, response: { redelivered: 1 } },

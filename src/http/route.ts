@@ -99,23 +99,18 @@ export interface RouteExample {
 }
 
 interface RouteFacts {
-  readonly method: 'get' | 'post' | 'put';
-  readonly path: `/${string}`;
-  readonly group: RouteGroup;
   /** One line in the imperative. */
   readonly summary: string;
   /** What else a caller must know. */
   readonly description?: string;
-  /** Whether the endpoint is an addition to the API's specification. */
-  readonly addition?: boolean;
+  /** Whether the API's specification has the endpoint; every other one is an addition to it. */
+  readonly specified?: true;
   /** The target of a route that answers with a redirect (302). */
   readonly redirectsTo?: `/${string}`;
   /** The media type of a successful answer; JSON by default. */
   readonly mediaType?: string;
   /** Whether versions up to 0.2.0 read no query: a repeat of a request of theirs must still be found as the same. */
   readonly queryIsNew?: true;
-  /** Whether the route reads an Idempotency-Key, as every POST below `/v2/node/` does (docs/decisions.md 49). */
-  readonly takesKey?: true;
   /**
    * The query parameter without which a repeat may miss what a lost answer told; a GET can be repeated otherwise.
    */
@@ -181,7 +176,14 @@ interface RouteDefinition<
 }
 
 /** One endpoint as data. Validation, authorization and documentation are made from it (docs/decisions.md 3). */
-export interface Route extends RouteFacts {
+export interface Route extends Omit<RouteFacts, 'specified'> {
+  readonly method: Method;
+  readonly path: Path;
+  readonly group: RouteGroup;
+  /** Whether the endpoint is an addition to the API's specification. */
+  readonly addition: boolean;
+  /** Whether the route reads an Idempotency-Key, as every POST below `/v2/node/` does (docs/decisions.md 49). */
+  readonly takesKey: boolean;
   readonly access: RouteAccess;
   /** Whether there is a `body`. Each schema is made when it is first read. */
   readonly hasBody: boolean;
@@ -194,29 +196,51 @@ export interface Route extends RouteFacts {
   ) => Promise<unknown>;
 }
 
-/** Declares an endpoint. The types of the handler's input follow from its schemas. */
-export function route<
-  const Access extends RouteAccess,
-  Response extends MakeSchema,
-  Body extends MakeSchema | undefined = undefined,
-  Query extends MakeSchema | undefined = undefined,
->(definition: RouteDefinition<Access, Body, Query, Response>): Route {
-  const body = once(() => definition.body?.() ?? null);
-  const query = once(() => definition.query?.() ?? null);
-  const response = once(definition.response);
-  return {
-    ...definition,
-    hasBody: definition.body !== undefined,
-    get body() {
-      return body();
-    },
-    get query() {
-      return query();
-    },
-    get response() {
-      return response();
-    },
-    // The cast is safe: the runner parses with these schemas, and opens a session exactly when the access needs one.
-    handler: definition.handler as Route['handler'],
+type Method = 'get' | 'post' | 'put';
+type Path = `/${string}`;
+
+/** Declares an endpoint that is called by GET. The types of the handler's input follow from its schemas. */
+export const get = declaring('get');
+
+/** {@link get} for POST. */
+export const post = declaring('post');
+
+/** {@link get} for PUT. */
+export const put = declaring('put');
+
+function declaring(method: Method) {
+  return <
+    const Access extends RouteAccess,
+    Response extends MakeSchema,
+    Body extends MakeSchema | undefined = undefined,
+    Query extends MakeSchema | undefined = undefined,
+  >(
+    path: Path,
+    group: RouteGroup,
+    { specified, ...definition }: RouteDefinition<Access, Body, Query, Response>,
+  ): Route => {
+    const body = once(() => definition.body?.() ?? null);
+    const query = once(() => definition.query?.() ?? null);
+    const response = once(definition.response);
+    return {
+      ...definition,
+      method,
+      path,
+      group,
+      addition: specified !== true,
+      takesKey: method === 'post' && path.startsWith('/v2/node/'),
+      hasBody: definition.body !== undefined,
+      get body() {
+        return body();
+      },
+      get query() {
+        return query();
+      },
+      get response() {
+        return response();
+      },
+      // The cast is safe: the runner parses with these schemas, and opens a session exactly when the access needs one.
+      handler: definition.handler as Route['handler'],
+    };
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { encodeNameRecord, humanBitcoinAddressJson, usernameInput } from '../../model/receive.ts';
 import { claimUsername, nameOf } from '../../wallet/names/claim.ts';
 import { exampleOffer } from '../examples.ts';
-import { route } from '../route.ts';
+import { get, put } from '../route.ts';
 
 const exampleAddress = {
   human_bitcoin_address: '₿satoshi@127.0.0.1:5393',
@@ -13,22 +13,18 @@ const exampleAddress = {
 
 /** Routes for the wallet's Human Bitcoin Address. */
 export const addressRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/node/human_bitcoin_address',
-    group: 'addresses',
+  get('/v2/node/human_bitcoin_address', 'addresses', {
     access: 'get_human_bitcoin_address',
+    specified: true,
     summary: "Read the wallet's Human Bitcoin Address",
     response: humanBitcoinAddressJson,
     errors: ['notFound', 'unsupported'],
     example: { response: exampleAddress },
     handler: async ({ session, parts }) => encodeNameRecord(await nameOf(session, parts.names)),
   }),
-  route({
-    method: 'put',
-    path: '/v2/node/human_bitcoin_address',
-    group: 'addresses',
+  put('/v2/node/human_bitcoin_address', 'addresses', {
     access: 'update_human_bitcoin_address',
+    specified: true,
     summary: 'Claim or change the Human Bitcoin Address',
     description:
       'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days. The name belongs to the wallet: it stays when the client that claimed it is revoked. On a real node it needs `--address-domain`.',

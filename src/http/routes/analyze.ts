@@ -13,15 +13,13 @@ import type { ClaimMethod } from '../../wallet/strings/method-terms.ts';
 import { exampleCreatedInvoice, exampleInvoice } from '../examples.ts';
 import { agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
-import { route } from '../route.ts';
+import { get } from '../route.ts';
 
 /** The route that explains payment strings. */
 export const analyzeRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/node/analyze',
-    group: 'send',
+  get('/v2/node/analyze', 'send', {
     access: 'node_info',
+    specified: true,
     summary: 'Explain a payment string',
     description:
       'Payables are ordered from most to least recommended. Where the amount is null, add `&amount=` to the callback.',

@@ -3,7 +3,7 @@ import { positiveAmountInput } from '../../model/amount.ts';
 import { channelJson, channelPeerInput, encodeChannel } from '../../model/channel.ts';
 import { hexInput } from '../../model/text.ts';
 import { closeChannel, listChannels, openChannel } from '../../wallet/pay/channels.ts';
-import { emptyJson, route } from '../route.ts';
+import { emptyJson, get, post } from '../route.ts';
 
 const exampleChannel = {
   channel_id: 'eea5898784e283095fbb6d9fb6d421b232f822db70cf2d255d57d902cba9003e',
@@ -12,11 +12,9 @@ const exampleChannel = {
 
 /** Routes for Lightning channels. */
 export const channelRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/node/list_channels',
-    group: 'channels',
+  get('/v2/node/list_channels', 'channels', {
     access: 'list_channels',
+    specified: true,
     summary: 'List Lightning channels',
     response: () =>
       z.object({
@@ -44,12 +42,9 @@ export const channelRoutes = [
       channels: (await listChannels(session)).map(encodeChannel),
     }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/open_channel',
-    group: 'channels',
+  post('/v2/node/open_channel', 'channels', {
     access: 'open_channel',
-    takesKey: true,
+    specified: true,
     summary: 'Open a Lightning channel from on-chain funds',
     body: () =>
       z.object({
@@ -79,12 +74,9 @@ export const channelRoutes = [
       return { channel_id: channelId, user_channel_id: userChannelId };
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/close_channel',
-    group: 'channels',
+  post('/v2/node/close_channel', 'channels', {
     access: 'close_channel',
-    takesKey: true,
+    specified: true,
     summary: 'Close a Lightning channel',
     description:
       'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing a closed channel again does nothing, or is error 107 where the node does not know it any more.',

@@ -20,7 +20,7 @@ import {
 } from '../../wallet/clients/clients.ts';
 import { excludes, given, implies, oneHolds } from '../body-rules.ts';
 import { exampleCredentials } from '../examples.ts';
-import { route } from '../route.ts';
+import { get, post, put } from '../route.ts';
 
 /** The start of the year 2100, for examples. */
 const TIME_TO_COME = 4_102_444_800_000;
@@ -122,11 +122,9 @@ const createdClient = once(() =>
 
 /** Routes for clients and their credentials. */
 export const clientRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/node/client_info',
-    group: 'clients',
+  get('/v2/node/client_info', 'clients', {
     access: 'authenticated',
+    specified: true,
     summary: 'Read the identity and grant of the current credentials',
     response: () =>
       clientInfoJson().extend({
@@ -137,11 +135,9 @@ export const clientRoutes = [
     example: { response: { ...exampleClient, kind: 'client_credentials' } },
     handler: ({ session }) => clientInfo(session),
   }),
-  route({
-    method: 'get',
-    path: '/v2/node/list_clients',
-    group: 'clients',
+  get('/v2/node/list_clients', 'clients', {
     access: 'list_clients',
+    specified: true,
     summary: 'List active clients',
     description: 'Revoked and expired clients are absent.',
     response: () =>
@@ -154,12 +150,9 @@ export const clientRoutes = [
     example: { response: { clients: { [exampleClient.client_pk]: exampleClient } } },
     handler: async ({ session }) => ({ clients: await listClients(session) }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/create_client',
-    group: 'clients',
+  post('/v2/node/create_client', 'clients', {
     access: 'create_client',
-    takesKey: true,
+    specified: true,
     summary: 'Create client credentials',
     description:
       'The credentials are shown once and cannot be read again. The grant must hold at least one scope or permission.',
@@ -216,11 +209,9 @@ export const clientRoutes = [
       };
     },
   }),
-  route({
-    method: 'put',
-    path: '/v2/node/update_client',
-    group: 'clients',
+  put('/v2/node/update_client', 'clients', {
     access: 'update_client',
+    specified: true,
     summary: 'Change the label, expiry or grant of a client',
     description:
       'Fields that are left out do not change. `scopes` and `permissions` together replace the whole grant: if only one of them is given, the other counts as empty.',
@@ -235,12 +226,9 @@ export const clientRoutes = [
       client: await updateClient(session, body.client_pk, changeOf(body)),
     }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/revoke_client',
-    group: 'clients',
+  post('/v2/node/revoke_client', 'clients', {
     access: 'revoke_client',
-    takesKey: true,
+    specified: true,
     summary: 'Revoke a client for ever',
     body: () => z.object({ client_pk: clientPkInput() }),
     response: clientAnswer,

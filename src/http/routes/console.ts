@@ -6,7 +6,7 @@ import { type ConsoleFile, consoleFiles, PAGE, SIGNED_IN_PAGE } from '../console
 import { LINK_MS } from '../console/one-time-links.ts';
 import { signInOrigin } from '../console/page-origin.ts';
 import { IDLE_MS, LONGEST_MS } from '../console/sessions.ts';
-import { emptyJson, type Route, route } from '../route.ts';
+import { emptyJson, get, post, type Route } from '../route.ts';
 
 const exampleToken = '7c1e0a5b39f2d84c6e1f0b7a92d35c48e0f1a6b3c7d9285e4f60718293a4b5c6';
 const exampleWallet = '6bf29818f7c62f7813194a38c4cd3295c207ec691c9b01f8b68e1c5b77ddb3f6';
@@ -27,13 +27,9 @@ export function consoleRoutes(files: readonly ConsoleFile[]): readonly Route[] {
 }
 
 const signInRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/console/about',
-    group: 'console',
+  get('/v2/console/about', 'console', {
     access: 'authenticated',
     summary: 'Read what this sidecar and the node of the caller can do',
-    addition: true,
     response: () =>
       z.object({
         version: z.string().describe('The version of the sidecar.'),
@@ -93,15 +89,11 @@ const signInRoutes = [
       };
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/console/link',
-    group: 'console',
+  post('/v2/console/link', 'console', {
     access: 'authenticated',
     summary: 'Make a one-time link by which a browser signs in to the console',
     description:
       'The link is `/console#link=` and the token. It signs in one browser, once, as the caller. The part after `#` is sent to no server and stands in no log.',
-    addition: true,
     body: () => z.object({}),
     response: () =>
       z.object({
@@ -119,16 +111,12 @@ const signInRoutes = [
       user_pk: session.userPk,
     }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/console/link_wallet',
-    group: 'console',
+  post('/v2/console/link_wallet', 'console', {
     access: 'public',
     requireHead: signInOrigin,
     summary: 'Read whose wallet a one-time link opens',
     description:
       'For the page of the console alone, which asks before it uses the link: a link of somebody else opens their wallet. The link stays as it is.',
-    addition: true,
     body: () =>
       z.object({
         link: z.string().min(1).max(256).describe('The token of a one-time link.'),
@@ -167,17 +155,13 @@ const signInRoutes = [
       };
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/console/session',
-    group: 'console',
+  post('/v2/console/session', 'console', {
     access: 'public',
     // A program that only holds connections open must not keep browsers out.
     requireHead: signInOrigin,
     summary: 'Sign a browser in to the console',
     description:
       'For the page of the console alone: `Origin` must name this sidecar. The answer sets an HttpOnly cookie, and every further request must carry that and the header `Console-Key` with the key. The session may do what its credentials may do. It ends with them, when they are narrowed, and with the process.',
-    addition: true,
     body: () =>
       z.object({
         link: z.string().min(1).max(256).optional().describe('The token of a one-time link.'),
@@ -207,14 +191,10 @@ const signInRoutes = [
       return withCookie({ key, ...ends }, cookie);
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/console/sign_out',
-    group: 'console',
+  post('/v2/console/sign_out', 'console', {
     access: 'public',
     requireHead: signInOrigin,
     summary: 'End the session of the console that makes this request',
-    addition: true,
     body: () => z.object({}),
     response: emptyJson,
     errors: ['unauthenticated', 'hostNotAllowed'],
@@ -226,13 +206,9 @@ const signInRoutes = [
 function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
   const serve = consoleFiles(files);
   return [
-    route({
-      method: 'get',
-      path: '/console',
-      group: 'console',
+    get('/console', 'console', {
       access: 'public',
       summary: 'Show the console in a browser',
-      addition: true,
       mediaType: 'text/html; charset=utf-8',
       response: () => z.string().describe('The page.'),
       errors: ['notFound'],
@@ -240,13 +216,9 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
       handler: async ({ parts, headers }) =>
         serve(parts.console.seemsSignedIn(headers) ? SIGNED_IN_PAGE : PAGE, headers),
     }),
-    route({
-      method: 'get',
-      path: '/console/:file',
-      group: 'console',
+    get('/console/:file', 'console', {
       access: 'public',
       summary: 'Read a file of the console',
-      addition: true,
       mediaType: 'application/octet-stream',
       pathParameters: { file: 'The name of the file.' },
       response: () => z.string().describe('The file, with its own media type.'),
@@ -254,13 +226,9 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
       example: { response: '' },
       handler: async (context) => serve(context.pathParameter('file'), context.headers),
     }),
-    route({
-      method: 'get',
-      path: '/',
-      group: 'console',
+    get('/', 'console', {
       access: 'public',
       summary: 'Redirect to the console',
-      addition: true,
       redirectsTo: '/console',
       response: () => z.null(),
       example: { response: null },

@@ -2,29 +2,21 @@ import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import type { Document } from '../docs/document.ts';
 import type { Parts } from '../parts.ts';
-import { RawJson, type Route, route } from '../route.ts';
+import { get, RawJson, type Route } from '../route.ts';
 
 /** Returns the routes that serve the documentation of `routes`. */
 export function docsRoutes(routes: readonly Route[]): readonly Route[] {
   const own: readonly Route[] = [
-    route({
-      method: 'get',
-      path: '/v2/openapi.json',
-      group: 'health',
+    get('/v2/openapi.json', 'health', {
       access: 'public',
       summary: 'Read the OpenAPI 3.1 document of this server',
-      addition: true,
       response: () => z.record(z.string(), z.unknown()).describe('The OpenAPI document.'),
       example: { response: { openapi: '3.1.0' } },
       handler: async ({ parts }) => json(parts),
     }),
-    route({
-      method: 'get',
-      path: '/docs',
-      group: 'health',
+    get('/docs', 'health', {
       access: 'public',
       summary: 'Show the reference in a browser',
-      addition: true,
       mediaType: 'text/html; charset=utf-8',
       response: () => z.string().describe('This page.'),
       example: { response: '<!doctype html>' },

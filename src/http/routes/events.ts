@@ -11,7 +11,7 @@ import { newestUpdate } from '../../wallet/read/payments.ts';
 import { UpdatesTail } from '../../wallet/read/updates-tail.ts';
 import { eventStream, type ServerSentEvent } from '../event-stream.ts';
 import { examplePayment, exampleUpdatedIndex } from '../examples.ts';
-import { route, type SessionContext } from '../route.ts';
+import { get, type SessionContext } from '../route.ts';
 
 /**
  * The stream's first id for a wallet without payments. It sorts before every update, so resuming from it misses none.
@@ -20,15 +20,11 @@ const BEFORE_ALL = updatedIndex(0, paymentId('ln', '0'.repeat(64)));
 
 /** The route of the live stream of payment updates (docs/decisions.md 89). */
 export const eventRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/node/events',
-    group: 'events',
+  get('/v2/node/events', 'events', {
     access: 'get_updated_payments',
     summary: 'Stream payment updates as server-sent events',
     description:
       'Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins with the next update. When the server ends the stream, a last event `end` carries the error.',
-    addition: true,
     mediaType: 'text/event-stream',
     query: () =>
       z.object({

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { route } from '../route.ts';
+import { get } from '../route.ts';
 
 /** The route that says whether the sidecar works. */
 export const healthRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/health',
-    group: 'health',
+  get('/v2/health', 'health', {
     access: 'public',
+    specified: true,
     summary: 'Tell whether the sidecar is ready',
     description: 'Returns 200 as soon as the sidecar runs; never waits for the node.',
     response: () =>

@@ -7,7 +7,7 @@ import { createHoldInvoice, settleInvoice } from '../../wallet/receive/hold-invo
 import { createInvoice } from '../../wallet/receive/receive.ts';
 import { excludesBoth, needs } from '../body-rules.ts';
 import { exampleCreatedInvoice, examplePayment, indexInput } from '../examples.ts';
-import { emptyJson, route } from '../route.ts';
+import { emptyJson, post } from '../route.ts';
 
 /** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
 const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
@@ -81,12 +81,9 @@ const createInvoiceBody = once(() =>
 
 /** Routes for BOLT 11 invoices of the wallet. */
 export const invoiceRoutes = [
-  route({
-    method: 'post',
-    path: '/v2/node/create_invoice',
-    group: 'receive',
+  post('/v2/node/create_invoice', 'receive', {
     access: 'create_invoice',
-    takesKey: true,
+    specified: true,
     summary: 'Create a BOLT 11 invoice',
     body: createInvoiceBody,
     response: createdInvoiceJson,
@@ -113,16 +110,11 @@ export const invoiceRoutes = [
         : createHoldInvoice(session, { ...request, paymentHash }, names);
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/settle_invoice',
-    group: 'receive',
+  post('/v2/node/settle_invoice', 'receive', {
     access: 'create_invoice',
-    takesKey: true,
     summary: 'Settle a held invoice',
     description:
       'Completes the payment of an invoice that was created with `payment_hash`, once its status_msg is `held`. Settling it again does nothing.',
-    addition: true,
     body: () =>
       z.object({
         index: indexInput(),

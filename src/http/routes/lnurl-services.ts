@@ -2,31 +2,23 @@ import { z } from 'zod';
 import { ApiError } from '../../model/errors.ts';
 import { exampleLnurlPayment } from '../examples.ts';
 import type { LnurlServices } from '../lnurl-services.ts';
-import { type RequestContext, route } from '../route.ts';
+import { get, type RequestContext } from '../route.ts';
 import { exampleTerms, lnurlJson, lnurlPayQuery } from './lnurl-json.ts';
 
 /** Routes of the sandbox's LNURL services, which other wallets call (LUD-01, 03, 06). */
 export const lnurlServiceRoutes = [
-  route({
-    method: 'get',
-    path: '/sandbox/lnurl/:name',
+  get('/sandbox/lnurl/:name', 'sandbox', {
     pathParameters: { name: 'The last part of the URL that the LNURL stands for.' },
-    group: 'sandbox',
     access: 'public',
     summary: 'Answer the first call of an LNURL service',
-    addition: true,
     response: lnurlJson,
     example: { response: exampleTerms },
     handler: async (context) => services(context).lnurlFirst(context.pathParameter('name')),
   }),
-  route({
-    method: 'get',
-    path: '/sandbox/lnurl/:name/callback',
+  get('/sandbox/lnurl/:name/callback', 'sandbox', {
     pathParameters: { name: 'The last part of the URL that the LNURL stands for.' },
-    group: 'sandbox',
     access: 'public',
     summary: 'Answer the second call of an LNURL service',
-    addition: true,
     query: () =>
       z.object({
         ...lnurlPayQuery(),

@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import { pruneTokens, strayTokens } from '../../wallet/clients/client-tokens.ts';
-import { emptyJson, route } from '../route.ts';
+import { emptyJson, post } from '../route.ts';
 
 /** Routes by which the owner puts clients in order after the database was restored or lost. */
 export const lostStoreRoutes = [
-  route({
-    method: 'post',
-    path: '/v2/node/confirm_budgets',
-    group: 'clients',
+  post('/v2/node/confirm_budgets', 'clients', {
     access: 'owner',
-    takesKey: true,
     summary: 'Confirm the budgets after the database was restored',
     description:
       'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.',
-    addition: true,
     body: () => z.object({}),
     response: emptyJson,
     example: { body: {}, response: {} },
@@ -22,16 +17,11 @@ export const lostStoreRoutes = [
       return {};
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/prune_clients',
-    group: 'clients',
+  post('/v2/node/prune_clients', 'clients', {
     access: 'owner',
-    takesKey: true,
     summary: "End the node's tokens of clients that no longer exist",
     description:
       'Lists the tokens at the node that this sidecar made and that belong to no active client, for example after the database was lost. With `remove` it also ends them. Other tokens are not touched.',
-    addition: true,
     body: () =>
       z.object({
         remove: z.boolean().default(false).describe('Whether to end the listed tokens.'),

@@ -1,22 +1,18 @@
 import { z } from 'zod';
 import { METRICS_CONTENT_TYPE } from '../../lib/metrics.ts';
 import { answerMetrics } from '../answer-metrics.ts';
-import { route } from '../route.ts';
+import { get } from '../route.ts';
 
 /**
  * The route with metrics for Prometheus, which each sidecar of a database answers for itself. It is served only where
  * the configuration allows it.
  */
 export const metricsRoutes = [
-  route({
-    method: 'get',
-    path: '/metrics',
-    group: 'health',
+  get('/metrics', 'health', {
     access: 'public',
     summary: 'Show metrics for Prometheus',
     description:
       'Text format 0.0.4: counts, durations and states of the whole process. It names no wallet, client or payment. Served while the sidecar listens on loopback, or with `--metrics on`.',
-    addition: true,
     mediaType: METRICS_CONTENT_TYPE,
     response: () => z.string(),
     example: {

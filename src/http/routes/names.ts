@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Names } from '../../wallet/names/names.ts';
 import { payeeInvoice, payeeTerms, UNKNOWN_PAYEE } from '../../wallet/names/payee.ts';
 import { exampleLnurlPayment } from '../examples.ts';
-import { type RequestContext, route } from '../route.ts';
+import { get, type RequestContext } from '../route.ts';
 import { exampleTerms, lnurlJson, lnurlPayQuery } from './lnurl-json.ts';
 
 const PATH = '/.well-known/lnurlp/:name';
@@ -10,17 +10,13 @@ const NAME = { name: 'The part of the Lightning Address before the @.' };
 
 /** Routes by which payers reach the names of this sidecar's wallets as Lightning Addresses (LUD-06, LUD-12, LUD-16). */
 export const nameRoutes = [
-  route({
-    method: 'get',
-    path: PATH,
+  get(PATH, 'addresses', {
     pathParameters: NAME,
-    group: 'addresses',
     access: 'public',
     answersAtDomain: true,
     summary: 'Answer as a Lightning Address',
     description:
       'The first call of a payer (LUD-06, LUD-16). Requests are bounded by source address. Served on the sandbox, and with `--address-domain`.',
-    addition: true,
     response: lnurlJson,
     example: { response: exampleTerms },
     handler: async (context) => {
@@ -32,17 +28,13 @@ export const nameRoutes = [
       );
     },
   }),
-  route({
-    method: 'get',
-    path: `${PATH}/callback`,
+  get(`${PATH}/callback`, 'addresses', {
     pathParameters: NAME,
-    group: 'addresses',
     access: 'public',
     answersAtDomain: true,
     summary: 'Make an invoice for a payer of a Lightning Address',
     description:
       'The second call of a payer (LUD-06, LUD-12). The invoice is watched, and the comment becomes the message of its payment. Bounded by source address, by name, and in unpaid invoices of a name.',
-    addition: true,
     query: () => z.object(lnurlPayQuery()),
     response: lnurlJson,
     example: {

@@ -2,15 +2,13 @@ import { z } from 'zod';
 import { encodeNodeInfo, nodeInfoJson } from '../../model/node-info.ts';
 import { hexInput } from '../../model/text.ts';
 import { nodeInfo } from '../../wallet/session/session.ts';
-import { emptyJson, route } from '../route.ts';
+import { emptyJson, get, put } from '../route.ts';
 
 /** Routes that sign up, provision and read the wallet node. */
 export const nodeRoutes = [
-  route({
-    method: 'put',
-    path: '/v2/node/signup',
-    group: 'node',
+  put('/v2/node/signup', 'node', {
     access: 'root_seed',
+    specified: true,
     summary: 'Register and provision the wallet node',
     description:
       'Needs the root seed and no Authorization header. Must be done once before any other node endpoint works; repeating it does nothing.',
@@ -27,11 +25,9 @@ export const nodeRoutes = [
       return {};
     },
   }),
-  route({
-    method: 'put',
-    path: '/v2/node/provision',
-    group: 'node',
+  put('/v2/node/provision', 'node', {
     access: 'root_seed',
+    specified: true,
     summary: 'Provision the node to recent trusted releases',
     description: 'Verifies the signed list of releases and provisions those missing. Idempotent.',
     body: () => z.object({}),
@@ -42,11 +38,9 @@ export const nodeRoutes = [
       return {};
     },
   }),
-  route({
-    method: 'get',
-    path: '/v2/node/node_info',
-    group: 'node',
+  get('/v2/node/node_info', 'node', {
     access: 'node_info',
+    specified: true,
     summary: 'Read node and balances',
     response: nodeInfoJson,
     example: {

@@ -21,7 +21,7 @@ import { syncPayments } from '../../wallet/read/sync.ts';
 import { examplePayment, exampleUpdatedIndex, indexInput } from '../examples.ts';
 import { agree } from '../input-comparison.ts';
 import { integerQuery, integerQueryOr } from '../query.ts';
-import { emptyJson, RawJson, route } from '../route.ts';
+import { emptyJson, get, post, put, RawJson } from '../route.ts';
 
 const MOST_ON_PAGE = { description: 'The largest number of payments in the answer.' };
 /** The page size of list_payments (docs/api.md, Limits). */
@@ -42,11 +42,9 @@ const paymentList = once(() => z.array(paymentJson()).describe('The payments, in
 
 /** Routes that read and annotate payments. */
 export const paymentRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/node/payment',
-    group: 'payments',
+  get('/v2/node/payment', 'payments', {
     access: 'get_payment_by_id',
+    specified: true,
     summary: 'Fetch one payment',
     description:
       'A payment that is completed or failed never changes again, so it need not be queried again.',
@@ -57,11 +55,9 @@ export const paymentRoutes = [
     handler: async ({ session }, { query }) =>
       new RawJson(await paymentJsonOf(session, query.index)),
   }),
-  route({
-    method: 'put',
-    path: '/v2/node/sync_payments',
-    group: 'payments',
+  put('/v2/node/sync_payments', 'payments', {
     access: 'get_updated_payments',
+    specified: true,
     summary: 'Bring new and updated payments into the local cache',
     body: () => z.object({}),
     response: () =>
@@ -75,11 +71,9 @@ export const paymentRoutes = [
       return { num_new: numNew, num_updated: numUpdated };
     },
   }),
-  route({
-    method: 'get',
-    path: '/v2/node/list_payments',
-    group: 'payments',
+  get('/v2/node/list_payments', 'payments', {
     access: 'get_updated_payments',
+    specified: true,
     summary: 'List cached payments',
     description: 'Reads the local cache; call `sync_payments` first for fresh data.',
     query: () =>
@@ -134,12 +128,9 @@ export const paymentRoutes = [
       );
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/clear_payments',
-    group: 'payments',
+  post('/v2/node/clear_payments', 'payments', {
     access: 'get_updated_payments',
-    takesKey: true,
+    specified: true,
     summary: 'Clear the local cache',
     description: "The node's data is untouched; `sync_payments` refills the cache.",
     body: () => z.object({}),
@@ -150,11 +141,9 @@ export const paymentRoutes = [
       return {};
     },
   }),
-  route({
-    method: 'get',
-    path: '/v2/node/updated_payments',
-    group: 'payments',
+  get('/v2/node/updated_payments', 'payments', {
     access: 'get_updated_payments',
+    specified: true,
     summary: 'List payments in the order of their updates',
     description: 'Reads the node, not the cache.',
     query: () =>
@@ -188,12 +177,9 @@ export const paymentRoutes = [
       };
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/update_personal_note',
-    group: 'payments',
+  post('/v2/node/update_personal_note', 'payments', {
     access: 'update_personal_note',
-    takesKey: true,
+    specified: true,
     summary: "Set or clear a payment's private note",
     body: () =>
       z
@@ -221,12 +207,9 @@ export const paymentRoutes = [
       return {};
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/cancel_payment',
-    group: 'payments',
+  post('/v2/node/cancel_payment', 'payments', {
     access: 'cancel_payment',
-    takesKey: true,
+    specified: true,
     summary: 'Cancel a pending invoice',
     description:
       'A pending inbound invoice becomes failed / canceled and can no longer be paid. A payment that settles first wins.',

@@ -5,7 +5,7 @@ import { paymentIndexInput } from '../../model/payment-index.ts';
 import { noteInput } from '../../model/text.ts';
 import { createProof } from '../../wallet/read/proofs.ts';
 import { exampleCheckedProof, exampleOfferPayment, exampleProof } from '../examples.ts';
-import { route } from '../route.ts';
+import { post } from '../route.ts';
 
 /** The members of `disclosures`, with default and BOLT 12 TLV type. */
 const DISCLOSURES = {
@@ -43,12 +43,9 @@ function choice(name: Disclosure, what: string) {
 
 /** Routes that create and verify payer proofs. */
 export const proofRoutes = [
-  route({
-    method: 'post',
-    path: '/v2/node/create_payer_proof',
-    group: 'proofs',
+  post('/v2/node/create_payer_proof', 'proofs', {
     access: 'create_payer_proof',
-    takesKey: true,
+    specified: true,
     summary: 'Prove that the wallet paid an offer',
     description:
       'A proof always shows the payer id, payment hash, payee node id, signature and the features of the invoice.',
@@ -81,16 +78,11 @@ export const proofRoutes = [
       }),
     }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/verify_payer_proof',
-    group: 'proofs',
+  post('/v2/node/verify_payer_proof', 'proofs', {
     access: 'public',
-    takesKey: true,
     summary: 'Check a payer proof and show what it discloses',
     description:
       'A valid proof may still concern another payment: compare payee, amount and note with what you expect.',
-    addition: true,
     body: () =>
       z.object({
         proof: z.string().min(1).max(MOST_PROOF_CHARACTERS).describe('The proof, `lnp1...`.'),

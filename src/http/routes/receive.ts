@@ -20,7 +20,7 @@ import {
 } from '../examples.ts';
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput, sameAsInBody } from '../query.ts';
-import { route } from '../route.ts';
+import { post } from '../route.ts';
 import { agreedNotes, noteQuery } from './pay-inputs.ts';
 
 /** The type of a new address when the request names none: every payer can pay it. */
@@ -33,12 +33,9 @@ const PURCHASE_EXPIRATION_SECS = 7200;
 
 /** Routes for receiving money. */
 export const receiveRoutes = [
-  route({
-    method: 'post',
-    path: '/v2/node/create_offer',
-    group: 'receive',
+  post('/v2/node/create_offer', 'receive', {
     access: 'create_offer',
-    takesKey: true,
+    specified: true,
     summary: 'Create a BOLT 12 offer',
     description: 'An offer is reusable: many payers can pay it many times.',
     body: () =>
@@ -65,12 +62,9 @@ export const receiveRoutes = [
       }),
     }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/get_next_unused_address',
-    group: 'receive',
+  post('/v2/node/get_next_unused_address', 'receive', {
     access: 'get_next_unused_address',
-    takesKey: true,
+    specified: true,
     summary: 'Get an on-chain receive address',
     description:
       'The answer is the same address of a type until a payment to it is seen, so other callers may have received it too.',
@@ -95,12 +89,9 @@ export const receiveRoutes = [
       address: await nextUnusedAddress(session, body.type ?? DEFAULT_ADDRESS_TYPE),
     }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/withdraw_lnurl',
-    group: 'receive',
+  post('/v2/node/withdraw_lnurl', 'receive', {
     access: 'create_invoice',
-    takesKey: true,
+    specified: true,
     summary: 'Withdraw from an LNURL-withdraw service',
     description:
       'Waits until the money has arrived. `lnurl`, `amount`, `description` and `personal_note` may be given in the body or the query.',
@@ -149,12 +140,9 @@ export const receiveRoutes = [
       return encodePayment(await withdrawLnurl(session, request, parts.services, effects));
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/buy_with_payment_app',
-    group: 'receive',
+  post('/v2/node/buy_with_payment_app', 'receive', {
     access: 'create_invoice',
-    takesKey: true,
+    specified: true,
     summary: 'Buy Bitcoin through a payment app',
     description:
       'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment of the purchase.',

@@ -3,7 +3,7 @@ import { once } from '../../lib/once.ts';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { hexInput, hexOutput, noteInput } from '../../model/text.ts';
 import { exampleLnurl, exampleLnurlUrl, exampleOffer, exampleOutsideInvoice } from '../examples.ts';
-import { emptyJson, route } from '../route.ts';
+import { emptyJson, post } from '../route.ts';
 import { BEHAVIORS } from '../sandbox-controls.ts';
 import { sandboxControls } from './sandbox.ts';
 
@@ -21,13 +21,9 @@ const OUTSIDE_EXPIRATION_SECS = 86_400;
 
 /** Routes that make the outside world's invoices, offers and LNURL services. */
 export const sandboxServiceRoutes = [
-  route({
-    method: 'post',
-    path: '/sandbox/invoice',
-    group: 'sandbox',
+  post('/sandbox/invoice', 'sandbox', {
     access: 'sandbox',
     summary: 'Create an invoice of an outside node',
-    addition: true,
     body: () =>
       z.object({
         amount: positiveAmountInput()
@@ -59,13 +55,9 @@ export const sandboxServiceRoutes = [
       return { invoice, payment_hash: paymentHash };
     },
   }),
-  route({
-    method: 'post',
-    path: '/sandbox/offer',
-    group: 'sandbox',
+  post('/sandbox/offer', 'sandbox', {
     access: 'sandbox',
     summary: 'Create an offer of an outside node',
-    addition: true,
     body: () =>
       z.object({
         min_amount: positiveAmountInput()
@@ -83,13 +75,9 @@ export const sandboxServiceRoutes = [
         behavior: body.behavior ?? DEFAULT_BEHAVIOR,
       }),
   }),
-  route({
-    method: 'post',
-    path: '/sandbox/holds',
-    group: 'sandbox',
+  post('/sandbox/holds', 'sandbox', {
     access: 'sandbox',
     summary: 'Decide a held payment',
-    addition: true,
     body: () =>
       z.object({
         payment_hash: hexInput(32).describe('Hash of the held payment.'),
@@ -109,13 +97,9 @@ export const sandboxServiceRoutes = [
       return {};
     },
   }),
-  route({
-    method: 'post',
-    path: '/sandbox/lnurl',
-    group: 'sandbox',
+  post('/sandbox/lnurl', 'sandbox', {
     access: 'sandbox',
     summary: 'Create an LNURL service of the outside world, served by this sidecar',
-    addition: true,
     body: () =>
       z
         .object({

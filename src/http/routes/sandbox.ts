@@ -8,7 +8,7 @@ import { hexInput, hexOutput, noteInput, timestamp } from '../../model/text.ts';
 import { createClient } from '../../wallet/clients/clients.ts';
 import { exampleCredentials, exampleFunding, exampleInvoice } from '../examples.ts';
 import type { Parts } from '../parts.ts';
-import { route } from '../route.ts';
+import { post } from '../route.ts';
 import type { SandboxControls } from '../sandbox-controls.ts';
 
 /** The grant of the credentials of a new sandbox wallet. */
@@ -22,13 +22,9 @@ const FULL_GRANT = {
 
 /** Routes that control the sandbox node (docs/decisions.md 78). They exist only while that node is in use. */
 export const sandboxRoutes = [
-  route({
-    method: 'post',
-    path: '/sandbox/wallets',
-    group: 'sandbox',
+  post('/sandbox/wallets', 'sandbox', {
     access: 'sandbox',
     summary: 'Create another wallet, signed up and funded, with full credentials',
-    addition: true,
     body: () => z.object({}),
     response: () =>
       z.object({
@@ -60,13 +56,9 @@ export const sandboxRoutes = [
       };
     },
   }),
-  route({
-    method: 'post',
-    path: '/sandbox/fund',
-    group: 'sandbox',
+  post('/sandbox/fund', 'sandbox', {
     access: 'sandbox_wallet',
     summary: 'Give the calling wallet worthless sandbox coins',
-    addition: true,
     body: () =>
       z.object({
         amount: positiveAmountInput().describe('Amount in sats.'),
@@ -85,13 +77,9 @@ export const sandboxRoutes = [
         }),
       ),
   }),
-  route({
-    method: 'post',
-    path: '/sandbox/blocks',
-    group: 'sandbox',
+  post('/sandbox/blocks', 'sandbox', {
     access: 'sandbox',
     summary: 'Mine blocks',
-    addition: true,
     body: () =>
       z.object({
         count: z.int().min(1).max(10_000).describe('How many blocks.'),
@@ -100,13 +88,9 @@ export const sandboxRoutes = [
     example: { body: { count: 6 }, response: { height: 126 } },
     handler: (context, { body }) => sandboxControls(context.parts).mine(body.count),
   }),
-  route({
-    method: 'post',
-    path: '/sandbox/pay',
-    group: 'sandbox',
+  post('/sandbox/pay', 'sandbox', {
     access: 'sandbox',
     summary: "Let the outside world pay a wallet's invoice, offer, address or node_pk",
-    addition: true,
     body: () =>
       z.object({
         payable: z.string().min(1).describe('Invoice, offer, address, purchase link or node_pk.'),
@@ -129,15 +113,11 @@ export const sandboxRoutes = [
         payerName: body.payer_name ?? null,
       }),
   }),
-  route({
-    method: 'post',
-    path: '/sandbox/replace',
-    group: 'sandbox',
+  post('/sandbox/replace', 'sandbox', {
     access: 'sandbox',
     summary: 'Let the outside world take back an unconfirmed on-chain payment',
     description:
       "The wallet's payment names the new transaction as its `replacement`, and fails when that has six confirmations.",
-    addition: true,
     body: () => z.object({ txid: hexInput(32).describe('The transaction to replace.') }),
     response: () =>
       z.object({
@@ -149,13 +129,9 @@ export const sandboxRoutes = [
     },
     handler: (context, { body }) => sandboxControls(context.parts).replaceOnchain(body.txid),
   }),
-  route({
-    method: 'post',
-    path: '/sandbox/clock',
-    group: 'sandbox',
+  post('/sandbox/clock', 'sandbox', {
     access: 'sandbox',
     summary: "Move the sandbox node's clock forward",
-    addition: true,
     body: () =>
       z.object({
         advance_secs: z

@@ -9,7 +9,7 @@ import { answerPayment } from '../answer-payment.ts';
 import { excludes, given, isTrue } from '../body-rules.ts';
 import { exampleAddress, exampleOnchainPayment, indexInput } from '../examples.ts';
 import { paymentStringInput } from '../query.ts';
-import { route } from '../route.ts';
+import { post } from '../route.ts';
 import { agreedNotes, noteQuery } from './pay-inputs.ts';
 
 const DEFAULT_PRIORITY = 'normal';
@@ -60,12 +60,9 @@ const onchainBody = once(() =>
 
 /** Routes for sending on chain. */
 export const sendOnchainRoutes = [
-  route({
-    method: 'post',
-    path: '/v2/node/pay_onchain',
-    group: 'send',
+  post('/v2/node/pay_onchain', 'send', {
     access: 'pay_onchain',
-    takesKey: true,
+    specified: true,
     summary: 'Send on chain',
     description:
       'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
@@ -93,13 +90,8 @@ export const sendOnchainRoutes = [
         }),
       ),
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/bump_fee',
-    group: 'send',
+  post('/v2/node/bump_fee', 'send', {
     access: 'pay_onchain',
-    addition: true,
-    takesKey: true,
     summary: 'Raise the fee of an on-chain send',
     description:
       'For a send that waits for its first confirmation. A child transaction spends its change and pays miners for both; the payment, its txid and its `fees` stay as they are.',

@@ -20,7 +20,7 @@ import {
 } from '../examples.ts';
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput, sameAsInBody } from '../query.ts';
-import { route } from '../route.ts';
+import { post } from '../route.ts';
 import {
   agreedNotes,
   maxFeeInput,
@@ -39,12 +39,9 @@ const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {
 
 /** Routes for paying. */
 export const sendRoutes = [
-  route({
-    method: 'post',
-    path: '/v2/node/pay',
-    group: 'send',
+  post('/v2/node/pay', 'send', {
     access: ['pay_invoice', 'pay_offer', 'pay_onchain'],
-    takesKey: true,
+    specified: true,
     summary: 'Pay any payment string',
     description:
       'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable`, `amount`, `message` and `personal_note` may be given in the body or the query.',
@@ -92,12 +89,9 @@ export const sendRoutes = [
       return answerPayment(context, (send) => payAny(send, request, services, fees));
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/pay_invoice',
-    group: 'send',
+  post('/v2/node/pay_invoice', 'send', {
     access: 'pay_invoice',
-    takesKey: true,
+    specified: true,
     summary: 'Pay a BOLT 11 invoice',
     description:
       'Waits until the payment is completed or failed. Paying an invoice again answers with its first payment while that is pending or completed.',
@@ -134,12 +128,9 @@ export const sendRoutes = [
       });
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/pay_offer',
-    group: 'send',
+  post('/v2/node/pay_offer', 'send', {
     access: 'pay_offer',
-    takesKey: true,
+    specified: true,
     summary: 'Pay a BOLT 12 offer',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['offer'],
@@ -175,12 +166,9 @@ export const sendRoutes = [
         return sendAndWait(send, planOfferPayment(request, session, parts.fees, names));
       }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/node/pay_lnurl',
-    group: 'send',
+  post('/v2/node/pay_lnurl', 'send', {
     access: 'pay_invoice',
-    takesKey: true,
+    specified: true,
     summary: 'Pay an LNURL-pay service or Lightning Address',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['lnurl'],

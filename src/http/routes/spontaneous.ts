@@ -6,21 +6,16 @@ import { sendAndWait } from '../../wallet/pay/send.ts';
 import { planSpontaneousPayment } from '../../wallet/pay/spontaneous.ts';
 import { answerPayment } from '../answer-payment.ts';
 import { exampleNodePk, exampleSpontaneousPayment } from '../examples.ts';
-import { route } from '../route.ts';
+import { post } from '../route.ts';
 import { agreedNotes, maxFeeInput, messageInput, notesQuery, PAY_ERRORS } from './pay-inputs.ts';
 
 /** The route that pays a node without an invoice. */
 export const spontaneousRoutes = [
-  route({
-    method: 'post',
-    path: '/v2/node/pay_spontaneous',
-    group: 'send',
+  post('/v2/node/pay_spontaneous', 'send', {
     access: 'pay_invoice',
-    takesKey: true,
     summary: 'Pay a node without an invoice (keysend)',
     description:
       'Waits until the payment is completed or failed. The receiving node must accept spontaneous payments.',
-    addition: true,
     body: () =>
       z.object({
         node_pk: nodePkInput().describe('Public key of the node to pay.'),

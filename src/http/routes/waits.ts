@@ -7,15 +7,13 @@ import { waitAndCache } from '../../wallet/read/payments.ts';
 import { waitForNext } from '../../wallet/read/wait.ts';
 import { examplePayment, exampleUpdatedIndex, indexInput } from '../examples.ts';
 import { timeoutSecsQuery } from '../query.ts';
-import { route } from '../route.ts';
+import { get } from '../route.ts';
 
 /** Routes that wait for payments. */
 export const waitRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/node/wait_for_payment',
-    group: 'payments',
+  get('/v2/node/wait_for_payment', 'payments', {
     access: 'get_updated_payments',
+    specified: true,
     summary: 'Wait until a payment is completed or failed',
     query: () => z.object({ index: indexInput(), timeout_secs: timeoutSecsQuery() }),
     response: paymentJson,
@@ -31,12 +29,10 @@ export const waitRoutes = [
         ),
       ),
   }),
-  route({
-    method: 'get',
-    path: '/v2/node/wait_for_next_payment',
+  get('/v2/node/wait_for_next_payment', 'payments', {
     repeatsWith: 'start_index',
-    group: 'payments',
     access: 'get_updated_payments',
+    specified: true,
     summary: 'Wait for the next update of any payment',
     description:
       'The same payment is answered again at each of its updates, so handling must be idempotent.',

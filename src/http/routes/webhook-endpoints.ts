@@ -21,19 +21,15 @@ import {
   requireEndpoint,
 } from '../../wallet/read/webhook-endpoints.ts';
 import { exampleEndpoint, exampleSentWebhook } from '../examples.ts';
-import { route } from '../route.ts';
+import { get, post } from '../route.ts';
 import type { WebhookSender } from '../webhook-sender.ts';
 
 /** Routes for webhook endpoints (docs/decisions.md 126 and 162). */
 export const webhookEndpointRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/webhooks/endpoints',
-    group: 'webhooks',
+  get('/v2/webhooks/endpoints', 'webhooks', {
     access: 'manage_webhooks',
     summary: "List the wallet's webhook endpoints",
     description: 'The one of `--webhook-url` comes first, as `configured`. Secrets are not shown.',
-    addition: true,
     response: () =>
       z.object({
         endpoints: z.array(endpointJson()).describe('The endpoints, oldest first.'),
@@ -46,15 +42,11 @@ export const webhookEndpointRoutes = [
       ],
     }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/webhooks/endpoints',
-    group: 'webhooks',
+  post('/v2/webhooks/endpoints', 'webhooks', {
     access: 'manage_webhooks',
     summary: 'Add a webhook endpoint',
     description:
       "It hears of this wallet's payments that end from now on. One that a client adds needs `lease_secs`. The secret is shown once and cannot be read again. To change a secret, add a second endpoint with the same URL, and delete the first when the receiver knows the new one.",
-    addition: true,
     body: () =>
       z.object({
         url: endpointUrlInput(),
@@ -86,14 +78,10 @@ export const webhookEndpointRoutes = [
       return { ...encodeEndpoint(endpoint), secret: `whsec_${endpoint.secret}` };
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/webhooks/endpoints/renew',
-    group: 'webhooks',
+  post('/v2/webhooks/endpoints/renew', 'webhooks', {
     access: 'manage_webhooks',
     summary: 'Keep an endpoint that was made with lease_secs',
     description: 'An endpoint that was made without `lease_secs` stays as it is.',
-    addition: true,
     body: () => z.object({ id: endpointIdInput(), lease_secs: leaseSecsInput() }),
     response: endpointJson,
     errors: ['notFound'],
@@ -106,15 +94,11 @@ export const webhookEndpointRoutes = [
       return encodeEndpoint(await renewEndpoint(session, lease, parts.clock.now()));
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/webhooks/endpoints/delete',
-    group: 'webhooks',
+  post('/v2/webhooks/endpoints/delete', 'webhooks', {
     access: 'manage_webhooks',
     summary: 'Delete a webhook endpoint',
     description:
       'What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.',
-    addition: true,
     body: () => z.object({ id: endpointIdInput() }),
     response: () =>
       z.object({
@@ -128,15 +112,11 @@ export const webhookEndpointRoutes = [
       return { canceled };
     },
   }),
-  route({
-    method: 'post',
-    path: '/v2/webhooks/endpoints/test',
-    group: 'webhooks',
+  post('/v2/webhooks/endpoints/test', 'webhooks', {
     access: 'manage_webhooks',
     summary: 'Send a test delivery to an endpoint, and show its answer',
     description:
       "Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`. It has the fields of a payment, but tells of a failed one of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is not in the list of deliveries and is not tried again.",
-    addition: true,
     body: () => z.object({ id: endpointIdInput() }),
     response: testedJson,
     errors: ['notFound'],

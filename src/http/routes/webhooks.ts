@@ -7,7 +7,7 @@ import { attemptsOf, deliveriesOf, redeliver } from '../../wallet/read/deliverie
 import { given } from '../body-rules.ts';
 import { exampleEndpoint, exampleOfferPayment, exampleSentWebhook } from '../examples.ts';
 import { integerQuery, integerQueryOr } from '../query.ts';
-import { route } from '../route.ts';
+import { get, post } from '../route.ts';
 
 /** The page size of the delivery log (docs/api.md, Limits). */
 const DELIVERIES_LIMIT = { default: 50, least: 1, most: 500 };
@@ -31,13 +31,9 @@ const exampleDelivery = {
 
 /** Routes of the delivery log (docs/decisions.md 92). */
 export const webhookRoutes = [
-  route({
-    method: 'get',
-    path: '/v2/webhooks/deliveries',
-    group: 'webhooks',
+  get('/v2/webhooks/deliveries', 'webhooks', {
     access: 'get_updated_payments',
     summary: "List webhook deliveries of the wallet's payments, newest first",
-    addition: true,
     query: () =>
       z.object({
         state: z.enum(DELIVERY_STATES).optional().describe('Only deliveries in this state.'),
@@ -76,15 +72,11 @@ export const webhookRoutes = [
       return { deliveries: page, next: last ? `${last.id}/${last.endpoint}` : null };
     },
   }),
-  route({
-    method: 'get',
-    path: '/v2/webhooks/attempts',
-    group: 'webhooks',
+  get('/v2/webhooks/attempts', 'webhooks', {
     access: 'owner',
     summary: 'List attempts to send deliveries, oldest first',
     description:
       'Shows what was sent and what the receiver answered. The newest 20 attempts of each delivery are kept, for as long as the delivery itself.',
-    addition: true,
     query: () =>
       z.object({
         id: deliveryIdInput().optional().describe('Only attempts of this webhook-id.'),
@@ -129,15 +121,11 @@ export const webhookRoutes = [
       }),
     }),
   }),
-  route({
-    method: 'post',
-    path: '/v2/webhooks/redeliver',
-    group: 'webhooks',
+  post('/v2/webhooks/redeliver', 'webhooks', {
     access: 'manage_webhooks',
     summary: 'Send deliveries again',
     description:
       'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent. A client may do this 60 times at once and then once a second by `id`, and 3 times at once and then once a minute by `since`.',
-    addition: true,
     body: () =>
       z
         .object({

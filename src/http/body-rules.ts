@@ -1,51 +1,95 @@
-/**
- * A JSON Schema for a rule between the members of a body. It describes in the OpenAPI document what a refinement of the
- * zod schema checks. Null counts as absent (docs/decisions.md 19).
- */
-type Rule = Readonly<Record<string, unknown>>;
+import type { z } from 'zod';
 
-/** Returns the rule that the member `name` is present. */
-export function given(name: string): Rule {
-  return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
+/** What can be said of a body after its schema has read it, and the JSON Schema that says the same of the request. */
+interface Condition {
+  readonly json: Json;
+  readonly holds: (body: Body) => boolean;
 }
 
-/** Returns the rule that the flag `name` is true. */
-export function isTrue(name: string): Rule {
-  return { required: [name], properties: { [name]: { const: true } } };
+/** A rule between the members of a body: the condition, and the issue where it does not hold. */
+type BodyRule = readonly [condition: Condition, path: string | null, message: string];
+
+type Json = Readonly<Record<string, unknown>>;
+type Body = Readonly<Record<string, unknown>>;
+
+/** Returns the schema with rules between its members, which it checks and the OpenAPI document shows. */
+export function withRules<S extends z.ZodObject>(schema: S, ...rules: readonly BodyRule[]): S {
+  return schema
+    .check(({ value, issues }) => {
+      for (const [{ holds }, path, message] of rules) {
+        if (holds(value)) continue;
+        issues.push({ code: 'custom', path: path === null ? [] : [path], message, input: value });
+      }
+    })
+    .meta({ allOf: rules.map(([{ json }]) => json) });
 }
 
-/** Returns the rule that `rule` holds wherever `condition` holds. */
-export function implies(condition: Rule, rule: Rule): Rule {
-  return { anyOf: [{ not: condition }, rule] };
+/** The member is present. Null counts as absent (docs/decisions.md 19). */
+export function given(name: string): Condition {
+  return member(name, { not: { type: 'null' } }, (value) => value !== undefined);
 }
 
-/** Returns the rule that `other` is present wherever `name` is. */
-export function needs(name: string, other: string): Rule {
-  return implies(given(name), given(other));
+/** The member is present, be it null, which this member may be. */
+export function there(name: string): Condition {
+  return { json: { required: [name] }, holds: (body) => body[name] !== undefined };
 }
 
-/** Returns the rule that one of the two names is absent. */
-export function excludesBoth(name: string, other: string): Rule {
-  return { not: { allOf: [given(name), given(other)] } };
+/** The flag is true. */
+export function isTrue(name: string): Condition {
+  return member(name, { const: true }, (value) => value === true);
 }
 
-/** Returns the rule that `name` is absent wherever `flag` is true. */
-export function excludes(name: string, flag: string): Rule {
-  const { properties } = given(name);
+/** The list is present and not empty. */
+export function filled(name: string): Condition {
+  const json = { not: { type: 'null' }, minItems: 1 };
+  return member(name, json, (value) => Array.isArray(value) && value.length > 0);
+}
+
+function member(name: string, json: Json, holds: (value: unknown) => boolean): Condition {
   return {
-    not: {
-      required: [name, flag],
-      properties: { ...(properties as object), [flag]: { const: true } },
-    },
+    json: { required: [name], properties: { [name]: json } },
+    holds: (body) => holds(body[name]),
   };
 }
 
-/** Returns the rule that at least one of the named lists is present and not empty. */
-export function oneHolds(...names: readonly string[]): Rule {
+/** At least one of the conditions holds. */
+export function any(...all: readonly Condition[]): Condition {
+  return { json: { anyOf: jsonOf(all) }, holds: (body) => all.some(({ holds }) => holds(body)) };
+}
+
+/** Exactly one of the conditions holds. */
+export function one(...all: readonly Condition[]): Condition {
+  const holding = (body: Body) => all.filter(({ holds }) => holds(body));
+  return { json: { oneOf: jsonOf(all) }, holds: (body) => holding(body).length === 1 };
+}
+
+/** Not all of the conditions hold. */
+export function notAll(...all: readonly Condition[]): Condition {
+  return not({
+    json: { allOf: jsonOf(all) },
+    holds: (body) => all.every(({ holds }) => holds(body)),
+  });
+}
+
+/** Where the first condition holds, the second does. */
+export function implies(condition: Condition, then: Condition): Condition {
+  return any(not(condition), then);
+}
+
+/** The member is absent where the flag is true. */
+export function excludes(name: string, flag: string): Condition {
+  const [first, second] = [given(name), isTrue(flag)];
+  const properties = { ...(first.json.properties as Json), ...(second.json.properties as Json) };
   return {
-    anyOf: names.map((name) => ({
-      required: [name],
-      properties: { [name]: { not: { type: 'null' }, minItems: 1 } },
-    })),
+    json: { not: { required: [name, flag], properties } },
+    holds: (body) => !(first.holds(body) && second.holds(body)),
   };
+}
+
+function not({ json, holds }: Condition): Condition {
+  return { json: { not: json }, holds: (body) => !holds(body) };
+}
+
+function jsonOf(all: readonly Condition[]): readonly Json[] {
+  return all.map(({ json }) => json);
 }

@@ -18,7 +18,7 @@ import {
   revokeClient,
   updateClient,
 } from '../../wallet/clients/clients.ts';
-import { excludes, given, implies, oneHolds } from '../body-rules.ts';
+import { any, excludes, filled, given, implies, withRules } from '../body-rules.ts';
 import { exampleCredentials } from '../examples.ts';
 import { get, post, put } from '../route.ts';
 
@@ -42,13 +42,13 @@ const exampleClient = {
   budget: null,
 };
 
-/** The JSON Schema for the rule that the body has at least one scope or permission. */
-const GRANTS_SOMETHING = oneHolds('scopes', 'permissions');
+const GRANT = any(filled('scopes'), filled('permissions'));
+const NO_GRANT = 'the grant must hold at least one scope or permission';
 
 const updateClientBody = once(() =>
-  z
+  withRules(
     // A misspelled limit would be no limit, so unknown fields are rejected (docs/decisions.md 18).
-    .strictObject({
+    z.strictObject({
       client_pk: clientPkInput(),
       label: labelInput().optional().describe('New label; not with `clear_label`.'),
       clear_label: z.boolean().default(false).describe('Removes the label.'),
@@ -71,41 +71,17 @@ const updateClientBody = once(() =>
         .boolean()
         .default(false)
         .meta({ description: 'Removes the budget.', addition: true }),
-    })
-    .check((context) => {
-      const body = context.value;
-      const conflict = (path: string, other: string) =>
-        context.issues.push({
-          code: 'custom',
-          path: [path],
-          message: `conflicts with ${other}: give one of them`,
-          input: body,
-        });
-      if (body.label !== undefined && body.clear_label) conflict('clear_label', 'label');
-      if (body.expires_at !== undefined && body.clear_expiration) {
-        conflict('clear_expiration', 'expires_at');
-      }
-      if (body.budget !== undefined && body.clear_budget) conflict('clear_budget', 'budget');
-      const grantGiven = body.scopes !== undefined || body.permissions !== undefined;
-      if (grantGiven && (body.scopes ?? []).length + (body.permissions ?? []).length === 0) {
-        context.issues.push({ ...emptyGrant, input: body });
-      }
-    })
-    .meta({
-      allOf: [
-        excludes('label', 'clear_label'),
-        excludes('expires_at', 'clear_expiration'),
-        excludes('budget', 'clear_budget'),
-        implies({ anyOf: [given('scopes'), given('permissions')] }, GRANTS_SOMETHING),
-      ],
     }),
+    setAndCleared('label', 'clear_label'),
+    setAndCleared('expires_at', 'clear_expiration'),
+    setAndCleared('budget', 'clear_budget'),
+    [implies(any(given('scopes'), given('permissions')), GRANT), 'scopes', NO_GRANT],
+  ),
 );
 
-const emptyGrant = {
-  code: 'custom' as const,
-  path: ['scopes'],
-  message: 'the grant must hold at least one scope or permission',
-};
+function setAndCleared(name: string, flag: string) {
+  return [excludes(name, flag), flag, `conflicts with ${name}: give one of them`] as const;
+}
 
 const clientAnswer = once(() => z.object({ client: clientInfoJson() }));
 
@@ -157,8 +133,8 @@ export const clientRoutes = [
     description:
       'The credentials are shown once and cannot be read again. The grant must hold at least one scope or permission.',
     body: () =>
-      z
-        .strictObject({
+      withRules(
+        z.strictObject({
           expires_at: timestamp()
             .optional()
             .meta({
@@ -172,14 +148,9 @@ export const clientRoutes = [
           budget: budgetInput()
             .optional()
             .meta({ description: 'What the client may spend.', addition: true }),
-        })
-        .check((context) => {
-          const { scopes, permissions } = context.value;
-          if (scopes.length + (permissions ?? []).length === 0) {
-            context.issues.push({ ...emptyGrant, input: context.value });
-          }
-        })
-        .meta({ allOf: [GRANTS_SOMETHING] }),
+        }),
+        [GRANT, 'scopes', NO_GRANT],
+      ),
     response: createdClient,
     errors: ['unsupported'],
     example: {

@@ -5,7 +5,7 @@ import { createdInvoiceJson } from '../../model/receive.ts';
 import { hexInput, invoiceDescriptionInput, personalNoteInput } from '../../model/text.ts';
 import { createHoldInvoice, settleInvoice } from '../../wallet/receive/hold-invoice.ts';
 import { createInvoice } from '../../wallet/receive/receive.ts';
-import { excludesBoth, needs } from '../body-rules.ts';
+import { given, implies, notAll, withRules } from '../body-rules.ts';
 import { exampleCreatedInvoice, examplePayment, indexInput } from '../examples.ts';
 import { emptyJson, post } from '../route.ts';
 
@@ -15,8 +15,8 @@ const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
 const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
 
 const createInvoiceBody = once(() =>
-  z
-    .object({
+  withRules(
+    z.object({
       expiration_secs: z.int().min(1).max(INVOICE_EXPIRATION_SECS.most).optional().meta({
         description: 'Seconds until it expires; at most a week.',
         default: INVOICE_EXPIRATION_SECS.default,
@@ -48,36 +48,22 @@ const createInvoiceBody = once(() =>
       partner_base_fee: amountInput()
         .optional()
         .describe("The partner's base fee in sats; needs `amount` and `partner_pk`."),
-    })
-    .check((context) => {
-      const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;
-      const { description, description_hash } = context.value;
-      const reject = (path: string, message: string) =>
-        context.issues.push({ code: 'custom', path: [path], message, input: context.value });
-      const hasPartner = partner_pk !== undefined;
-      const hasPropFee = partner_prop_fee !== undefined;
-      const hasBaseFee = partner_base_fee !== undefined;
-      if (hasPartner && !hasPropFee) reject('partner_prop_fee', 'is required with partner_pk');
-      if (!hasPartner && (hasPropFee || hasBaseFee)) {
-        reject('partner_pk', 'is required with a partner fee');
-      }
-      if (hasBaseFee && amount === undefined) {
-        reject('amount', 'is required with partner_base_fee');
-      }
-      if (description !== undefined && description_hash !== undefined) {
-        reject('description_hash', 'must be left out where description is given');
-      }
-    })
-    .meta({
-      allOf: [
-        needs('partner_pk', 'partner_prop_fee'),
-        needs('partner_prop_fee', 'partner_pk'),
-        needs('partner_base_fee', 'partner_pk'),
-        needs('partner_base_fee', 'amount'),
-        excludesBoth('description', 'description_hash'),
-      ],
     }),
+    needs('partner_pk', 'partner_prop_fee', 'partner_pk'),
+    needs('partner_prop_fee', 'partner_pk', 'a partner fee'),
+    needs('partner_base_fee', 'partner_pk', 'a partner fee'),
+    needs('partner_base_fee', 'amount', 'partner_base_fee'),
+    [
+      notAll(given('description'), given('description_hash')),
+      'description_hash',
+      'must be left out where description is given',
+    ],
+  ),
 );
+
+function needs(name: string, other: string, why: string) {
+  return [implies(given(name), given(other)), other, `is required with ${why}`] as const;
+}
 
 /** Routes for BOLT 11 invoices of the wallet. */
 export const invoiceRoutes = [

@@ -18,6 +18,7 @@ import {
   updatedPayments,
 } from '../../wallet/read/payments.ts';
 import { syncPayments } from '../../wallet/read/sync.ts';
+import { any, there, withRules } from '../body-rules.ts';
 import { examplePayment, exampleUpdatedIndex, indexInput } from '../examples.ts';
 import { agree } from '../input-comparison.ts';
 import { integerQuery, integerQueryOr } from '../query.ts';
@@ -182,17 +183,18 @@ export const paymentRoutes = [
     specified: true,
     summary: "Set or clear a payment's private note",
     body: () =>
-      z
-        .object({
+      withRules(
+        z.object({
           index: indexInput(),
           personal_note: noteInput().nullable().optional().describe('The note; null clears it.'),
           note: noteInput().nullable().optional().describe('Older name of `personal_note`.'),
-        })
-        .refine((body) => body.personal_note !== undefined || body.note !== undefined, {
-          path: ['personal_note'],
-          message: 'is required; null clears the note',
-        })
-        .meta({ allOf: [{ anyOf: [{ required: ['personal_note'] }, { required: ['note'] }] }] }),
+        }),
+        [
+          any(there('personal_note'), there('note')),
+          'personal_note',
+          'is required; null clears the note',
+        ],
+      ),
     response: emptyJson,
     errors: ['notFound'],
     example: { body: { index: examplePayment.index, personal_note: 'Lunch' }, response: {} },

@@ -6,7 +6,7 @@ import { hexInput, personalNoteInput } from '../../model/text.ts';
 import { bumpFee } from '../../wallet/pay/bump.ts';
 import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
 import { answerPayment } from '../answer-payment.ts';
-import { excludes, given, isTrue } from '../body-rules.ts';
+import { any, excludes, given, isTrue, withRules } from '../body-rules.ts';
 import { exampleAddress, exampleOnchainPayment, indexInput } from '../examples.ts';
 import { paymentStringInput } from '../query.ts';
 import { post } from '../route.ts';
@@ -23,8 +23,8 @@ const priorityInput = (fallback: Priority) =>
   });
 
 const onchainBody = once(() =>
-  z
-    .object({
+  withRules(
+    z.object({
       address: paymentStringInput().describe("On-chain address of the node's network."),
       amount: positiveAmountInput()
         .optional()
@@ -44,18 +44,10 @@ const onchainBody = once(() =>
         .optional()
         .describe('Idempotency key of the payment; random when omitted.'),
       personal_note: personalNoteInput().optional(),
-    })
-    .check((context) => {
-      const { amount, send_all } = context.value;
-      const reject = (path: string, message: string) =>
-        context.issues.push({ code: 'custom', path: [path], message, input: context.value });
-      const hasAmount = amount !== undefined;
-      if (!hasAmount && send_all !== true) reject('amount', 'is required, or send_all');
-      if (hasAmount && send_all === true) reject('amount', 'must be left out with send_all');
-    })
-    .meta({
-      allOf: [excludes('amount', 'send_all'), { anyOf: [given('amount'), isTrue('send_all')] }],
     }),
+    [excludes('amount', 'send_all'), 'amount', 'must be left out with send_all'],
+    [any(given('amount'), isTrue('send_all')), 'amount', 'is required, or send_all'],
+  ),
 );
 
 /** Routes for sending on chain. */

@@ -4,7 +4,7 @@ import { attemptJson, DELIVERY_STATES, deliveryJson } from '../../model/delivery
 import { idInput, timestamp } from '../../model/text.ts';
 import { endpointIdInput } from '../../model/webhook-endpoint.ts';
 import { attemptsOf, deliveriesOf, redeliver } from '../../wallet/read/deliveries.ts';
-import { given } from '../body-rules.ts';
+import { given, one, withRules } from '../body-rules.ts';
 import { exampleEndpoint, exampleOfferPayment, exampleSentWebhook } from '../examples.ts';
 import { integerQuery, integerQueryOr } from '../query.ts';
 import { get, post } from '../route.ts';
@@ -127,8 +127,8 @@ export const webhookRoutes = [
     description:
       'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent. A client may do this 60 times at once and then once a second by `id`, and 3 times at once and then once a minute by `since`.',
     body: () =>
-      z
-        .object({
+      withRules(
+        z.object({
           id: deliveryIdInput()
             .optional()
             .describe('The webhook-id of the deliveries to send again.'),
@@ -140,11 +140,9 @@ export const webhookRoutes = [
           endpoint: endpointIdInput()
             .optional()
             .describe('Only to this endpoint; to all unless given.'),
-        })
-        .refine((body) => (body.id === undefined) !== (body.since === undefined), {
-          message: 'must hold either id or since',
-        })
-        .meta({ allOf: [{ oneOf: [given('id'), given('since')] }] }),
+        }),
+        [one(given('id'), given('since')), null, 'must hold either id or since'],
+      ),
     response: () =>
       z.object({
         redelivered: z.int().min(0).describe('Deliveries that will be sent again.'),

@@ -8,7 +8,7 @@ import { show } from './terminal/show.ts';
 interface Followed {
   readonly index: string;
   /** Without it the wait has no end. */
-  readonly timeoutSecs?: number;
+  readonly timeoutSecs?: number | undefined;
   readonly json?: boolean;
 }
 

@@ -1,28 +1,48 @@
 import { Option } from 'commander';
 import { OPTIONS } from '../config/options.ts';
-import { DELIVERY_EVENTS } from '../model/delivery.ts';
+import { DELIVERY_EVENTS, type WebhookEvent } from '../model/delivery.ts';
 import { PRIORITIES, type Priority } from '../model/payment.ts';
+import { flag, optionWord, type Word } from './command.ts';
 import { readAmount, readNames } from './inputs.ts';
 
+/** The note of a payment, as every command that makes one has it. */
+export const noteFlag = flag('--note <text>', 'note that only you see');
+
+/** The flag of every command that shows a table. */
+export const wideFlag = flag(
+  '--wide',
+  'show every column and whole ids, however wide the terminal is',
+);
+
 /** Returns the flag for how soon a transaction should confirm. */
-export function priorityOption(fallback: Priority): Option {
-  return new Option(
+export function priorityFlag(fallback: Priority): Word<Priority | undefined> {
+  return flag(
     '--priority <priority>',
     `on chain: how soon it should confirm, after about 1 block (high), 3 (normal) or 72 (background); ${fallback} unless given`,
-  ).choices(PRIORITIES);
+    PRIORITIES,
+  );
 }
 
 /** The cap on routing fees without --max-fee, for help. What is agreed on before is in the request. */
 export const CAP_OF_SETTINGS = `where it asks before, ${OPTIONS.maxFee.env} as this command finds it, else 1%, never less than 10 sats; otherwise the setting of the sidecar`;
 
 /** Returns the flag that bounds the fees of one payment. */
-export function maxFeeOption(description: string): Option {
-  return new Option('--max-fee <sats>', description).argParser(readAmount);
+export function maxFeeFlag(about: string): Word<string | undefined> {
+  return flag('--max-fee <sats>', about, readAmount);
 }
 
-/** Returns the flag that bounds which events are sent. */
-export function eventsOption(): Option {
-  return new Option('--events <names>', 'only these events, separated by commas (default: all)')
-    .choices(DELIVERY_EVENTS)
-    .argParser(readNames(DELIVERY_EVENTS));
+/** Returns a flag that may be repeated and may hold several of these names, separated by commas. */
+export function namesFlag<const T extends string>(
+  form: string,
+  about: string,
+  names: readonly T[],
+): Word<readonly T[] | undefined> {
+  return optionWord(() => new Option(form, about).choices(names).argParser(readNames(names)));
 }
+
+/** The flag that bounds which events are sent. */
+export const eventsFlag: Word<readonly WebhookEvent[] | undefined> = namesFlag(
+  '--events <names>',
+  'only these events, separated by commas (default: all)',
+  DELIVERY_EVENTS,
+);

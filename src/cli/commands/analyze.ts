@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import {
   type ClaimableJson,
@@ -6,34 +5,26 @@ import {
   type PayableJson,
   payableJson,
 } from '../../model/analysis.ts';
-import type { CliIo } from '../io.ts';
+import { argument } from '../command.ts';
 import { oneCall } from '../one-call.ts';
 import { fields } from '../terminal/table.ts';
 import { moment, sats } from '../terminal/words.ts';
 
-const analysisJson = z.object({
-  payables: z.array(payableJson()),
-  claimables: z.array(claimableJson()),
-});
-
 /** Adds `analyze`, which explains a payment string without paying it. */
-export function addAnalyze(parent: Command, io: CliIo): void {
-  const command = parent
-    .command('analyze')
-    .description(
-      'Show the ways to pay a payment string, the most recommended first. Nothing is paid.',
-    )
-    .argument('<string>', 'invoice, offer, address, LNURL, name or BIP 321 URI');
-  oneCall<typeof analysisJson, [string]>(io, command, {
-    examples: ['analyze lnbc10u1p...', 'analyze "bitcoin:bc1q...?amount=0.001&lno=lno1..."'],
-    call: (sidecar, { args: [payment_string] }) => sidecar.analyze({ payment_string }),
-    answer: analysisJson,
-    lines: ({ payables, claimables }) =>
-      [...payables.map(payableLines), ...claimables.map(claimableLines)].flatMap((lines, at) =>
-        at === 0 ? lines : ['', ...lines],
-      ),
-  });
-}
+export const addAnalyze = oneCall('analyze', {
+  about: 'Show the ways to pay a payment string, the most recommended first. Nothing is paid.',
+  words: {
+    payment_string: argument('<string>', 'invoice, offer, address, LNURL, name or BIP 321 URI'),
+  },
+  examples: ['analyze lnbc10u1p...', 'analyze "bitcoin:bc1q...?amount=0.001&lno=lno1..."'],
+  call: (sidecar, given) => sidecar.analyze(given),
+  answer: () =>
+    z.object({ payables: z.array(payableJson()), claimables: z.array(claimableJson()) }),
+  lines: ({ payables, claimables }) =>
+    [...payables.map(payableLines), ...claimables.map(claimableLines)].flatMap((lines, at) =>
+      at === 0 ? lines : ['', ...lines],
+    ),
+});
 
 function payableLines(payable: PayableJson): string[] {
   return fields({

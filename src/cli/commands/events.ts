@@ -1,42 +1,32 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import type { PaymentEvent } from '../../client/index.ts';
 import { type PaymentJson, paymentJson } from '../../model/payment.ts';
-import { type ConnectionFlags, withConnection } from '../connection.ts';
-import { withExamples } from '../examples.ts';
-import { sidecarClient } from '../http.ts';
+import { asking, flag } from '../command.ts';
 import { readPosition } from '../inputs.ts';
-import type { CliIo } from '../io.ts';
 import { statusWords } from '../terminal/payment-text.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
 import { moment, sats } from '../terminal/words.ts';
 
-interface EventsFlags extends ConnectionFlags {
-  readonly after?: string;
-}
-
 /** Adds `events`, which prints each update of a payment as it happens. */
-export function addEvents(parent: Command, io: CliIo): void {
-  const command = parent
-    .command('events')
-    .description(
+export const addEvents = asking(
+  'events',
+  {
+    about:
       'Print every update of a payment as it happens, without an end. A broken connection is opened again and nothing is missed. With --json each line is an object with "payment" and "updated_index".',
-    )
-    .option(
-      '--after <position>',
-      'begin after this update (default: with the next one)',
-      readPosition,
-    );
-  withExamples(
-    withConnection(command),
-    'events',
-    'events --json --after u0000001764000000000-ln_...',
-  ).action(async (flags: EventsFlags) => {
-    let last = flags.after ?? null;
+    words: {
+      after: flag(
+        '--after <position>',
+        'begin after this update (default: with the next one)',
+        readPosition,
+      ),
+    },
+    examples: ['events', 'events --json --after u0000001764000000000-ln_...'],
+  },
+  async ({ after }, { io, flags, ask }) => {
+    let last = after ?? null;
     const unwatch = io.terminal.onInterrupt(() => {
       if (last !== null) io.stderr(`\nContinue with --after ${printable(last)}`);
     });
-    const ask = sidecarClient(io, flags);
     io.stderr('Waiting for updates. Ctrl-C ends it.');
     const print = (event: PaymentEvent) => {
       io.stdout(flags.json ? jsonLine(event) : line(paymentJson().parse(event.payment)));
@@ -44,13 +34,13 @@ export function addEvents(parent: Command, io: CliIo): void {
     };
     await ask(
       async (sidecar) => {
-        for await (const event of sidecar.events({ startIndex: flags.after })) print(event);
+        for await (const event of sidecar.events({ startIndex: after })) print(event);
       },
       z.undefined(),
       null,
     ).finally(unwatch);
-  });
-}
+  },
+);
 
 function jsonLine({ payment, updatedIndex }: PaymentEvent): string {
   return printableJson(JSON.stringify({ updated_index: updatedIndex, payment }));

@@ -1,20 +1,10 @@
-import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { formatAmountMsat, parseAmountMsat } from '../../model/amount.ts';
 import { type PaymentJson, paymentJson } from '../../model/payment.ts';
-import { type ConnectionFlags, withConnection } from '../connection.ts';
-import { withExamples } from '../examples.ts';
-import { type AskSidecar, sidecarClient } from '../http.ts';
+import { asking, flag } from '../command.ts';
+import type { AskSidecar } from '../http.ts';
 import { readPast } from '../inputs.ts';
-import type { CliIo } from '../io.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
-
-interface ExportFlags extends ConnectionFlags {
-  readonly format: 'csv' | 'jsonl';
-  readonly since?: number;
-  readonly until?: number;
-  readonly sync: boolean;
-}
 
 const pageJson = z.object({ payments: z.array(paymentJson()), next_index: z.string().nullable() });
 const PAGE = 1000;
@@ -28,41 +18,42 @@ interface Entry {
 }
 
 /** Adds `export`, which prints all completed payments for bookkeeping. */
-export function addExport(parent: Command, io: CliIo): void {
-  const command = parent
-    .command('export')
-    .description(
+export const addExport = asking(
+  'export',
+  {
+    about:
       'Print all completed payments in the order in which they were completed, each with what it changed and the sum so far (amounts in sats, fees included). The sum holds payments alone, so fees of channels are not in it.',
-    )
-    .addOption(
-      new Option('--format <format>', 'a table for spreadsheets, or one JSON object for each line')
-        .choices(['csv', 'jsonl'])
-        .default('csv'),
-    )
-    .option(
-      '--since <time>',
-      'print those completed at or after this time, such as 2030-01-31',
-      readPast,
-    )
-    .option('--until <time>', 'print those completed before this time', readPast)
-    .option('--no-sync', 'take the cache as it is, without asking the node');
-  withExamples(
-    withConnection(command),
-    'export > payments.csv',
-    'export --format jsonl --since 2030-01-01 --until 2031-01-01',
-  ).action(async (flags: ExportFlags) => {
-    const ask = sidecarClient(io, flags);
-    const payments = await completedPayments(ask, flags.sync);
-    const { since = 0, until = Number.POSITIVE_INFINITY } = flags;
+    words: {
+      format: flag(
+        '--format <format>',
+        'a table for spreadsheets, or one JSON object for each line',
+        ['csv', 'jsonl'],
+        'csv',
+      ),
+      since: flag(
+        '--since <time>',
+        'print those completed at or after this time, such as 2030-01-31',
+        readPast,
+      ),
+      until: flag('--until <time>', 'print those completed before this time', readPast),
+      sync: flag('--no-sync', 'take the cache as it is, without asking the node'),
+    },
+    examples: [
+      'export > payments.csv',
+      'export --format jsonl --since 2030-01-01 --until 2031-01-01',
+    ],
+  },
+  async ({ format, since = 0, until = Number.POSITIVE_INFINITY, sync }, { io, flags, ask }) => {
+    const payments = await completedPayments(ask, sync);
     const entries = entriesOf(payments).filter(({ payment: { finalized_at } }) => {
       const atMs = finalized_at ?? 0;
       return atMs >= since && atMs < until;
     });
-    const asJson = flags.json || flags.format === 'jsonl';
+    const asJson = flags.json || format === 'jsonl';
     if (!asJson) io.stdout(Object.keys(CSV).join(','));
     for (const entry of entries) io.stdout(asJson ? jsonLine(entry) : csvLine(entry));
-  });
-}
+  },
+);
 
 async function completedPayments(ask: AskSidecar, sync: boolean): Promise<PaymentJson[]> {
   if (sync) await ask((sidecar) => sidecar.syncPayments(), z.unknown(), DOING);

@@ -1,21 +1,13 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { elapsedMs } from '../../lib/clock.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { CallFailed } from '../call-failed.ts';
-import { type ConnectionFlags, withConnection } from '../connection.ts';
-import { withExamples } from '../examples.ts';
-import { type Answer, type AskSidecar, sidecarClient } from '../http.ts';
+import { asking, flag } from '../command.ts';
+import type { Answer, AskSidecar } from '../http.ts';
 import { readSeconds } from '../inputs.ts';
-import type { CliIo } from '../io.ts';
 import { printable } from '../terminal/printable.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { show } from '../terminal/show.ts';
-
-interface HealthFlags extends ConnectionFlags {
-  readonly wait?: boolean;
-  readonly timeout: number;
-}
 
 const healthJson = z.object({ status: z.string() });
 type Health = Answer<z.output<typeof healthJson>>;
@@ -28,27 +20,26 @@ const MOST_LOOK_MS = 5000;
 const DEFAULT_TIMEOUT_SECS = 60;
 
 /** Adds `health`, which says whether the sidecar is ready, and can wait until it is. */
-export function addHealth(parent: Command, io: CliIo): void {
-  const command = parent
-    .command('health')
-    .description(
-      'Say whether the sidecar is ready, or what is missing; exit code 1 if something is.',
-    )
-    .option('--wait', 'wait until nothing is missing')
-    .option('--timeout <duration>', 'how long to wait', readSeconds, DEFAULT_TIMEOUT_SECS);
-  withExamples(withConnection(command), 'health', 'health --wait --timeout 2m').action(
-    async (flags: HealthFlags) => {
-      const ask = sidecarClient(io, flags);
-      const health = flags.wait
-        ? await withProgress(io.terminal, 'Waiting until the sidecar is ready', () =>
-            whenReady((signal) => look(ask, signal), flags.timeout),
-          )
-        : await ask((sidecar) => sidecar.health(), healthJson);
-      show(io, flags, health, ({ status }) => [printable(status)]);
-      if (!isReady(health)) throw new CallFailed('Something is missing, as the status says.');
+export const addHealth = asking(
+  'health',
+  {
+    about: 'Say whether the sidecar is ready, or what is missing; exit code 1 if something is.',
+    words: {
+      wait: flag('--wait', 'wait until nothing is missing'),
+      timeout: flag('--timeout <duration>', 'how long to wait', readSeconds, DEFAULT_TIMEOUT_SECS),
     },
-  );
-}
+    examples: ['health', 'health --wait --timeout 2m'],
+  },
+  async ({ wait, timeout }, { io, flags, ask }) => {
+    const health = wait
+      ? await withProgress(io.terminal, 'Waiting until the sidecar is ready', () =>
+          whenReady((signal) => look(ask, signal), timeout),
+        )
+      : await ask((sidecar) => sidecar.health(), healthJson);
+    show(io, flags, health, ({ status }) => [printable(status)]);
+    if (!isReady(health)) throw new CallFailed('Something is missing, as the status says.');
+  },
+);
 
 /** Asks once, until the signal aborts. Throws {@link CallFailed}. */
 async function look(ask: AskSidecar, signal: AbortSignal): Promise<Health> {

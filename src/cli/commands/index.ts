@@ -1,12 +1,8 @@
 import type { Command } from 'commander';
 import type { ConnectKind } from '../../model/connect.ts';
 import type { AddCommand, CliIo } from '../io.ts';
-import { addAddress } from './address.ts';
 import { addAnalyze } from './analyze.ts';
-import { addBump } from './bump.ts';
-import { addBuy } from './buy.ts';
-import { addCancel } from './cancel.ts';
-import { addChannels } from './channels/index.ts';
+import { addChannels } from './channels.ts';
 import { addClients } from './clients/index.ts';
 import { addCompletions } from './completions.ts';
 import { addConnect } from './connect.ts';
@@ -14,29 +10,26 @@ import { addConsole } from './console.ts';
 import { addEvents } from './events.ts';
 import { addExport } from './export.ts';
 import { addHealth } from './health.ts';
-import { addInfo } from './info.ts';
-import { addInvoice } from './invoice.ts';
-import { addKeysend } from './keysend.ts';
 import { addListen } from './listen.ts';
 import { addMigrate, type Migrate } from './migrate.ts';
-import { addName } from './name/index.ts';
-import { addProvision, addSignup } from './node-set-up.ts';
-import { addNote } from './note.ts';
-import { addOffer } from './offer.ts';
+import { addName } from './name.ts';
 import { addPay } from './pay.ts';
-import { addPayments } from './payments.ts';
-import { addProof } from './proof/index.ts';
-import { addSandbox } from './sandbox/index.ts';
-import { addSecretsKey } from './secrets-key.ts';
-import { addSeed } from './seed.ts';
-import { addSettle } from './settle.ts';
-import { addShow } from './show.ts';
-import { addSync } from './sync.ts';
+import { addProof } from './proof.ts';
+import {
+  addAddress,
+  addBuy,
+  addCancel,
+  addInvoice,
+  addOffer,
+  addSettle,
+  addWithdraw,
+} from './receive.ts';
+import { addSandbox } from './sandbox.ts';
+import { addBump, addKeysend } from './send.ts';
+import { addProvision, addSecretsKey, addSeed, addSignup } from './set-up.ts';
 import { addTrigger } from './trigger.ts';
-import { addUpdates } from './updates.ts';
-import { addWait } from './wait.ts';
+import { addInfo, addNote, addPayments, addShow, addSync, addUpdates, addWait } from './wallet.ts';
 import { addWebhooks } from './webhooks/index.ts';
-import { addWithdraw } from './withdraw.ts';
 
 /** What commands are built with. `src/main.ts` passes in what depends on the server and on nodes. */
 interface CommandOptions extends CliIo {

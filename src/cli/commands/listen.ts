@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
+import { Option } from 'commander';
 import { z } from 'zod';
 import { ERROR_CODES, type WalletSidecar, WalletSidecarError } from '../../client/index.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { type AttemptJson, attemptJson, type WebhookEvent } from '../../model/delivery.ts';
 import { endpointJson } from '../../model/webhook-endpoint.ts';
-import { type ConnectionFlags, connectionOf, isLocal, withConnection } from '../connection.ts';
-import { withExamples } from '../examples.ts';
-import { sidecarClient } from '../http.ts';
+import { type Asking, asking, optionWord } from '../command.ts';
+import { connectionOf, isLocal } from '../connection.ts';
+import type { AskSidecar } from '../http.ts';
 import { readWebUrl } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
-import { eventsOption } from '../options.ts';
+import { eventsFlag } from '../options.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
 import { moment } from '../terminal/words.ts';
 
@@ -27,26 +27,34 @@ const AWAY: readonly number[] = [401, 503];
 
 const attemptsJson = z.object({ attempts: z.array(attemptJson()) });
 
-interface ListenFlags extends ConnectionFlags {
-  readonly forwardTo: string;
-  readonly events?: readonly WebhookEvent[];
+/** Where webhooks are sent for now, and which. */
+interface Forwarding {
+  readonly url: string;
+  readonly events: readonly WebhookEvent[] | undefined;
 }
 
 /** Adds `listen`, which has an endpoint for as long as it runs. */
-export function addListen(parent: Command, io: CliIo): void {
-  const command = parent
-    .command('listen')
-    .description(
+export const addListen = asking(
+  'listen',
+  {
+    about:
       "Send webhooks of the wallet's payments to a URL for as long as this command runs, and print a line for each attempt. The sidecar sends them, so the URL is reached from its machine.",
-    )
-    .requiredOption('--forward-to <url>', 'where to send them', readWebUrl)
-    .addOption(eventsOption());
-  withExamples(
-    withConnection(command),
-    'listen --forward-to http://127.0.0.1:3000/hook',
-    'listen --forward-to http://127.0.0.1:3000/hook --events payment.finalized',
-  ).action(async (flags: ListenFlags) => {
-    if (isLocal(flags.forwardTo) && !isLocal(connectionOf(io, flags).baseUrl)) {
+    words: {
+      url: optionWord<string>(() =>
+        new Option('--forward-to <url>', 'where to send them')
+          .argParser(readWebUrl)
+          .makeOptionMandatory(),
+      ),
+      events: eventsFlag,
+    },
+    examples: [
+      'listen --forward-to http://127.0.0.1:3000/hook',
+      'listen --forward-to http://127.0.0.1:3000/hook --events payment.finalized',
+    ],
+  },
+  async (given, asking) => {
+    const { io, command, flags } = asking;
+    if (isLocal(given.url) && !isLocal(connectionOf(io, flags).baseUrl)) {
       command.error(
         "the sidecar runs on another machine and would send to its own loopback: give a URL of this machine that it can reach with '--forward-to'",
       );
@@ -55,14 +63,17 @@ export function addListen(parent: Command, io: CliIo): void {
     const end = () => ended.abort();
     process.once('SIGINT', end);
     process.once('SIGTERM', end);
-    await new Listener(io, flags).run(ended.signal);
-  });
-}
+    await new Listener(asking, given).run(ended.signal);
+  },
+);
 
 /** An endpoint for as long as it listens. */
 class Listener {
   readonly #io: CliIo;
-  readonly #flags: ListenFlags;
+  readonly #json: boolean;
+  /** Each call makes a client of its own: the cookie is another one after a restart of the sidecar. */
+  readonly #ask: AskSidecar;
+  readonly #forwarding: Forwarding;
   /** Drawn here, so that it stays the same when the endpoint has to be made anew. */
   readonly #secret = `whsec_${randomBytes(32).toString('base64')}`;
   #endpoint = '';
@@ -70,18 +81,19 @@ class Listener {
   #after = 0;
   #isAway = false;
 
-  constructor(io: CliIo, flags: ListenFlags) {
+  constructor({ io, flags, ask }: Asking, forwarding: Forwarding) {
     this.#io = io;
-    this.#flags = flags;
+    this.#json = flags.json ?? false;
+    this.#ask = ask;
+    this.#forwarding = forwarding;
   }
 
   /** Listens until `ended` aborts, and deletes the endpoint then. */
   async run(ended: AbortSignal): Promise<void> {
-    const { forwardTo, json } = this.#flags;
     await this.#open();
     const ready = { signing_secret: this.#secret, endpoint: this.#endpoint };
-    this.#io.stdout(json ? JSON.stringify(ready) : `Signing secret: ${this.#secret}`);
-    this.#io.stderr(`Webhooks are sent to ${printable(forwardTo)}. Ctrl-C ends it.`);
+    this.#io.stdout(this.#json ? JSON.stringify(ready) : `Signing secret: ${this.#secret}`);
+    this.#io.stderr(`Webhooks are sent to ${printable(this.#forwarding.url)}. Ctrl-C ends it.`);
     for (let look = 1; !ended.aborted; look++) {
       await this.#printNew();
       if (look % LOOKS_PER_RENEWAL === 0) await this.#renew();
@@ -91,18 +103,11 @@ class Listener {
     await this.#close();
   }
 
-  /** Returns a client for one call: the cookie is another one after a restart of the sidecar. */
-  #ask() {
-    return sidecarClient(this.#io, this.#flags);
-  }
-
   async #open(): Promise<void> {
-    const { forwardTo: url, events } = this.#flags;
-    const { value } = await this.#ask()(
+    const { value } = await this.#ask(
       (sidecar) =>
         sidecar.addWebhookEndpoint({
-          url,
-          events: events && [...events],
+          ...this.#forwarding,
           secret: this.#secret,
           description: 'wallet-sidecar listen',
           lease_secs: LEASE_SECS,
@@ -120,7 +125,7 @@ class Listener {
     );
     for (const attempt of answer?.attempts ?? []) {
       this.#after = attempt.number;
-      this.#io.stdout(this.#flags.json ? printableJson(JSON.stringify(attempt)) : lineOf(attempt));
+      this.#io.stdout(this.#json ? printableJson(JSON.stringify(attempt)) : lineOf(attempt));
     }
   }
 
@@ -151,7 +156,7 @@ class Listener {
     call: (sidecar: WalletSidecar) => Promise<unknown>,
     schema: S,
   ): Promise<z.output<S> | null> {
-    const answer = await this.#ask()(
+    const answer = await this.#ask(
       (sidecar) => call(sidecar).catch(nullWhereAway),
       schema.nullable(),
     );

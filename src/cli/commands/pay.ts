@@ -1,96 +1,91 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { feePolicyOf } from '../../config/fee-policy.ts';
 import { payableJson } from '../../model/analysis.ts';
-import { type Priority, paymentJson } from '../../model/payment.ts';
+import { paymentJson } from '../../model/payment.ts';
 import { CallFailed } from '../call-failed.ts';
-import { type ConnectionFlags, settingsOf, withConnection } from '../connection.ts';
-import { withExamples } from '../examples.ts';
-import { type AskSidecar, sidecarClient } from '../http.ts';
+import { argument, asking, flag, type Given } from '../command.ts';
+import { type ConnectionFlags, settingsOf } from '../connection.ts';
+import type { AskSidecar } from '../http.ts';
 import { readPositiveAmount } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
-import { CAP_OF_SETTINGS, maxFeeOption, priorityOption } from '../options.ts';
+import { CAP_OF_SETTINGS, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
 import { show } from '../terminal/show.ts';
 import { type Agreed, agreedTerms, payQuestion } from './pay-question.ts';
 
-interface PayFlags extends ConnectionFlags, SpendingFlags {
-  readonly amount?: string;
-  readonly all?: boolean;
-  readonly maxFee?: string;
-  readonly priority?: Priority;
-  readonly message?: string;
-  readonly note?: string;
-}
-
-const analysisJson = z.object({ payables: z.array(payableJson()) });
+const PAY_WORDS = {
+  payable: argument('<string>', 'what to pay'),
+  typed: argument(
+    '[amount]',
+    'amount in sats; needed if the string names none',
+    readPositiveAmount,
+  ),
+  amount: flag('--amount <sats>', 'the same as the argument', readPositiveAmount),
+  send_all: flag('--all', 'on chain: send everything, in place of an amount'),
+  max_fee: maxFeeFlag(
+    `the most that routing or the transaction may cost (default on Lightning: ${CAP_OF_SETTINGS})`,
+  ),
+  priority: priorityFlag('normal'),
+  message: flag('--message <text>', 'message to the receiver, if the payment can carry one'),
+  personal_note: noteFlag,
+};
 
 /** Adds `pay`, which pays a payment string at most once. */
-export function addPay(parent: Command, io: CliIo): void {
-  const command = parent
-    .command('pay')
-    .description(
+export const addPay = asking(
+  'pay',
+  {
+    about:
       'Pay an invoice, offer, address, LNURL, Lightning Address or BIP 321 URI; exit code 1 if the payment fails. On a terminal it asks before. An on-chain payment is still pending when the command ends.',
-    )
-    .argument('<string>', 'what to pay')
-    .argument('[amount]', 'amount in sats; needed if the string names none', readPositiveAmount)
-    .option('--amount <sats>', 'the same as the argument', readPositiveAmount)
-    .option('--all', 'on chain: send everything, in place of an amount')
-    .addOption(
-      maxFeeOption(
-        `the most that routing or the transaction may cost (default on Lightning: ${CAP_OF_SETTINGS})`,
-      ),
-    )
-    .addOption(priorityOption('normal'))
-    .option('--message <text>', 'message to the receiver, if the payment can carry one')
-    .option('--note <text>', 'note that only you see');
-  withExamples(
-    withConnection(withSpending(command)),
-    'pay lnbc10u1p... --max-fee 10',
-    'pay alice@example.com 1000 --message Thanks',
-    'pay bc1q... 50000 --priority high --yes',
-    'pay lno1... 500 --idempotency-key order-17',
-  ).action(async (payable: string, typed: string | undefined, flags: PayFlags) => {
-    const amount = typed ?? flags.amount;
-    if (typed !== undefined && flags.amount !== undefined) {
+    words: PAY_WORDS,
+    examples: [
+      'pay lnbc10u1p... --max-fee 10',
+      'pay alice@example.com 1000 --message Thanks',
+      'pay bc1q... 50000 --priority high --yes',
+      'pay lno1... 500 --idempotency-key order-17',
+    ],
+  },
+  async ({ typed, ...given }, { io, command, ask }) => {
+    const amount = typed ?? given.amount;
+    if (typed !== undefined && given.amount !== undefined) {
       command.error('give the amount once, either after the string or as --amount');
     }
-    if (flags.all && amount !== undefined) command.error('give either an amount or --all');
-    if (isOnchainOrder(flags) && flags.message !== undefined) {
+    if (given.send_all && amount !== undefined) command.error('give either an amount or --all');
+    if (isOnchainOrder(given) && given.message !== undefined) {
       command.error('--message cannot be sent on chain: leave it out, or --all and --priority');
     }
-    const ask = sidecarClient(io, flags);
-    const agreed = await agreeToPay(io, ask, { payable, amount, flags });
-    const terms = agreed ?? { amount: amount ?? null, maxFee: flags.maxFee ?? null };
+    const flags = command.opts<ConnectionFlags & SpendingFlags>();
+    const order = { ...given, amount };
+    const agreed = await agreeToPay(io, ask, order, flags);
+    const terms = agreed ?? { amount: amount ?? null, maxFee: given.max_fee ?? null };
     const answer = await spendOnce(io, {
       key: flags.idempotencyKey,
-      flags: agreed === null ? [] : flagsBeside({ amount, maxFee: flags.maxFee }, agreed),
-      send: (idempotencyKey) => send(ask, { payable, terms, flags, idempotencyKey }),
+      flags: agreed === null ? [] : flagsBeside({ amount, maxFee: given.max_fee }, agreed),
+      send: (idempotencyKey) => send(ask, order, terms, idempotencyKey),
     });
     show(io, flags, answer, paymentLines);
     requireNotFailed(answer.value);
-  });
-}
+  },
+  withSpending,
+);
 
-interface Order {
-  readonly payable: string;
-  readonly flags: PayFlags;
-}
+type Order = Omit<Given<typeof PAY_WORDS>, 'typed'>;
 
 /** Returns what a person agreed to; null where nobody is asked. */
 async function agreeToPay(
   io: CliIo,
   ask: AskSidecar,
-  { payable, amount, flags }: Order & { readonly amount: string | undefined },
+  order: Order,
+  flags: ConnectionFlags & SpendingFlags,
 ): Promise<Agreed | null> {
   if (flags.yes || !io.terminal.canAsk) return null;
+  const { payable, amount, max_fee: maxFee, send_all: all = false } = order;
   const { value } = await ask(
     (sidecar) => sidecar.analyze({ payment_string: payable }),
-    analysisJson,
+    z.object({ payables: z.array(payableJson()) }),
     'Reading what is to be paid',
   );
-  const [best] = isOnchainOrder(flags)
+  const [best] = isOnchainOrder(order)
     ? value.payables.filter(({ kind }) => kind === 'onchain')
     : value.payables;
   if (!best) {
@@ -98,25 +93,20 @@ async function agreeToPay(
       'This string names no way to pay that fits: "wallet-sidecar analyze" explains it.',
     );
   }
-  const asked = { amount, maxFee: flags.maxFee, all: flags.all ?? false };
-  const agreed = agreedTerms(best, asked, feePolicyOf(settingsOf(io, flags)));
-  if (agreed.amount === null && !flags.all) {
+  const agreed = agreedTerms(best, { amount, maxFee, all }, feePolicyOf(settingsOf(io, flags)));
+  if (agreed.amount === null && !all) {
     throw new CallFailed('The string names no amount: give one after it.');
   }
   await agree(io, flags, payQuestion(payable, best, agreed));
   return agreed;
 }
 
-function send(
-  ask: AskSidecar,
-  order: Order & { readonly terms: Agreed; readonly idempotencyKey: string },
-) {
-  const { payable, terms, flags, idempotencyKey } = order;
-  const { message, note: personal_note, priority, all: send_all } = flags;
+function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: string) {
+  const { payable, message, personal_note, priority, send_all } = order;
   const shared = { amount: terms.amount ?? undefined, max_fee: terms.maxFee ?? undefined };
   return ask(
     (sidecar) =>
-      isOnchainOrder(flags)
+      isOnchainOrder(order)
         ? sidecar.payOnchain(
             { address: payable, ...shared, send_all, priority, personal_note },
             { idempotencyKey },
@@ -128,8 +118,8 @@ function send(
 }
 
 /** Whether flags ask for what only a transaction has. */
-function isOnchainOrder({ all, priority }: PayFlags): boolean {
-  return all === true || priority !== undefined;
+function isOnchainOrder({ send_all, priority }: Pick<Order, 'send_all' | 'priority'>): boolean {
+  return send_all === true || priority !== undefined;
 }
 
 /** The terms that the person gave. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { Answer } from '../http.ts';
 import type { CliIo } from '../io.ts';
 import { type Column, table } from './table.ts';
@@ -13,14 +12,9 @@ export function show<T>(
   for (const line of flags.json ? [answer.json] : lines(answer.value)) io.stdout(line);
 }
 
-/** The flag of every command that shows a table. */
+/** The value of the flag of every command that shows a table. */
 export interface TableFlags {
-  readonly wide?: boolean;
-}
-
-/** Adds {@link TableFlags} to a command. */
-export function withTable(command: Command): Command {
-  return command.option('--wide', 'show every column and whole ids, however wide the terminal is');
+  readonly wide?: boolean | undefined;
 }
 
 /**

@@ -1,23 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { BudgetJson, BudgetPeriod } from '../../../model/budget.ts';
-import {
-  PERMISSIONS,
-  type Permission,
-  SCOPE_NAMES,
-  type Scope,
-} from '../../../model/permissions.ts';
-import { readFuture, readNames, readPositiveAmount } from '../../inputs.ts';
+import { PERMISSIONS, SCOPE_NAMES } from '../../../model/permissions.ts';
+import { flag, type Given } from '../../command.ts';
+import { readFuture, readPositiveAmount } from '../../inputs.ts';
+import { namesFlag } from '../../options.ts';
 import { grouped, sats } from '../../terminal/words.ts';
-
-/** The flags of `clients create` and `clients update` that describe a client's label, expiry, grant and budget. */
-export interface GrantFlags {
-  readonly label?: string;
-  readonly expires?: number;
-  readonly scope?: readonly Scope[];
-  readonly permission?: readonly Permission[];
-  readonly budget?: BudgetFlag;
-  readonly maxPayment?: string;
-}
 
 /** A budget as it is written on the command line: `10000/day`. */
 interface BudgetFlag {
@@ -25,58 +12,49 @@ interface BudgetFlag {
   readonly period: BudgetPeriod;
 }
 
-/** Adds the flags of {@link GrantFlags} to a command. */
-export function withGrant(command: Command): Command {
-  return command
-    .option('--label <text>', 'name of the client')
-    .option(
-      '--expires <time>',
-      'when the client expires, such as 2030-01-31, or 30d for 30 days from now',
-      readFuture,
-    )
-    .addOption(
-      new Option('--scope <names>', 'what the client may do; repeatable, or separated by commas')
-        .choices(SCOPE_NAMES)
-        .argParser(readNames(SCOPE_NAMES)),
-    )
-    .addOption(
-      new Option(
-        '--permission <names>',
-        'single permissions in addition; repeatable, or separated by commas',
-      )
-        .choices(PERMISSIONS)
-        .argParser(readNames(PERMISSIONS)),
-    )
-    .option(
-      '--budget <sats/period>',
-      'what the client may spend, fees included, such as 10000/day',
-      readBudget,
-    )
-    .option(
-      '--max-payment <sats>',
-      'what one payment may cost; needs --budget',
-      readPositiveAmount,
-    );
-}
+/** The flags of `clients create` and `clients update` that describe a client's label, expiry, grant and budget. */
+export const GRANT_WORDS = {
+  label: flag('--label <text>', 'name of the client'),
+  expires_at: flag(
+    '--expires <time>',
+    'when the client expires, such as 2030-01-31, or 30d for 30 days from now',
+    readFuture,
+  ),
+  scopes: namesFlag(
+    '--scope <names>',
+    'what the client may do; repeatable, or separated by commas',
+    SCOPE_NAMES,
+  ),
+  permissions: namesFlag(
+    '--permission <names>',
+    'single permissions in addition; repeatable, or separated by commas',
+    PERMISSIONS,
+  ),
+  budget: flag(
+    '--budget <sats/period>',
+    'what the client may spend, fees included, such as 10000/day',
+    readBudget,
+  ),
+  max_payment: flag(
+    '--max-payment <sats>',
+    'what one payment may cost; needs --budget',
+    readPositiveAmount,
+  ),
+};
 
-/** Returns the members that the two request bodies share. Flags that were not given are left out. */
-export function grantBody(flags: GrantFlags) {
-  return {
-    label: flags.label,
-    expires_at: flags.expires,
-    scopes: flags.scope,
-    permissions: flags.permission,
-    ...(flags.budget === undefined
-      ? {}
-      : { budget: { ...flags.budget, max_payment: flags.maxPayment } }),
-  };
-}
-
-/** Ends the command with an error if --max-payment is given without --budget, because it would limit nothing. */
-export function requireBudget(command: Command, flags: GrantFlags): void {
-  if (flags.maxPayment !== undefined && flags.budget === undefined) {
+/**
+ * Returns the members that the two request bodies share. Ends the command with an error if --max-payment is given
+ * without --budget, because it would limit nothing.
+ */
+export function grantBody(
+  { label, expires_at, scopes, permissions, budget, max_payment }: Given<typeof GRANT_WORDS>,
+  command: Command,
+) {
+  if (max_payment !== undefined && budget === undefined) {
     command.error('--max-payment is part of a budget: give --budget too');
   }
+  const shared = { label, expires_at, scopes, permissions };
+  return budget === undefined ? shared : { ...shared, budget: { ...budget, max_payment } };
 }
 
 /** Returns a budget and what is left of it, in words. */

@@ -1,16 +1,9 @@
-import { z } from 'zod';
 import { formatAmountMsat, parseAmountMsat } from '../../../model/amount.ts';
 import type { BudgetJson } from '../../../model/budget.ts';
-import { type ClientInfoJson, clientInfoJson } from '../../../model/client.ts';
+import type { ClientInfoJson } from '../../../model/client.ts';
 import { fields } from '../../terminal/table.ts';
 import { moment, sats } from '../../terminal/words.ts';
 import { budgetWords } from './grant.ts';
-
-/** A client's public key for the examples of commands. */
-export const EXAMPLE_PK = '1f1f...';
-
-/** The schema of an answer with one client. */
-export const oneClientJson = z.object({ client: clientInfoJson() });
 
 /** Returns a client's scopes and permissions in words. */
 export function grantWords({ scopes, permissions }: ClientInfoJson): string {

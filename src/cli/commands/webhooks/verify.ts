@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import {
   type VerificationProblem,
   verifyWebhook,
@@ -11,7 +11,7 @@ import { ConfigError, openSettings } from '../../../config/sources.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { parseWebhookSecret } from '../../../model/webhook-secret.ts';
 import { CallFailed } from '../../call-failed.ts';
-import { withExamples } from '../../examples.ts';
+import { argument, flag, local, optionWord } from '../../command.ts';
 import type { CliIo } from '../../io.ts';
 import { moment } from '../../terminal/words.ts';
 
@@ -29,53 +29,55 @@ const SENTENCES: Readonly<Record<Exclude<VerificationProblem, 'header'>, string 
   body: null,
 };
 
-interface VerifyFlags {
-  readonly header?: Headers;
-  readonly webhookSecret?: string;
-  readonly webhookSecretPath?: string;
-  readonly anyAge?: boolean;
-  readonly json?: boolean;
-}
-
 /** Adds `webhooks verify`, which checks body and headers of a webhook with the secret, without calling a sidecar. */
-export function addWebhooksVerify(webhooks: Command, io: CliIo): void {
-  const command = webhooks
-    .command('verify')
-    .description(
+export const addVerify = local(
+  'verify',
+  {
+    about:
       'Check the signature of a webhook, without calling a sidecar; exit code 1 if it is not valid.',
-    )
-    .argument('[file]', 'file with the exact body that was received; - is stdin', '-')
-    .option(
-      '-H, --header <line>',
-      'a received header, such as "webhook-id: msg_..."; repeatable, all three are needed',
-      readHeader,
-    )
-    .option('--webhook-secret <secret>', `the signing secret [${OPTIONS.webhookSecret.env}]`)
-    .option(
-      '--webhook-secret-path <file>',
-      `file that holds the signing secret [${OPTIONS.webhookSecretPath.env}]`,
-    )
-    .option('--any-age', 'accept a webhook that is older than 5 minutes')
-    .option('--json', 'print JSON');
-  withExamples(
-    command,
-    'webhooks verify body.json -H "webhook-id: msg_..." -H "webhook-timestamp: 1764000000" -H "webhook-signature: v1,..."',
-  ).action(async (file: string, flags: VerifyFlags) => {
-    const secret = secretOf(io, flags);
-    const headers = flags.header ?? {};
+    words: {
+      file: argument(
+        '[file]',
+        'file with the exact body that was received; - is stdin',
+        undefined,
+        '-',
+      ),
+      headers: optionWord<Headers | undefined>(() =>
+        new Option(
+          '-H, --header <line>',
+          'a received header, such as "webhook-id: msg_..."; repeatable, all three are needed',
+        ).argParser(readHeader),
+      ),
+      webhookSecret: flag(
+        '--webhook-secret <secret>',
+        `the signing secret [${OPTIONS.webhookSecret.env}]`,
+      ),
+      webhookSecretPath: flag(
+        '--webhook-secret-path <file>',
+        `file that holds the signing secret [${OPTIONS.webhookSecretPath.env}]`,
+      ),
+      anyAge: flag('--any-age', 'accept a webhook that is older than 5 minutes'),
+      json: flag('--json', 'print JSON'),
+    },
+    examples: [
+      'webhooks verify body.json -H "webhook-id: msg_..." -H "webhook-timestamp: 1764000000" -H "webhook-signature: v1,..."',
+    ],
+  },
+  async ({ file, headers = {}, anyAge = false, json, ...secrets }, { io, command }) => {
+    const secret = secretOf(io, secrets);
     const missing = HEADERS.filter((name) => !headers[name]);
     if (missing.length > 0) command.error(`--header is missing for ${missing.join(', ')}`);
-    const problem = await problemOf(secret, headers, readBody(file), flags.anyAge ?? false);
-    if (flags.json) {
+    const problem = await problemOf(secret, headers, readBody(file), anyAge);
+    if (json) {
       io.stdout(
         JSON.stringify(problem === null ? { valid: true } : { valid: false, reason: problem }),
       );
     }
     if (problem !== null) throw new CallFailed(problem);
     const signedAt = moment(Number(headers['webhook-timestamp']) * 1000);
-    if (!flags.json) io.stdout(`Valid: signed with this secret at ${signedAt}.`);
-  });
-}
+    if (!json) io.stdout(`Valid: signed with this secret at ${signedAt}.`);
+  },
+);
 
 /** Returns a sentence that says why the signature is not valid; null when it is. */
 async function problemOf(
@@ -104,7 +106,13 @@ function readHeader(line: string, before: Headers = {}): Headers {
   throw new InvalidArgumentError('It must be a header: a name, a colon and a value');
 }
 
-function secretOf(io: CliIo, { webhookSecret, webhookSecretPath }: VerifyFlags): string {
+function secretOf(
+  io: CliIo,
+  {
+    webhookSecret,
+    webhookSecretPath,
+  }: Readonly<Record<'webhookSecret' | 'webhookSecretPath', string | undefined>>,
+): string {
   const settings = openSettings({
     flags: {
       [OPTIONS.webhookSecret.flag]: webhookSecret,

@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { paymentJson } from '../../model/payment.ts';
+import { ADDRESS_TYPES, createdInvoiceJson } from '../../model/receive.ts';
+import { argument, asking, flag } from '../command.ts';
+import { followPayment } from '../follow.ts';
+import {
+  readHex32,
+  readPaymentIndex,
+  readPositiveAmount,
+  readSeconds,
+  readSecondsUpTo,
+} from '../inputs.ts';
+import { oneCall } from '../one-call.ts';
+import { noteFlag } from '../options.ts';
+import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
+import { printable } from '../terminal/printable.ts';
+import { addressQrText, invoiceQrText, offerQrText, qrLines } from '../terminal/qr.ts';
+import { show } from '../terminal/show.ts';
+
+const qr = flag('--no-qr', 'do not print the QR code');
+
+/** Adds `invoice`, which creates and shows an invoice. With --wait it then waits for the payment. */
+export const addInvoice = asking(
+  'invoice',
+  {
+    about:
+      'Create a Lightning invoice. Print it, its QR code and its index. With --wait and --json the payment is printed on a second line.',
+    words: {
+      amount: argument(
+        '[amount]',
+        'amount in sats; without it the payer chooses',
+        readPositiveAmount,
+      ),
+      description: flag('--description <text>', 'text for the payer'),
+      description_hash: flag(
+        '--description-hash <hex>',
+        'SHA-256 of a text that the payer gets elsewhere, in place of --description',
+        readHex32,
+      ),
+      payment_hash: flag(
+        '--payment-hash <hex>',
+        'make a hold invoice for this hash: its payment is held until "settle" is called',
+        readHex32,
+      ),
+      expiration_secs: flag(
+        '--expiry <duration>',
+        'how long the invoice can be paid, such as 15m or 2h, at most 7d (default: 1d)',
+        readSecondsUpTo('7d'),
+      ),
+      personal_note: noteFlag,
+      qr,
+      wait: flag('--wait', 'wait until the invoice is paid; exit code 1 if it expires'),
+    },
+    examples: [
+      'invoice 1000 --description Coffee --wait',
+      'invoice --expiry 15m --no-qr',
+      'invoice 0.5 --json',
+    ],
+  },
+  async ({ qr, wait, ...body }, { io, flags, ask }) => {
+    const created = await ask((sidecar) => sidecar.createInvoice(body), createdInvoiceJson());
+    const { index } = created.value;
+    show(io, flags, created, ({ invoice }) => [
+      printable(invoice),
+      ...(qr ? qrLines(io, invoiceQrText(invoice)) : []),
+      `Index  ${printable(index)}`,
+    ]);
+    if (wait) await followPayment(io, ask, { index, json: flags.json ?? false });
+  },
+);
+
+/** Adds `offer`, which creates and shows a reusable offer. */
+export const addOffer = oneCall('offer', {
+  about: 'Create a BOLT 12 offer, which can be paid many times. Print it and its QR code.',
+  words: {
+    description: flag('--description <text>', 'text for the payer'),
+    min_amount: flag('--min-amount <sats>', 'smallest amount (default: any)', readPositiveAmount),
+    expiration_secs: flag(
+      '--expiry <duration>',
+      'how long the offer can be paid, such as 30d (default: for ever)',
+      readSeconds,
+    ),
+    qr,
+  },
+  examples: ['offer --description Donations', 'offer --min-amount 100 --expiry 30d --no-qr'],
+  call: (sidecar, { qr: _, ...body }) => sidecar.createOffer(body),
+  answer: () => z.object({ offer: z.string() }),
+  lines: ({ offer }, { qr }, { io }) => [
+    printable(offer),
+    ...(qr ? qrLines(io, offerQrText(offer)) : []),
+  ],
+});
+
+/** Adds `address`, which shows the next unused on-chain address. */
+export const addAddress = oneCall('address', {
+  about:
+    'Print an on-chain address and its QR code. It stays the same until it receives a payment.',
+  words: {
+    type: flag('--type <type>', 'kind of the address; segwit unless given', ADDRESS_TYPES),
+    qr,
+  },
+  examples: ['address', 'address --type taproot --no-qr'],
+  call: (sidecar, { type }) => sidecar.getNextUnusedAddress({ type }),
+  answer: () => z.object({ address: z.string() }),
+  lines: ({ address }, { qr }, { io }) => [
+    printable(address),
+    ...(qr ? qrLines(io, addressQrText(address)) : []),
+  ],
+});
+
+/** Adds `cancel`, which cancels an invoice that nobody has paid. */
+export const addCancel = oneCall('cancel', {
+  about: 'Cancel a pending invoice, so that it can no longer be paid.',
+  words: { index: argument('<index>', 'index of the payment', readPaymentIndex) },
+  examples: ['cancel 0000001764000000000-ln_...'],
+  call: (sidecar, given) => sidecar.cancelPayment(given),
+  lines: () => ['Canceled: the invoice can no longer be paid.'],
+});
+
+/** Adds `settle`, which takes the money of a held invoice. */
+export const addSettle = oneCall('settle', {
+  about: 'Settle a hold invoice whose payment is held ("cancel" gives it back).',
+  words: {
+    index: argument('<index>', 'index of the payment', readPaymentIndex),
+    preimage: argument(
+      '<preimage>',
+      '64 hex characters whose SHA-256 is the hash of the invoice',
+      readHex32,
+    ),
+  },
+  examples: ['settle 0000001764000000000-ln_... 5a5a...'],
+  call: (sidecar, given) => sidecar.settleInvoice(given),
+  lines: () => ['Settled: the payment is completed.'],
+});
+
+/** Adds `withdraw`, which takes money from an LNURL-withdraw service. */
+export const addWithdraw = oneCall('withdraw', {
+  about: 'Withdraw from an LNURL-withdraw service. It waits until the money has arrived.',
+  words: {
+    lnurl: argument('<lnurl>', 'lnurl1... or lnurlw://...'),
+    amount: argument(
+      '[amount]',
+      'amount in sats; the most that the service gives unless given',
+      readPositiveAmount,
+    ),
+    description: flag('--description <text>', 'description that the service can read'),
+    personal_note: noteFlag,
+  },
+  examples: ['withdraw lnurl1...', 'withdraw lnurl1... 500 --note "Voucher 17"'],
+  doing: 'Waiting for the money',
+  money: {},
+  call: (sidecar, given, { key }) => sidecar.withdrawLnurl(given, { idempotencyKey: key }),
+  answer: paymentJson,
+  lines: paymentLines,
+  after: requireNotFailed,
+});
+
+/** Adds `buy`, which starts a purchase in a payment app. */
+export const addBuy = oneCall('buy', {
+  about: 'Buy Bitcoin through a payment app: print the link to open within two hours.',
+  words: { amount: argument('<amount>', 'amount in sats', readPositiveAmount) },
+  examples: ['buy 50000'],
+  call: (sidecar, given) => sidecar.buyWithPaymentApp(given),
+  answer: () => z.object({ redirect_url: z.string(), index: z.string() }),
+  lines: ({ redirect_url, index }) => [printable(redirect_url), `Index  ${printable(index)}`],
+});

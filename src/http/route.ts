@@ -153,10 +153,20 @@ interface RouteFacts {
   readonly example: RouteExample;
 }
 
-/** Makes a schema. Making those of all routes would take a large part of the start. */
-type MakeSchema = () => z.ZodType;
+/**
+ * Makes a schema, or the members of an object's. Making those of all routes would take a large part of the start.
+ */
+type MakeSchema = () => z.ZodType | z.ZodRawShape;
 
-type SchemaOutput<Make> = Make extends MakeSchema ? z.output<ReturnType<Make>> : undefined;
+type SchemaOf<Made> = Made extends z.ZodType
+  ? Made
+  : Made extends z.ZodRawShape
+    ? z.ZodObject<Made>
+    : never;
+
+type SchemaOutput<Make> = Make extends MakeSchema
+  ? z.output<SchemaOf<ReturnType<Make>>>
+  : undefined;
 
 interface RouteDefinition<
   Access extends RouteAccess,
@@ -172,7 +182,7 @@ interface RouteDefinition<
   readonly handler: (
     context: Access extends 'public' | 'root_seed' | 'sandbox' ? RequestContext : SessionContext,
     input: { readonly body: SchemaOutput<Body>; readonly query: SchemaOutput<Query> },
-  ) => Promise<z.input<ReturnType<Response>> | RawJson | Reply | globalThis.Response>;
+  ) => Promise<z.input<SchemaOf<ReturnType<Response>>> | RawJson | Reply | globalThis.Response>;
 }
 
 /** One endpoint as data. Validation, authorization and documentation are made from it (docs/decisions.md 3). */
@@ -219,9 +229,9 @@ function declaring(method: Method) {
     group: RouteGroup,
     { specified, ...definition }: RouteDefinition<Access, Body, Query, Response>,
   ): Route => {
-    const body = once(() => definition.body?.() ?? null);
-    const query = once(() => definition.query?.() ?? null);
-    const response = once(definition.response);
+    const body = once(() => (definition.body ? schemaOf(definition.body()) : null));
+    const query = once(() => (definition.query ? schemaOf(definition.query()) : null));
+    const response = once(() => schemaOf(definition.response()));
     return {
       ...definition,
       method,
@@ -243,4 +253,8 @@ function declaring(method: Method) {
       handler: definition.handler as Route['handler'],
     };
   };
+}
+
+function schemaOf(made: z.ZodType | z.ZodRawShape): z.ZodType {
+  return made instanceof z.ZodType ? made : z.object(made);
 }

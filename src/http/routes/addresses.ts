@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { encodeNameRecord, humanBitcoinAddressJson, usernameInput } from '../../model/receive.ts';
 import { claimUsername, nameOf } from '../../wallet/names/claim.ts';
 import { exampleOffer } from '../examples.ts';
@@ -28,7 +27,7 @@ export const addressRoutes = [
     summary: 'Claim or change the Human Bitcoin Address',
     description:
       'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days. The name belongs to the wallet: it stays when the client that claimed it is revoked. On a real node it needs `--address-domain`.',
-    body: () => z.object({ username: usernameInput() }),
+    body: () => ({ username: usernameInput() }),
     response: humanBitcoinAddressJson,
     errors: ['unsupported'],
     example: { body: { username: 'satoshi' }, response: exampleAddress },

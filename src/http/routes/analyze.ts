@@ -23,25 +23,23 @@ export const analyzeRoutes = [
     summary: 'Explain a payment string',
     description:
       'Payables are ordered from most to least recommended. Where the amount is null, add `&amount=` to the callback.',
-    query: () =>
-      z.object({
-        payment_string: paymentStringInput()
-          .optional()
-          .meta({
-            description:
-              'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name. Required, unless `payable` is given.',
-            examples: [exampleInvoice],
-          }),
-        payable: paymentStringInput().optional().meta({
-          description: 'Another name of `payment_string`. If both are given, they must be equal.',
-          addition: true,
+    query: () => ({
+      payment_string: paymentStringInput()
+        .optional()
+        .meta({
+          description:
+            'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name. Required, unless `payable` is given.',
+          examples: [exampleInvoice],
         }),
+      payable: paymentStringInput().optional().meta({
+        description: 'Another name of `payment_string`. If both are given, they must be equal.',
+        addition: true,
       }),
-    response: () =>
-      z.object({
-        payables: z.array(payableJson()).describe('Ways to pay, the best first.'),
-        claimables: z.array(claimableJson()).describe('Money to withdraw.'),
-      }),
+    }),
+    response: () => ({
+      payables: z.array(payableJson()).describe('Ways to pay, the best first.'),
+      claimables: z.array(claimableJson()).describe('Money to withdraw.'),
+    }),
     errors: ['notFound', 'serviceFailed', 'timeout', 'overCapacity'],
     example: {
       query: { payment_string: exampleInvoice },

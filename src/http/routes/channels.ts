@@ -16,10 +16,9 @@ export const channelRoutes = [
     access: 'list_channels',
     specified: true,
     summary: 'List Lightning channels',
-    response: () =>
-      z.object({
-        channels: z.array(channelJson()).describe('The channels.'),
-      }),
+    response: () => ({
+      channels: z.array(channelJson()).describe('The channels.'),
+    }),
     errors: ['unsupported'],
     example: {
       response: {
@@ -46,20 +45,19 @@ export const channelRoutes = [
     access: 'open_channel',
     specified: true,
     summary: 'Open a Lightning channel from on-chain funds',
-    body: () =>
-      z.object({
-        value: positiveAmountInput().describe('The size of the channel in sats.'),
-        user_channel_id: hexInput(16)
-          .optional()
-          .describe(
-            'Your id for the channel; the same id never opens a second channel. Random when omitted.',
-          ),
-        peer: channelPeerInput().optional().meta({
-          description:
-            'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
-          addition: true,
-        }),
+    body: () => ({
+      value: positiveAmountInput().describe('The size of the channel in sats.'),
+      user_channel_id: hexInput(16)
+        .optional()
+        .describe(
+          'Your id for the channel; the same id never opens a second channel. Random when omitted.',
+        ),
+      peer: channelPeerInput().optional().meta({
+        description:
+          'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
+        addition: true,
       }),
+    }),
     response: () => channelJson().pick({ channel_id: true, user_channel_id: true }),
     movesMoney: true,
     errors: ['overBudget', 'unsupported'],
@@ -80,15 +78,14 @@ export const channelRoutes = [
     summary: 'Close a Lightning channel',
     description:
       'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing a closed channel again does nothing, or is error 107 where the node does not know it any more.',
-    body: () =>
-      z.object({
-        channel_id: hexInput(32).describe('The channel to close.'),
-        force: z.boolean().optional().meta({
-          description:
-            'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',
-          addition: true,
-        }),
+    body: () => ({
+      channel_id: hexInput(32).describe('The channel to close.'),
+      force: z.boolean().optional().meta({
+        description:
+          'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',
+        addition: true,
       }),
+    }),
     response: emptyJson,
     movesMoney: true,
     errors: ['notFound', 'overBudget', 'unsupported'],

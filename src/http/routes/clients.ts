@@ -116,12 +116,11 @@ export const clientRoutes = [
     specified: true,
     summary: 'List active clients',
     description: 'Revoked and expired clients are absent.',
-    response: () =>
-      z.object({
-        clients: z
-          .record(hexOutput(32), clientInfoJson())
-          .describe('The clients, by their public keys in hex.'),
-      }),
+    response: () => ({
+      clients: z
+        .record(hexOutput(32), clientInfoJson())
+        .describe('The clients, by their public keys in hex.'),
+    }),
     errors: ['unsupported'],
     example: { response: { clients: { [exampleClient.client_pk]: exampleClient } } },
     handler: async ({ session }) => ({ clients: await listClients(session) }),
@@ -201,7 +200,7 @@ export const clientRoutes = [
     access: 'revoke_client',
     specified: true,
     summary: 'Revoke a client for ever',
-    body: () => z.object({ client_pk: clientPkInput() }),
+    body: () => ({ client_pk: clientPkInput() }),
     response: clientAnswer,
     errors: ['notFound', 'unsupported'],
     example: {

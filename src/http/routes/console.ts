@@ -30,35 +30,34 @@ const signInRoutes = [
   get('/v2/console/about', 'console', {
     access: 'authenticated',
     summary: 'Read what this sidecar and the node of the caller can do',
-    response: () =>
-      z.object({
-        version: z.string().describe('The version of the sidecar.'),
-        node_kind: z.string().describe('The kind of the node, such as `sandbox`.'),
-        network: z
-          .string()
-          .describe('The Bitcoin network of the node, such as `bitcoin` or `regtest`.'),
-        abilities: z
-          .array(z.enum(ABILITY_NAMES))
-          .describe('What this node can do that others cannot.'),
-        feed: z
-          .object({
-            state: z.enum(FEED_STATES).describe('How the changes of the node are followed now.'),
-            since: timestamp().describe('Since when, in milliseconds.'),
-          })
-          .nullable()
-          .describe('Null while nothing asks for changes of the wallet.'),
-        user_pk: hexOutput(32).describe('The wallet.'),
-        caller: z
-          .string()
-          .describe('The caller, to whom Idempotency-Keys belong: a client_pk, or `owner`.'),
-        owner: z.boolean().describe("Whether the caller is the wallet's owner."),
-        budgets_confirmed: z
-          .boolean()
-          .describe(
-            'False while clients with a budget cannot spend, until the owner confirms the budgets.',
-          ),
-        sandbox: z.boolean().describe('Whether the controls of the sandbox are there.'),
-      }),
+    response: () => ({
+      version: z.string().describe('The version of the sidecar.'),
+      node_kind: z.string().describe('The kind of the node, such as `sandbox`.'),
+      network: z
+        .string()
+        .describe('The Bitcoin network of the node, such as `bitcoin` or `regtest`.'),
+      abilities: z
+        .array(z.enum(ABILITY_NAMES))
+        .describe('What this node can do that others cannot.'),
+      feed: z
+        .object({
+          state: z.enum(FEED_STATES).describe('How the changes of the node are followed now.'),
+          since: timestamp().describe('Since when, in milliseconds.'),
+        })
+        .nullable()
+        .describe('Null while nothing asks for changes of the wallet.'),
+      user_pk: hexOutput(32).describe('The wallet.'),
+      caller: z
+        .string()
+        .describe('The caller, to whom Idempotency-Keys belong: a client_pk, or `owner`.'),
+      owner: z.boolean().describe("Whether the caller is the wallet's owner."),
+      budgets_confirmed: z
+        .boolean()
+        .describe(
+          'False while clients with a budget cannot spend, until the owner confirms the budgets.',
+        ),
+      sandbox: z.boolean().describe('Whether the controls of the sandbox are there.'),
+    }),
     example: {
       response: {
         version: '0.2.0',
@@ -94,13 +93,12 @@ const signInRoutes = [
     summary: 'Make a one-time link by which a browser signs in to the console',
     description:
       'The link is `/console#link=` and the token. It signs in one browser, once, as the caller. The part after `#` is sent to no server and stands in no log.',
-    body: () => z.object({}),
-    response: () =>
-      z.object({
-        token: secretOutput('The token of the link.'),
-        expires_in_secs: z.int().describe('The link is good for this many seconds.'),
-        user_pk: hexOutput(32).describe('The wallet that it opens.'),
-      }),
+    body: () => ({}),
+    response: () => ({
+      token: secretOutput('The token of the link.'),
+      expires_in_secs: z.int().describe('The link is good for this many seconds.'),
+      user_pk: hexOutput(32).describe('The wallet that it opens.'),
+    }),
     example: {
       body: {},
       response: { token: exampleToken, expires_in_secs: 60, user_pk: exampleWallet },
@@ -117,21 +115,19 @@ const signInRoutes = [
     summary: 'Read whose wallet a one-time link opens',
     description:
       'For the page of the console alone, which asks before it uses the link: a link of somebody else opens their wallet. The link stays as it is.',
-    body: () =>
-      z.object({
-        link: z.string().min(1).max(256).describe('The token of a one-time link.'),
-      }),
-    response: () =>
-      z.object({
-        user_pk: hexOutput(32).describe('The wallet.'),
-        node_kind: z.string().describe('The kind of its node, such as `sandbox`.'),
-        network: z.string().describe('The Bitcoin network of the node.'),
-        owner: z.boolean().describe("Whether the link signs in as the wallet's owner."),
-        label: z
-          .string()
-          .nullable()
-          .describe('The label of the client as which the link signs in; null without one.'),
-      }),
+    body: () => ({
+      link: z.string().min(1).max(256).describe('The token of a one-time link.'),
+    }),
+    response: () => ({
+      user_pk: hexOutput(32).describe('The wallet.'),
+      node_kind: z.string().describe('The kind of its node, such as `sandbox`.'),
+      network: z.string().describe('The Bitcoin network of the node.'),
+      owner: z.boolean().describe("Whether the link signs in as the wallet's owner."),
+      label: z
+        .string()
+        .nullable()
+        .describe('The label of the client as which the link signs in; null without one.'),
+    }),
     errors: ['unauthenticated', 'hostNotAllowed', 'refused', 'unreachable', 'unreadable'],
     example: {
       body: { link: exampleToken },
@@ -162,21 +158,19 @@ const signInRoutes = [
     summary: 'Sign a browser in to the console',
     description:
       'For the page of the console alone: `Origin` must name this sidecar. The answer sets an HttpOnly cookie, and every further request must carry that and the header `Console-Key` with the key. The session may do what its credentials may do. It ends with them, when they are narrowed, and with the process.',
-    body: () =>
-      z.object({
-        link: z.string().min(1).max(256).optional().describe('The token of a one-time link.'),
-        credentials: z
-          .string()
-          .min(1)
-          .max(8192)
-          .optional()
-          .describe('Client credentials, or the token of the cookie file; not with `link`.'),
-      }),
-    response: () =>
-      z.object({
-        key: secretOutput('The value of the header `Console-Key`.'),
-        ...endsJson(),
-      }),
+    body: () => ({
+      link: z.string().min(1).max(256).optional().describe('The token of a one-time link.'),
+      credentials: z
+        .string()
+        .min(1)
+        .max(8192)
+        .optional()
+        .describe('Client credentials, or the token of the cookie file; not with `link`.'),
+    }),
+    response: () => ({
+      key: secretOutput('The value of the header `Console-Key`.'),
+      ...endsJson(),
+    }),
     errors: ['unauthenticated', 'hostNotAllowed', 'refused'],
     example: {
       body: { link: exampleToken },
@@ -195,7 +189,7 @@ const signInRoutes = [
     access: 'public',
     requireHead: signInOrigin,
     summary: 'End the session of the console that makes this request',
-    body: () => z.object({}),
+    body: () => ({}),
     response: emptyJson,
     errors: ['unauthenticated', 'hostNotAllowed'],
     example: { body: {}, response: {} },

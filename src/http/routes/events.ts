@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { ApiError, rejected } from '../../model/errors.ts';
 import { encodePayment, type Payment, paymentJson, updatedIndexOf } from '../../model/payment.ts';
 import {
@@ -26,12 +25,11 @@ export const eventRoutes = [
     description:
       'Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins with the next update. When the server ends the stream, a last event `end` carries the error.',
     mediaType: 'text/event-stream',
-    query: () =>
-      z.object({
-        start_index: updatedIndexInput()
-          .optional()
-          .meta({ description: 'Stream updates after this one.', examples: [exampleUpdatedIndex] }),
-      }),
+    query: () => ({
+      start_index: updatedIndexInput()
+        .optional()
+        .meta({ description: 'Stream updates after this one.', examples: [exampleUpdatedIndex] }),
+    }),
     response: paymentJson,
     errors: ['overCapacity'],
     example: { response: examplePayment },

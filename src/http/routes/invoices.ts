@@ -101,14 +101,13 @@ export const invoiceRoutes = [
     summary: 'Settle a held invoice',
     description:
       'Completes the payment of an invoice that was created with `payment_hash`, once its status_msg is `held`. Settling it again does nothing.',
-    body: () =>
-      z.object({
-        index: indexInput(),
-        preimage: hexInput(32).meta({
-          description: 'The preimage, whose SHA-256 is the `payment_hash` of the invoice.',
-          examples: [examplePayment.preimage],
-        }),
+    body: () => ({
+      index: indexInput(),
+      preimage: hexInput(32).meta({
+        description: 'The preimage, whose SHA-256 is the `payment_hash` of the invoice.',
+        examples: [examplePayment.preimage],
       }),
+    }),
     response: emptyJson,
     errors: ['notFound', 'unsupported'],
     example: {

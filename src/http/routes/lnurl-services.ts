@@ -19,12 +19,11 @@ export const lnurlServiceRoutes = [
     pathParameters: { name: 'The last part of the URL that the LNURL stands for.' },
     access: 'public',
     summary: 'Answer the second call of an LNURL service',
-    query: () =>
-      z.object({
-        ...lnurlPayQuery(),
-        k1: z.string().optional().describe('Secret of a withdrawal (LUD-03).'),
-        pr: z.string().optional().describe('Invoice that the service pays (LUD-03).'),
-      }),
+    query: () => ({
+      ...lnurlPayQuery(),
+      k1: z.string().optional().describe('Secret of a withdrawal (LUD-03).'),
+      pr: z.string().optional().describe('Invoice that the service pays (LUD-03).'),
+    }),
     response: lnurlJson,
     example: {
       query: { amount: '1000000' },

@@ -9,7 +9,7 @@ export const lostStoreRoutes = [
     summary: 'Confirm the budgets after the database was restored',
     description:
       'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.',
-    body: () => z.object({}),
+    body: () => ({}),
     response: emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ session }) => {
@@ -22,15 +22,13 @@ export const lostStoreRoutes = [
     summary: "End the node's tokens of clients that no longer exist",
     description:
       'Lists the tokens at the node that this sidecar made and that belong to no active client, for example after the database was lost. With `remove` it also ends them. Other tokens are not touched.',
-    body: () =>
-      z.object({
-        remove: z.boolean().default(false).describe('Whether to end the listed tokens.'),
-      }),
-    response: () =>
-      z.object({
-        token_ids: z.array(z.string()).describe("The node's names for the tokens."),
-        removed: z.boolean().describe('Whether the listed tokens were ended.'),
-      }),
+    body: () => ({
+      remove: z.boolean().default(false).describe('Whether to end the listed tokens.'),
+    }),
+    response: () => ({
+      token_ids: z.array(z.string()).describe("The node's names for the tokens."),
+      removed: z.boolean().describe('Whether the listed tokens were ended.'),
+    }),
     errors: ['unsupported'],
     example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },
     handler: async ({ session }, { body }) => ({

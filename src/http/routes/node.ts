@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { encodeNodeInfo, nodeInfoJson } from '../../model/node-info.ts';
 import { hexInput } from '../../model/text.ts';
 import { nodeInfo } from '../../wallet/session/session.ts';
@@ -12,12 +11,11 @@ export const nodeRoutes = [
     summary: 'Register and provision the wallet node',
     description:
       'Needs the root seed and no Authorization header. Must be done once before any other node endpoint works; repeating it does nothing.',
-    body: () =>
-      z.object({
-        partner_pk: hexInput(32)
-          .optional()
-          .describe('user_pk of a partner to associate with the wallet.'),
-      }),
+    body: () => ({
+      partner_pk: hexInput(32)
+        .optional()
+        .describe('user_pk of a partner to associate with the wallet.'),
+    }),
     response: emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ parts }, { body }) => {
@@ -30,7 +28,7 @@ export const nodeRoutes = [
     specified: true,
     summary: 'Provision the node to recent trusted releases',
     description: 'Verifies the signed list of releases and provisions those missing. Idempotent.',
-    body: () => z.object({}),
+    body: () => ({}),
     response: emptyJson,
     example: { response: {} },
     handler: async ({ parts }) => {

@@ -49,7 +49,7 @@ export const paymentRoutes = [
     summary: 'Fetch one payment',
     description:
       'A payment that is completed or failed never changes again, so it need not be queried again.',
-    query: () => z.object({ index: indexInput() }),
+    query: () => ({ index: indexInput() }),
     response: paymentJson,
     errors: ['notFound'],
     example: { query: { index: examplePayment.index }, response: examplePayment },
@@ -60,12 +60,11 @@ export const paymentRoutes = [
     access: 'get_updated_payments',
     specified: true,
     summary: 'Bring new and updated payments into the local cache',
-    body: () => z.object({}),
-    response: () =>
-      z.object({
-        num_new: z.int().min(0).describe('Payments that were not in the cache.'),
-        num_updated: z.int().min(0).describe('Payments in the cache that changed.'),
-      }),
+    body: () => ({}),
+    response: () => ({
+      num_new: z.int().min(0).describe('Payments that were not in the cache.'),
+      num_updated: z.int().min(0).describe('Payments in the cache that changed.'),
+    }),
     example: { response: { num_new: 2, num_updated: 1 } },
     handler: async ({ session }) => {
       const { numNew, numUpdated } = await syncPayments(session);
@@ -77,38 +76,36 @@ export const paymentRoutes = [
     specified: true,
     summary: 'List cached payments',
     description: 'Reads the local cache; call `sync_payments` first for fresh data.',
-    query: () =>
-      z.object({
-        filter: z
-          .enum(['all', 'pending', 'completed', 'failed', 'finalized'])
-          .describe('Which payments; `finalized` are completed or failed.'),
-        order: listOrder().default('desc').describe('Newest first (`desc`), or oldest.'),
-        limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
-        after: indexInput()
-          .optional()
-          .describe('The `next_index` of the previous page; the page begins after it.'),
-        direction: z
-          .enum(DIRECTIONS)
-          .optional()
-          .meta({ description: 'Only this direction.', addition: true }),
-        rail: z.enum(RAILS).optional().meta({ description: 'Only this rail.', addition: true }),
-        since: integerQuery(TIMES).optional().meta({
-          description: 'Only payments created at this time or later, in milliseconds.',
-          addition: true,
-        }),
-        until: integerQuery(TIMES).optional().meta({
-          description: 'Only payments created before this time, in milliseconds.',
-          addition: true,
-        }),
+    query: () => ({
+      filter: z
+        .enum(['all', 'pending', 'completed', 'failed', 'finalized'])
+        .describe('Which payments; `finalized` are completed or failed.'),
+      order: listOrder().default('desc').describe('Newest first (`desc`), or oldest.'),
+      limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
+      after: indexInput()
+        .optional()
+        .describe('The `next_index` of the previous page; the page begins after it.'),
+      direction: z
+        .enum(DIRECTIONS)
+        .optional()
+        .meta({ description: 'Only this direction.', addition: true }),
+      rail: z.enum(RAILS).optional().meta({ description: 'Only this rail.', addition: true }),
+      since: integerQuery(TIMES).optional().meta({
+        description: 'Only payments created at this time or later, in milliseconds.',
+        addition: true,
       }),
-    response: () =>
-      z.object({
-        payments: paymentList(),
-        next_index: z
-          .string()
-          .nullable()
-          .describe('Pass it as `after` to get the next page; null when there is none.'),
+      until: integerQuery(TIMES).optional().meta({
+        description: 'Only payments created before this time, in milliseconds.',
+        addition: true,
       }),
+    }),
+    response: () => ({
+      payments: paymentList(),
+      next_index: z
+        .string()
+        .nullable()
+        .describe('Pass it as `after` to get the next page; null when there is none.'),
+    }),
     example: {
       query: { filter: 'completed' },
       response: { payments: [examplePayment], next_index: null },
@@ -134,7 +131,7 @@ export const paymentRoutes = [
     specified: true,
     summary: 'Clear the local cache',
     description: "The node's data is untouched; `sync_payments` refills the cache.",
-    body: () => z.object({}),
+    body: () => ({}),
     response: emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ session }) => {
@@ -147,24 +144,22 @@ export const paymentRoutes = [
     specified: true,
     summary: 'List payments in the order of their updates',
     description: 'Reads the node, not the cache.',
-    query: () =>
-      z.object({
-        start_index: updatedIndexInput()
-          .optional()
-          .meta({
-            description: 'List updates after this one; without it all updates.',
-            examples: [exampleUpdatedIndex],
-          }),
-        limit: integerQueryOr(UPDATED_LIMIT.default, UPDATED_LIMIT).meta(MOST_ON_PAGE),
-      }),
-    response: () =>
-      z.object({
-        payments: paymentList(),
-        updated_index: z
-          .string()
-          .nullable()
-          .describe('Pass it as `start_index` to get the next page; null when the list is empty.'),
-      }),
+    query: () => ({
+      start_index: updatedIndexInput()
+        .optional()
+        .meta({
+          description: 'List updates after this one; without it all updates.',
+          examples: [exampleUpdatedIndex],
+        }),
+      limit: integerQueryOr(UPDATED_LIMIT.default, UPDATED_LIMIT).meta(MOST_ON_PAGE),
+    }),
+    response: () => ({
+      payments: paymentList(),
+      updated_index: z
+        .string()
+        .nullable()
+        .describe('Pass it as `start_index` to get the next page; null when the list is empty.'),
+    }),
     example: {
       query: { limit: '50' },
       response: { payments: [examplePayment], updated_index: exampleUpdatedIndex },
@@ -215,7 +210,7 @@ export const paymentRoutes = [
     summary: 'Cancel a pending invoice',
     description:
       'A pending inbound invoice becomes failed / canceled and can no longer be paid. A payment that settles first wins.',
-    body: () => z.object({ index: indexInput() }),
+    body: () => ({ index: indexInput() }),
     response: emptyJson,
     errors: ['notFound'],
     example: { body: { index: examplePayment.index }, response: {} },

@@ -49,21 +49,19 @@ export const proofRoutes = [
     summary: 'Prove that the wallet paid an offer',
     description:
       'A proof always shows the payer id, payment hash, payee node id, signature and the features of the invoice.',
-    body: () =>
-      z.object({
-        index: paymentIndexInput().meta({
-          description: 'Index of a completed outbound offer payment.',
-          examples: [exampleOfferPayment.index],
-        }),
-        disclosures: disclosuresInput().optional().describe('Which fields of the invoice to show.'),
-        proof_note: noteInput()
-          .optional()
-          .describe('Note that the proof contains; everyone who sees the proof can read it.'),
+    body: () => ({
+      index: paymentIndexInput().meta({
+        description: 'Index of a completed outbound offer payment.',
+        examples: [exampleOfferPayment.index],
       }),
-    response: () =>
-      z.object({
-        proof: z.string().regex(/^lnp1/).describe('The proof.'),
-      }),
+      disclosures: disclosuresInput().optional().describe('Which fields of the invoice to show.'),
+      proof_note: noteInput()
+        .optional()
+        .describe('Note that the proof contains; everyone who sees the proof can read it.'),
+    }),
+    response: () => ({
+      proof: z.string().regex(/^lnp1/).describe('The proof.'),
+    }),
     errors: ['notFound', 'unsupported'],
     example: {
       body: { index: exampleOfferPayment.index, proof_note: 'For order 17' },
@@ -83,10 +81,9 @@ export const proofRoutes = [
     summary: 'Check a payer proof and show what it discloses',
     description:
       'A valid proof may still concern another payment: compare payee, amount and note with what you expect.',
-    body: () =>
-      z.object({
-        proof: z.string().min(1).max(MOST_PROOF_CHARACTERS).describe('The proof, `lnp1...`.'),
-      }),
+    body: () => ({
+      proof: z.string().min(1).max(MOST_PROOF_CHARACTERS).describe('The proof, `lnp1...`.'),
+    }),
     response: checkedProofJson,
     example: {
       body: { proof: exampleProof },

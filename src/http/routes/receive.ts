@@ -38,20 +38,19 @@ export const receiveRoutes = [
     specified: true,
     summary: 'Create a BOLT 12 offer',
     description: 'An offer is reusable: many payers can pay it many times.',
-    body: () =>
-      z.object({
-        description: noteInput().optional().describe('Shown to the payer.'),
-        min_amount: positiveAmountInput()
-          .optional()
-          .describe('Smallest amount in sats; without it any amount is accepted.'),
-        expiration_secs: z
-          .int()
-          .min(1)
-          .max(10_000_000_000)
-          .optional()
-          .describe('Seconds until it expires; without it never.'),
-      }),
-    response: () => z.object({ offer: z.string().describe('The BOLT 12 offer.') }),
+    body: () => ({
+      description: noteInput().optional().describe('Shown to the payer.'),
+      min_amount: positiveAmountInput()
+        .optional()
+        .describe('Smallest amount in sats; without it any amount is accepted.'),
+      expiration_secs: z
+        .int()
+        .min(1)
+        .max(10_000_000_000)
+        .optional()
+        .describe('Seconds until it expires; without it never.'),
+    }),
+    response: () => ({ offer: z.string().describe('The BOLT 12 offer.') }),
     errors: ['unsupported'],
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: async ({ session }, { body }) => ({
@@ -68,18 +67,16 @@ export const receiveRoutes = [
     summary: 'Get an on-chain receive address',
     description:
       'The answer is the same address of a type until a payment to it is seen, so other callers may have received it too.',
-    body: () =>
-      z.object({
-        type: addressTypeField().optional().meta({
-          description: 'Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR).',
-          addition: true,
-          default: DEFAULT_ADDRESS_TYPE,
-        }),
+    body: () => ({
+      type: addressTypeField().optional().meta({
+        description: 'Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR).',
+        addition: true,
+        default: DEFAULT_ADDRESS_TYPE,
       }),
-    response: () =>
-      z.object({
-        address: z.string().describe('An address without payments.'),
-      }),
+    }),
+    response: () => ({
+      address: z.string().describe('An address without payments.'),
+    }),
     errors: ['unsupported'],
     example: {
       body: {},
@@ -96,29 +93,27 @@ export const receiveRoutes = [
     description:
       'Waits until the money has arrived. `lnurl`, `amount`, `description` and `personal_note` may be given in the body or the query.',
     paymentStrings: ['lnurl'],
-    body: () =>
-      z.object({
-        lnurl: paymentStringInput()
-          .optional()
-          .describe('`lnurl1...` or `lnurlw://...`. Required here or in the query.'),
-        amount: positiveAmountInput()
-          .optional()
-          .describe('Amount in sats; without it the most that the service allows.'),
-        description: invoiceDescriptionInput()
-          .optional()
-          .describe(
-            'Description that the service can read; without it the one that the service suggests.',
-          ),
-        personal_note: personalNoteInput().optional(),
-      }),
+    body: () => ({
+      lnurl: paymentStringInput()
+        .optional()
+        .describe('`lnurl1...` or `lnurlw://...`. Required here or in the query.'),
+      amount: positiveAmountInput()
+        .optional()
+        .describe('Amount in sats; without it the most that the service allows.'),
+      description: invoiceDescriptionInput()
+        .optional()
+        .describe(
+          'Description that the service can read; without it the one that the service suggests.',
+        ),
+      personal_note: personalNoteInput().optional(),
+    }),
     neededInBodyOrQuery: ['lnurl'],
-    query: () =>
-      z.object({
-        lnurl: sameAsInBody(paymentStringInput()),
-        amount: sameAsInBody(positiveAmountInput()),
-        description: sameAsInBody(invoiceDescriptionInput()),
-        ...noteQuery(),
-      }),
+    query: () => ({
+      lnurl: sameAsInBody(paymentStringInput()),
+      amount: sameAsInBody(positiveAmountInput()),
+      description: sameAsInBody(invoiceDescriptionInput()),
+      ...noteQuery(),
+    }),
     response: paymentJson,
     movesMoney: true,
     answersAccepted: 'repeats',
@@ -146,15 +141,13 @@ export const receiveRoutes = [
     summary: 'Buy Bitcoin through a payment app',
     description:
       'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment of the purchase.',
-    body: () =>
-      z.object({
-        amount: amountInputFrom(LEAST_PURCHASE_SATS).describe('Amount in sats.'),
-      }),
-    response: () =>
-      z.object({
-        redirect_url: z.string().describe("The payment app's link for this purchase."),
-        index: z.string().describe('Index of the inbound payment.'),
-      }),
+    body: () => ({
+      amount: amountInputFrom(LEAST_PURCHASE_SATS).describe('Amount in sats.'),
+    }),
+    response: () => ({
+      redirect_url: z.string().describe("The payment app's link for this purchase."),
+      index: z.string().describe('Index of the inbound payment.'),
+    }),
     example: {
       body: { amount: '5000' },
       response: examplePurchase,

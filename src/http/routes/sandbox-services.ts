@@ -24,23 +24,21 @@ export const sandboxServiceRoutes = [
   post('/sandbox/invoice', 'sandbox', {
     access: 'sandbox',
     summary: 'Create an invoice of an outside node',
-    body: () =>
-      z.object({
-        amount: positiveAmountInput()
-          .optional()
-          .describe('Amount in sats; without it the payer chooses.'),
-        description: noteInput().optional().describe('Shown to the payer.'),
-        expiration_secs: z.int().min(1).max(31_536_000).optional().meta({
-          description: 'Seconds until it expires.',
-          default: OUTSIDE_EXPIRATION_SECS,
-        }),
-        behavior: behaviorInput(),
+    body: () => ({
+      amount: positiveAmountInput()
+        .optional()
+        .describe('Amount in sats; without it the payer chooses.'),
+      description: noteInput().optional().describe('Shown to the payer.'),
+      expiration_secs: z.int().min(1).max(31_536_000).optional().meta({
+        description: 'Seconds until it expires.',
+        default: OUTSIDE_EXPIRATION_SECS,
       }),
-    response: () =>
-      z.object({
-        invoice: z.string().describe('The BOLT 11 invoice.'),
-        payment_hash: hexOutput(32).describe('Hash of the payment.'),
-      }),
+      behavior: behaviorInput(),
+    }),
+    response: () => ({
+      invoice: z.string().describe('The BOLT 11 invoice.'),
+      payment_hash: hexOutput(32).describe('Hash of the payment.'),
+    }),
     example: {
       body: { amount: '1000', behavior: 'settle' },
       response: exampleOutsideInvoice,
@@ -58,15 +56,14 @@ export const sandboxServiceRoutes = [
   post('/sandbox/offer', 'sandbox', {
     access: 'sandbox',
     summary: 'Create an offer of an outside node',
-    body: () =>
-      z.object({
-        min_amount: positiveAmountInput()
-          .optional()
-          .describe('Smallest amount in sats; without it any amount is accepted.'),
-        description: noteInput().optional().describe('Shown to the payer.'),
-        behavior: behaviorInput(),
-      }),
-    response: () => z.object({ offer: z.string().describe('The BOLT 12 offer.') }),
+    body: () => ({
+      min_amount: positiveAmountInput()
+        .optional()
+        .describe('Smallest amount in sats; without it any amount is accepted.'),
+      description: noteInput().optional().describe('Shown to the payer.'),
+      behavior: behaviorInput(),
+    }),
+    response: () => ({ offer: z.string().describe('The BOLT 12 offer.') }),
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: (context, { body }) =>
       sandboxControls(context.parts).createOffer({
@@ -78,11 +75,10 @@ export const sandboxServiceRoutes = [
   post('/sandbox/holds', 'sandbox', {
     access: 'sandbox',
     summary: 'Decide a held payment',
-    body: () =>
-      z.object({
-        payment_hash: hexInput(32).describe('Hash of the held payment.'),
-        settle: z.boolean().describe('Whether the payment succeeds.'),
-      }),
+    body: () => ({
+      payment_hash: hexInput(32).describe('Hash of the held payment.'),
+      settle: z.boolean().describe('Whether the payment succeeds.'),
+    }),
     response: emptyJson,
     errors: ['notFound'],
     example: {
@@ -122,11 +118,10 @@ export const sandboxServiceRoutes = [
           path: ['max_amount'],
           message: 'must not be below min_amount',
         }),
-    response: () =>
-      z.object({
-        lnurl: z.string().describe('The LNURL.'),
-        url: z.string().describe('The URL that it stands for.'),
-      }),
+    response: () => ({
+      lnurl: z.string().describe('The LNURL.'),
+      url: z.string().describe('The URL that it stands for.'),
+    }),
     example: {
       body: { tag: 'payRequest', min_amount: '1', max_amount: '1000000', comment_length: 100 },
       response: { lnurl: exampleLnurl, url: exampleLnurlUrl },

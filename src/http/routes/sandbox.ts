@@ -25,16 +25,13 @@ export const sandboxRoutes = [
   post('/sandbox/wallets', 'sandbox', {
     access: 'sandbox',
     summary: 'Create another wallet, signed up and funded, with full credentials',
-    body: () => z.object({}),
-    response: () =>
-      z.object({
-        root_seed: hexOutput(32).describe('Root seed of the wallet.'),
-        user_pk: nodeInfoJson().shape.user_pk,
-        node_pk: nodeInfoJson().shape.node_pk,
-        client_credentials: z
-          .string()
-          .describe('Credentials that may do everything in that wallet.'),
-      }),
+    body: () => ({}),
+    response: () => ({
+      root_seed: hexOutput(32).describe('Root seed of the wallet.'),
+      user_pk: nodeInfoJson().shape.user_pk,
+      node_pk: nodeInfoJson().shape.node_pk,
+      client_credentials: z.string().describe('Credentials that may do everything in that wallet.'),
+    }),
     example: {
       body: {},
       response: {
@@ -59,11 +56,10 @@ export const sandboxRoutes = [
   post('/sandbox/fund', 'sandbox', {
     access: 'sandbox_wallet',
     summary: 'Give the calling wallet worthless sandbox coins',
-    body: () =>
-      z.object({
-        amount: positiveAmountInput().describe('Amount in sats.'),
-        rail: z.enum(['lightning', 'onchain']).describe('Where the coins arrive.'),
-      }),
+    body: () => ({
+      amount: positiveAmountInput().describe('Amount in sats.'),
+      rail: z.enum(['lightning', 'onchain']).describe('Where the coins arrive.'),
+    }),
     response: paymentJson,
     example: {
       body: { amount: '50000', rail: 'lightning' },
@@ -80,30 +76,27 @@ export const sandboxRoutes = [
   post('/sandbox/blocks', 'sandbox', {
     access: 'sandbox',
     summary: 'Mine blocks',
-    body: () =>
-      z.object({
-        count: z.int().min(1).max(10_000).describe('How many blocks.'),
-      }),
-    response: () => z.object({ height: z.int().describe('Height of the newest block.') }),
+    body: () => ({
+      count: z.int().min(1).max(10_000).describe('How many blocks.'),
+    }),
+    response: () => ({ height: z.int().describe('Height of the newest block.') }),
     example: { body: { count: 6 }, response: { height: 126 } },
     handler: (context, { body }) => sandboxControls(context.parts).mine(body.count),
   }),
   post('/sandbox/pay', 'sandbox', {
     access: 'sandbox',
     summary: "Let the outside world pay a wallet's invoice, offer, address or node_pk",
-    body: () =>
-      z.object({
-        payable: z.string().min(1).describe('Invoice, offer, address, purchase link or node_pk.'),
-        amount: positiveAmountInput()
-          .optional()
-          .describe('Amount in sats; required where the payable has none.'),
-        message: noteInput().optional().describe('Message to the wallet.'),
-        payer_name: noteInput().optional().describe('Name that the payer gives itself.'),
-      }),
-    response: () =>
-      z.object({
-        status: z.string().describe('Status of the payment, such as `completed`.'),
-      }),
+    body: () => ({
+      payable: z.string().min(1).describe('Invoice, offer, address, purchase link or node_pk.'),
+      amount: positiveAmountInput()
+        .optional()
+        .describe('Amount in sats; required where the payable has none.'),
+      message: noteInput().optional().describe('Message to the wallet.'),
+      payer_name: noteInput().optional().describe('Name that the payer gives itself.'),
+    }),
+    response: () => ({
+      status: z.string().describe('Status of the payment, such as `completed`.'),
+    }),
     example: { body: { payable: exampleInvoice }, response: { status: 'completed' } },
     handler: (context, { body }) =>
       sandboxControls(context.parts).pay({
@@ -118,11 +111,10 @@ export const sandboxRoutes = [
     summary: 'Let the outside world take back an unconfirmed on-chain payment',
     description:
       "The wallet's payment names the new transaction as its `replacement`, and fails when that has six confirmations.",
-    body: () => z.object({ txid: hexInput(32).describe('The transaction to replace.') }),
-    response: () =>
-      z.object({
-        txid: hexOutput(32).describe('The transaction that replaces it.'),
-      }),
+    body: () => ({ txid: hexInput(32).describe('The transaction to replace.') }),
+    response: () => ({
+      txid: hexOutput(32).describe('The transaction that replaces it.'),
+    }),
     example: {
       body: { txid: 'febfcd47a1377f655bf545fa88664e80b20588904f08e802778dc29146ae70ad' },
       response: { txid: '3e00a9cb02d9575d252dcf70db22f832b221d4b69f6dbb5f0983e2848789a5ee' },
@@ -132,18 +124,16 @@ export const sandboxRoutes = [
   post('/sandbox/clock', 'sandbox', {
     access: 'sandbox',
     summary: "Move the sandbox node's clock forward",
-    body: () =>
-      z.object({
-        advance_secs: z
-          .int()
-          .min(0)
-          .max(10_000_000_000)
-          .describe('Seconds to move the clock by; not beyond the year 3000.'),
-      }),
-    response: () =>
-      z.object({
-        now: timestamp().describe("The node's time after the move, in milliseconds."),
-      }),
+    body: () => ({
+      advance_secs: z
+        .int()
+        .min(0)
+        .max(10_000_000_000)
+        .describe('Seconds to move the clock by; not beyond the year 3000.'),
+    }),
+    response: () => ({
+      now: timestamp().describe("The node's time after the move, in milliseconds."),
+    }),
     example: { body: { advance_secs: 3600 }, response: { now: 1764003600000 } },
     handler: async (context, { body }) => {
       const moved = await sandboxControls(context.parts).advanceClock(body.advance_secs);

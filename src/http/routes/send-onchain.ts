@@ -87,16 +87,13 @@ export const sendOnchainRoutes = [
     summary: 'Raise the fee of an on-chain send',
     description:
       'For a send that waits for its first confirmation. A child transaction spends its change and pays miners for both; the payment, its txid and its `fees` stay as they are.',
-    body: () =>
-      z.object({
-        index: indexInput(),
-        priority: priorityInput(DEFAULT_BUMP_PRIORITY),
-        max_fee: amountInput()
-          .optional()
-          .describe(
-            'The most that raising the fee may cost, in sats. Without it there is no limit.',
-          ),
-      }),
+    body: () => ({
+      index: indexInput(),
+      priority: priorityInput(DEFAULT_BUMP_PRIORITY),
+      max_fee: amountInput()
+        .optional()
+        .describe('The most that raising the fee may cost, in sats. Without it there is no limit.'),
+    }),
     response: paymentJson,
     movesMoney: true,
     errors: ['notFound', 'overBudget', 'unsupported'],

@@ -46,29 +46,27 @@ export const sendRoutes = [
     description:
       'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable`, `amount`, `message` and `personal_note` may be given in the body or the query.',
     paymentStrings: ['payable'],
-    body: () =>
-      z.object({
-        payable: paymentStringInput()
-          .optional()
-          .describe(
-            'Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query.',
-          ),
-        amount: positiveAmountInput()
-          .optional()
-          .describe(
-            'Amount in sats; required if the payable has none, otherwise equal to that amount.',
-          ),
-        message: messageInput(),
-        personal_note: personalNoteInput().optional(),
-        max_fee: maxFeeInput(),
-      }),
+    body: () => ({
+      payable: paymentStringInput()
+        .optional()
+        .describe(
+          'Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query.',
+        ),
+      amount: positiveAmountInput()
+        .optional()
+        .describe(
+          'Amount in sats; required if the payable has none, otherwise equal to that amount.',
+        ),
+      message: messageInput(),
+      personal_note: personalNoteInput().optional(),
+      max_fee: maxFeeInput(),
+    }),
     neededInBodyOrQuery: ['payable'],
-    query: () =>
-      z.object({
-        payable: sameAsInBody(paymentStringInput()),
-        amount: sameAsInBody(positiveAmountInput()),
-        ...notesQuery(),
-      }),
+    query: () => ({
+      payable: sameAsInBody(paymentStringInput()),
+      amount: sameAsInBody(positiveAmountInput()),
+      ...notesQuery(),
+    }),
     response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
@@ -96,16 +94,15 @@ export const sendRoutes = [
     description:
       'Waits until the payment is completed or failed. Paying an invoice again answers with its first payment while that is pending or completed.',
     paymentStrings: ['invoice'],
-    body: () =>
-      z.object({
-        invoice: paymentStringInput().describe('The BOLT 11 invoice.'),
-        fallback_amount: positiveAmountInput()
-          .optional()
-          .describe('Amount in sats; required for an invoice without one.'),
-        personal_note: personalNoteInput().optional(),
-        note: noteInput().optional().describe('Older name of `personal_note`.'),
-        max_fee: maxFeeInput(),
-      }),
+    body: () => ({
+      invoice: paymentStringInput().describe('The BOLT 11 invoice.'),
+      fallback_amount: positiveAmountInput()
+        .optional()
+        .describe('Amount in sats; required for an invoice without one.'),
+      personal_note: personalNoteInput().optional(),
+      note: noteInput().optional().describe('Older name of `personal_note`.'),
+      max_fee: maxFeeInput(),
+    }),
     query: () => z.object(noteQuery()),
     queryIsNew: true,
     response: paymentJson,
@@ -134,14 +131,13 @@ export const sendRoutes = [
     summary: 'Pay a BOLT 12 offer',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['offer'],
-    body: () =>
-      z.object({
-        offer: paymentStringInput().describe('The BOLT 12 offer.'),
-        amount: positiveAmountInput().describe("Amount in sats; not below the offer's minimum."),
-        message: messageInput(),
-        personal_note: personalNoteInput().optional(),
-        max_fee: maxFeeInput(),
-      }),
+    body: () => ({
+      offer: paymentStringInput().describe('The BOLT 12 offer.'),
+      amount: positiveAmountInput().describe("Amount in sats; not below the offer's minimum."),
+      message: messageInput(),
+      personal_note: personalNoteInput().optional(),
+      max_fee: maxFeeInput(),
+    }),
     query: () => z.object(notesQuery()),
     queryIsNew: true,
     response: paymentJson,
@@ -172,16 +168,15 @@ export const sendRoutes = [
     summary: 'Pay an LNURL-pay service or Lightning Address',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['lnurl'],
-    body: () =>
-      z.object({
-        lnurl: paymentStringInput().describe('`lnurl1...`, `lnurlp://...` or a Lightning Address.'),
-        amount: positiveAmountInput().describe(
-          'Amount in sats, within what the service accepts (see analyze).',
-        ),
-        message: messageInput(),
-        personal_note: personalNoteInput().optional(),
-        max_fee: maxFeeInput(),
-      }),
+    body: () => ({
+      lnurl: paymentStringInput().describe('`lnurl1...`, `lnurlp://...` or a Lightning Address.'),
+      amount: positiveAmountInput().describe(
+        'Amount in sats, within what the service accepts (see analyze).',
+      ),
+      message: messageInput(),
+      personal_note: personalNoteInput().optional(),
+      max_fee: maxFeeInput(),
+    }),
     query: () => z.object(notesQuery()),
     queryIsNew: true,
     response: paymentJson,

@@ -16,14 +16,13 @@ export const spontaneousRoutes = [
     summary: 'Pay a node without an invoice (keysend)',
     description:
       'Waits until the payment is completed or failed. The receiving node must accept spontaneous payments.',
-    body: () =>
-      z.object({
-        node_pk: nodePkInput().describe('Public key of the node to pay.'),
-        amount: positiveAmountInput().describe('Amount in sats.'),
-        message: messageInput(),
-        personal_note: personalNoteInput().optional(),
-        max_fee: maxFeeInput(),
-      }),
+    body: () => ({
+      node_pk: nodePkInput().describe('Public key of the node to pay.'),
+      amount: positiveAmountInput().describe('Amount in sats.'),
+      message: messageInput(),
+      personal_note: personalNoteInput().optional(),
+      max_fee: maxFeeInput(),
+    }),
     query: () => z.object(notesQuery()),
     queryIsNew: true,
     response: paymentJson,

@@ -15,7 +15,7 @@ export const waitRoutes = [
     access: 'get_updated_payments',
     specified: true,
     summary: 'Wait until a payment is completed or failed',
-    query: () => z.object({ index: indexInput(), timeout_secs: timeoutSecsQuery() }),
+    query: () => ({ index: indexInput(), timeout_secs: timeoutSecsQuery() }),
     response: paymentJson,
     errors: ['notFound', 'timeout', 'overCapacity'],
     example: {
@@ -36,24 +36,22 @@ export const waitRoutes = [
     summary: 'Wait for the next update of any payment',
     description:
       'The same payment is answered again at each of its updates, so handling must be idempotent.',
-    query: () =>
-      z.object({
-        start_index: updatedIndexInput()
-          .optional()
-          .meta({
-            description:
-              'Wait for updates after this one; without it, for updates that the cache does not have yet.',
-            examples: [exampleUpdatedIndex],
-          }),
-        timeout_secs: timeoutSecsQuery(),
-      }),
-    response: () =>
-      z.object({
-        payment: paymentJson(),
-        next_start_index: z
-          .string()
-          .describe('Pass it as `start_index` to wait for the next update.'),
-      }),
+    query: () => ({
+      start_index: updatedIndexInput()
+        .optional()
+        .meta({
+          description:
+            'Wait for updates after this one; without it, for updates that the cache does not have yet.',
+          examples: [exampleUpdatedIndex],
+        }),
+      timeout_secs: timeoutSecsQuery(),
+    }),
+    response: () => ({
+      payment: paymentJson(),
+      next_start_index: z
+        .string()
+        .describe('Pass it as `start_index` to wait for the next update.'),
+    }),
     errors: ['timeout', 'overCapacity'],
     example: {
       query: { timeout_secs: '30' },

@@ -30,10 +30,9 @@ export const webhookEndpointRoutes = [
     access: 'manage_webhooks',
     summary: "List the wallet's webhook endpoints",
     description: 'The one of `--webhook-url` comes first, as `configured`. Secrets are not shown.',
-    response: () =>
-      z.object({
-        endpoints: z.array(endpointJson()).describe('The endpoints, oldest first.'),
-      }),
+    response: () => ({
+      endpoints: z.array(endpointJson()).describe('The endpoints, oldest first.'),
+    }),
     example: { response: { endpoints: [exampleEndpoint] } },
     handler: async ({ session, parts }) => ({
       endpoints: [
@@ -47,14 +46,13 @@ export const webhookEndpointRoutes = [
     summary: 'Add a webhook endpoint',
     description:
       "It hears of this wallet's payments that end from now on. One that a client adds needs `lease_secs`. The secret is shown once and cannot be read again. To change a secret, add a second endpoint with the same URL, and delete the first when the receiver knows the new one.",
-    body: () =>
-      z.object({
-        url: endpointUrlInput(),
-        events: endpointEventsInput().optional(),
-        secret: endpointSecretInput().optional(),
-        description: endpointDescriptionInput().optional(),
-        lease_secs: leaseSecsInput().optional(),
-      }),
+    body: () => ({
+      url: endpointUrlInput(),
+      events: endpointEventsInput().optional(),
+      secret: endpointSecretInput().optional(),
+      description: endpointDescriptionInput().optional(),
+      lease_secs: leaseSecsInput().optional(),
+    }),
     response: () =>
       endpointJson().extend({
         secret: z.string().describe('The signing secret. Shown only now.'),
@@ -82,7 +80,7 @@ export const webhookEndpointRoutes = [
     access: 'manage_webhooks',
     summary: 'Keep an endpoint that was made with lease_secs',
     description: 'An endpoint that was made without `lease_secs` stays as it is.',
-    body: () => z.object({ id: endpointIdInput(), lease_secs: leaseSecsInput() }),
+    body: () => ({ id: endpointIdInput(), lease_secs: leaseSecsInput() }),
     response: endpointJson,
     errors: ['notFound'],
     example: {
@@ -99,11 +97,10 @@ export const webhookEndpointRoutes = [
     summary: 'Delete a webhook endpoint',
     description:
       'What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.',
-    body: () => z.object({ id: endpointIdInput() }),
-    response: () =>
-      z.object({
-        canceled: z.int().min(0).describe('Deliveries that will not be sent.'),
-      }),
+    body: () => ({ id: endpointIdInput() }),
+    response: () => ({
+      canceled: z.int().min(0).describe('Deliveries that will not be sent.'),
+    }),
     errors: ['notFound'],
     example: { body: { id: exampleEndpoint.id }, response: { canceled: 0 } },
     handler: async ({ session, parts }, { body }) => {
@@ -117,7 +114,7 @@ export const webhookEndpointRoutes = [
     summary: 'Send a test delivery to an endpoint, and show its answer',
     description:
       "Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`. It has the fields of a payment, but tells of a failed one of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is not in the list of deliveries and is not tried again.",
-    body: () => z.object({ id: endpointIdInput() }),
+    body: () => ({ id: endpointIdInput() }),
     response: testedJson,
     errors: ['notFound'],
     example: {

@@ -34,27 +34,25 @@ export const webhookRoutes = [
   get('/v2/webhooks/deliveries', 'webhooks', {
     access: 'get_updated_payments',
     summary: "List webhook deliveries of the wallet's payments, newest first",
-    query: () =>
-      z.object({
-        state: z.enum(DELIVERY_STATES).optional().describe('Only deliveries in this state.'),
-        endpoint: endpointIdInput().optional().describe('Only deliveries to this endpoint.'),
-        limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).describe(
-          'The largest number of deliveries in the answer.',
+    query: () => ({
+      state: z.enum(DELIVERY_STATES).optional().describe('Only deliveries in this state.'),
+      endpoint: endpointIdInput().optional().describe('Only deliveries to this endpoint.'),
+      limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).describe(
+        'The largest number of deliveries in the answer.',
+      ),
+      before: idInput(301)
+        .optional()
+        .describe(
+          'Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id.',
         ),
-        before: idInput(301)
-          .optional()
-          .describe(
-            'Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id.',
-          ),
-      }),
-    response: () =>
-      z.object({
-        deliveries: z.array(deliveryJson()).describe('The deliveries.'),
-        next: z
-          .string()
-          .nullable()
-          .describe('Pass it as `before` for the next page; null when this is the last.'),
-      }),
+    }),
+    response: () => ({
+      deliveries: z.array(deliveryJson()).describe('The deliveries.'),
+      next: z
+        .string()
+        .nullable()
+        .describe('Pass it as `before` for the next page; null when this is the last.'),
+    }),
     example: {
       query: { state: 'failed' },
       response: { deliveries: [exampleDelivery], next: null },
@@ -77,21 +75,19 @@ export const webhookRoutes = [
     summary: 'List attempts to send deliveries, oldest first',
     description:
       'Shows what was sent and what the receiver answered. The newest 20 attempts of each delivery are kept, for as long as the delivery itself.',
-    query: () =>
-      z.object({
-        id: deliveryIdInput().optional().describe('Only attempts of this webhook-id.'),
-        endpoint: endpointIdInput().optional().describe('Only attempts to this endpoint.'),
-        after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
-          .optional()
-          .describe('Only attempts with a greater `number`.'),
-        limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).describe(
-          'The largest number of attempts in the answer.',
-        ),
-      }),
-    response: () =>
-      z.object({
-        attempts: z.array(attemptJson()).describe('The attempts.'),
-      }),
+    query: () => ({
+      id: deliveryIdInput().optional().describe('Only attempts of this webhook-id.'),
+      endpoint: endpointIdInput().optional().describe('Only attempts to this endpoint.'),
+      after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
+        .optional()
+        .describe('Only attempts with a greater `number`.'),
+      limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).describe(
+        'The largest number of attempts in the answer.',
+      ),
+    }),
+    response: () => ({
+      attempts: z.array(attemptJson()).describe('The attempts.'),
+    }),
     example: {
       query: { id: exampleDelivery.id },
       response: {
@@ -143,10 +139,9 @@ export const webhookRoutes = [
         }),
         [one(given('id'), given('since')), null, 'must hold either id or since'],
       ),
-    response: () =>
-      z.object({
-        redelivered: z.int().min(0).describe('Deliveries that will be sent again.'),
-      }),
+    response: () => ({
+      redelivered: z.int().min(0).describe('Deliveries that will be sent again.'),
+    }),
     errors: ['notFound'],
     example: { body: { id: exampleDelivery.id }, response: { redelivered: 1 } },
     handler: async ({ session, parts }, { body }) => {

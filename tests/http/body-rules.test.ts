@@ -12,7 +12,7 @@ import {
   there,
   withRules,
 } from '../../src/http/body-rules.ts';
-import { type Schema, schemaProblem } from '../fuzz/json-schema.ts';
+import { type Schema, schemaProblem } from '../../fuzz/json-schema.ts';
 
 const members = z.object({
   a: z.string().optional(),

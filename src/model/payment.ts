@@ -195,8 +195,8 @@ export type NewPayment = Pick<Payment, 'index' | 'rail' | 'direction' | 'status'
   Partial<Payment>;
 
 /**
- * Makes a payment with the given fields. Where they are not given, its rail is its kind, its creation is the time in its
- * index, its last update its creation, fees are zero, and all other fields null.
+ * Makes a payment with the given fields. Where they are not given, its rail is its kind, its creation is the time in
+ * its index, its last update its creation, fees are zero, and all other fields null.
  */
 export function blankPayment(given: NewPayment): Payment {
   const createdAtMs = given.createdAtMs ?? createdAtOfIndex(given.index);

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { z } from 'zod';
+import { type Schema, schemaProblem } from '../../fuzz/json-schema.ts';
 import {
   any,
   excludes,
@@ -12,7 +13,6 @@ import {
   there,
   withRules,
 } from '../../src/http/body-rules.ts';
-import { type Schema, schemaProblem } from '../../fuzz/json-schema.ts';
 
 const members = z.object({
   a: z.string().optional(),

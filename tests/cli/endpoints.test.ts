@@ -155,9 +155,12 @@ test('every request that moves money takes --idempotency-key, and every cost can
     commands
       .findLast(({ path }) => path.every((word, depth) => words[depth] === word))
       ?.command.options.map(({ long }) => long);
-  for (const route of routes) {
-    const words = COMMANDS[nameOf(route)];
-    if (route.movesMoney !== true || words === undefined) continue;
+  const moving = routes
+    .filter(({ movesMoney }) => movesMoney === true)
+    .map((route) => COMMANDS[nameOf(route)] ?? [])
+    .filter((words) => words.length > 0);
+  expect(moving.length).toBeGreaterThan(5);
+  for (const words of moving) {
     expect(flagsOf(words)).toContain('--idempotency-key');
     if (words[0] !== 'withdraw') expect(flagsOf(words)).toContain('--yes');
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { WalletSidecar } from '../../src/client/index.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
@@ -6,9 +7,11 @@ import { clientSources } from '../../tools/generate-client.ts';
 import { OPENAPI_FILE, openApiText } from '../../tools/generate-openapi.ts';
 
 test('the generated files of the client are those of the routes: `npm run generate` after a change', async () => {
-  for (const [name, text] of Object.entries(await clientSources())) {
-    const path = join(import.meta.dir, '..', '..', 'src', 'client', 'generated', name);
-    expect(`${name}\n${await Bun.file(path).text()}`).toBe(`${name}\n${text}`);
+  const folder = join(import.meta.dir, '..', '..', 'src', 'client', 'generated');
+  const sources = await clientSources();
+  expect(readdirSync(folder).toSorted()).toEqual(Object.keys(sources).toSorted());
+  for (const [name, text] of Object.entries(sources)) {
+    expect(`${name}\n${await Bun.file(join(folder, name)).text()}`).toBe(`${name}\n${text}`);
   }
 });
 

@@ -185,7 +185,11 @@ describe('what the unit starts', () => {
       fetch(`${url}/v2/node/node_info`, { headers });
     expect((await ask({})).status).toBe(401);
     const owner = readFileSync(join(state, 'wallet-sidecar', 'cookie'), 'utf8').trim();
-    expect((await ask({ authorization: `Bearer ${owner}` })).status).not.toBe(401);
+    const answer = await ask({ authorization: `Bearer ${owner}` });
+    expect(await answer.json()).toMatchObject({
+      code: 106,
+      msg: expect.stringContaining('is not signed up yet'),
+    });
     expect(await sidecar.stop()).toBe(0);
   });
 });

@@ -92,7 +92,11 @@ for (const release of releases()) {
     const is = (request: KeyedRequest, ...names: string[]) =>
       names.some((name) => request.caller === named(request, name));
     /** Requests whose callers are there still. */
-    const present = () => notes.requests.filter((request) => !callerOf(request).isRevoked);
+    const present = () => {
+      const found = notes.requests.filter((request) => !callerOf(request).isRevoked);
+      expect(found.length).toBeGreaterThan(0);
+      return found;
+    };
 
     function expectFirstOutcome(request: KeyedRequest, answer: Answer): void {
       if (request.path === 'create_client' && endedClients().has(request.answer?.client_pk)) {

@@ -57,7 +57,11 @@ describe('a client that is narrowed', () => {
 
   test('does not outlive its new end, nor do its descendants', () => {
     const changed = family({ expiresAtMs: 100 });
-    for (const one of changed.values()) expect(one.expiresAtMs).toBe(100);
+    expect([...changed].map(([pk, { expiresAtMs }]) => [pk, expiresAtMs])).toEqual([
+      [CLIENT, 100],
+      ['01', 100],
+      ['02', 100],
+    ]);
   });
 
   test('is not widened yet: a wider grant is in force once its token is made', () => {

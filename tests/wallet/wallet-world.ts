@@ -22,7 +22,12 @@ const log = openLog({ level: 'silent', format: 'text', write: () => undefined })
  * the test says so.
  */
 export async function walletWorld(
-  options: { readonly history?: boolean; readonly node?: WalletNode } = {},
+  options: {
+    readonly history?: boolean;
+    readonly node?: WalletNode;
+    /** Whether an observation that would change a final payment throws, as it does unless this says otherwise. */
+    readonly strict?: boolean;
+  } = {},
 ) {
   const fake: FakeNode = fakeNode(options);
   const store = openSqliteStore(':memory:');
@@ -62,7 +67,7 @@ export async function walletWorld(
     wallets = new Wallets({
       store,
       guard: await openStoreGuard(store.identity, marker, log),
-      rules: observationRules({ log, strict: true, deliver: () => null }),
+      rules: observationRules({ log, strict: options.strict ?? true, deliver: () => null }),
       log,
       clock: (options.node ?? fake.node).clock,
       elapsedMs: () => world.elapsedMs,

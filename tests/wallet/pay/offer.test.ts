@@ -174,6 +174,7 @@ describe('an invoice that cannot be fetched leaves nothing behind and says so', 
   test('when the caller goes away or loses the permission while the issuer takes its time', async () => {
     const gone = new AbortController();
     issue = async (wish) => {
+      await Bun.sleep(1);
       gone.abort(new ApiError('forbidden', 'The permission is gone.'));
       return invoiceFor(wish).text;
     };

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../../src/model/errors.ts';
-import type { SendReport } from '../../../src/nodes/node.ts';
+import type { SendReport, SignedSend } from '../../../src/nodes/node.ts';
 import { revokeClient } from '../../../src/wallet/clients/clients.ts';
+import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { type SendContext, send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity, SendPlan } from '../../../src/wallet/pay/send-plan.ts';
-import { randomNames } from '../../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
@@ -74,6 +75,19 @@ describe('before the node is asked, an error leaves nothing and says that nothin
   });
 });
 
+/** Makes the node's answer to a release of coins late, and an error. Returns what was released until now. */
+function slowRelease({ node }: Session): () => readonly string[] {
+  const released: string[] = [];
+  Object.assign(node.onchain ?? {}, {
+    release: async ({ txid }: SignedSend) => {
+      await Bun.sleep(5);
+      released.push(txid);
+      throw unreachable();
+    },
+  });
+  return () => released;
+}
+
 describe('what is signed', () => {
   const signing = (
     start: () => Promise<SendReport>,
@@ -114,6 +128,24 @@ describe('what is signed', () => {
     await expectNothingLeft();
   });
 
+  test('for a credential that ends meanwhile is not published, leaves nothing and gives its coins back', async () => {
+    const { clientPk, session } = await clientOf(['send']);
+    const released = slowRelease(session);
+    const plan = signing(
+      () => {
+        throw new Error('it was published');
+      },
+      async () => {
+        await revokeClient(wallet.owner, clientPk, randomNames);
+        return SIGNED;
+      },
+    );
+    const error = await errorOf(contextOf(session), plan);
+    expect(error).toMatchObject({ kind: 'unauthenticated', data: { sent: 'no' } });
+    expect([await unfinished(), released()]).toEqual([[], [SIGNED.txid]]);
+    expect(await wallet.world.store.watches.has(WALLET)).toBe(false);
+  });
+
   test('and cannot be stored is not published, leaves nothing and gives its coins back', async () => {
     await claim();
     const { asked } = wallet.world.store.spends;
@@ -129,6 +161,15 @@ describe('what is signed', () => {
     expect(wallet.world.fake.onchainCalls).toEqual([`release ${SIGNED.txid}`]);
     await expectNothingLeft();
   });
+});
+
+test('what was signed says why it was not published, also where its coins cannot be given back', async () => {
+  const released = slowRelease(wallet.owner);
+  const start = async () => ({ state: 'refused', error: refused('Not enough.') }) as const;
+  const plan = planOf(start, { rail: 'onchain', again: 'never', sign: async () => SIGNED });
+  const error = await errorOf(contextOf(wallet.owner), plan);
+  expect([error.message, error.data]).toEqual(['Not enough.', { sent: 'no' }]);
+  expect(released()).toEqual([SIGNED.txid]);
 });
 
 test('what was signed and is certainly not published gives its coins back', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf, type Payment } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
@@ -6,10 +6,12 @@ import type { SendReport } from '../../../src/nodes/node.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 import { sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { countOf, WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
-import { unreachable } from '../fake-node.ts';
+import { SIGNED, unreachable } from '../fake-node.ts';
+import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 import { budgetOf, errorOf, refusal, sendWorld, silence } from './send-world.ts';
 
@@ -23,13 +25,82 @@ describe('a send', () => {
     const { fake } = wallet.world;
     for (const [nowMs, createdAtMs] of [
       [5_000_000, 5_000_001],
-      [5_000_999, 5_000_999],
+      [5_001_001, 5_001_001],
+      [5_001_999, 5_001_999],
     ] as const) {
       fake.nowMs = nowMs;
       const report = async (own: SendIdentity) => shown(sent.failed(own), nowMs);
       const { payment } = await send(contextOf(wallet.owner), planOf(report));
       expect(payment.createdAtMs).toBe(createdAtMs);
     }
+  });
+
+  test('is the next one after a failed one of its id, however the clock was set', async () => {
+    const { fake } = wallet.world;
+    for (const [nowMs, createdAtMs] of [
+      [5_000_500, 5_000_500],
+      [5_000_500, 5_000_501],
+      [4_000_000, 5_000_502],
+    ] as const) {
+      fake.nowMs = nowMs;
+      const report = async (own: SendIdentity) => shown(sent.failed(own), createdAtMs);
+      const { payment } = await send(contextOf(wallet.owner), planOf(report));
+      expect(payment.createdAtMs).toBe(createdAtMs);
+    }
+  });
+
+  test('is begun after the feed knows where it begins, and opens it', async () => {
+    const { store } = wallet.world;
+    const { startAt } = store.observations;
+    Object.assign(store.observations, {
+      startAt: async (...given: Parameters<typeof startAt>) => {
+        await Bun.sleep(5);
+        await startAt(...given);
+      },
+    });
+    let cursor: string | null | undefined;
+    const plan = planOf(async () => {
+      cursor = await store.observations.cursor(WALLET);
+      return silence();
+    });
+    await send(contextOf(wallet.owner), plan);
+    expect(cursor).toBeNull();
+    expect(wallet.owner.feed.busy).toBe(true);
+    expect(wallet.owner.feed.standing).not.toBeNull();
+  });
+
+  test('that is overtaken by another program before it is stored is not asked for', async () => {
+    const { owner } = wallet;
+    const others = samplePayment(1);
+    wallet.world.fake.newestAttempt = async () => {
+      await owner.feed.observeOnce({ payment: others, attempt: 5 }, owner.node);
+      return 5;
+    };
+    const plan = planOf(() => {
+      throw new Error('the node was asked');
+    });
+    expect(await send(contextOf(owner), plan)).toMatchObject({
+      begun: false,
+      isOutside: true,
+      payment: { index: others.index },
+    });
+    expect(await unfinished()).toEqual([]);
+  });
+
+  test('without a budget goes on where the store was restored, or its marker cannot be written', async () => {
+    const { session } = await clientOf(['send']);
+    wallet.world.marker.write = async () => {
+      throw new Error('the disk is full');
+    };
+    const { requireTrusted } = session.guard;
+    Object.assign(session.guard, {
+      requireTrusted: () => {
+        throw new ApiError('overBudget', 'The database was restored: confirm.');
+      },
+    });
+    const plan = planOf(async (identity) => shown(sent.done(identity), 1));
+    expect((await send(contextOf(session), plan)).payment.status).toBe('completed');
+    Object.assign(session.guard, { requireTrusted });
   });
 
   test('that another program keeps from paying, with attempts that all fail, ends with error 106 and nothing sent', async () => {
@@ -108,22 +179,11 @@ describe('a send', () => {
     expect((await send(contextOf(wallet.owner), plan)).payment.status).toBe('completed');
   });
 
-  test('is waited for without asking again for what the node has just shown', async () => {
-    let asked = 0;
-    wallet.world.fake.payment = async () => {
-      asked++;
-      return null;
-    };
-    let identity: SendIdentity | null = null;
-    const plan = planOf(async (given) => {
-      identity = given;
-      return shown(sent.pending(given), 42);
-    });
-    const end = sendAndWait(contextOf(wallet.owner), plan);
-    await until(() => identity !== null && wallet.owner.feed.standing?.state === 'caught_up');
-    await until(async () => (await unfinished())[0]?.state === 'known');
-    if (identity) wallet.world.fake.push(shown(sent.done(identity), 42));
-    expect([(await end).status, asked]).toEqual(['completed', 0]);
+  test('on chain asks for no attempts, of which only Lightning payments have some', async () => {
+    wallet.world.fake.newestAttempt = () => Promise.reject(unreachable());
+    const plan = planOf(silence, { rail: 'onchain', again: 'never', sign: async () => SIGNED });
+    expect((await send(contextOf(wallet.owner), plan)).begun).toBe(true);
+    expect(await unfinished()).toMatchObject([{ state: 'asked', afterAttempt: null }]);
   });
 
   test('that the node refuses leaves nothing, says so, and may be tried again with its key', async () => {
@@ -272,6 +332,62 @@ describe('one id is sent once', () => {
     expect(starts).toBe(1);
   });
 
+  test('and may be impossible by now where that attempt is not over or has paid, but not where it failed', async () => {
+    const requirePayable = () => {
+      throw refused('The invoice has expired.');
+    };
+    answer = silence;
+    const first = await send(contextOf(wallet.owner), counted());
+    const late = await send(contextOf(wallet.owner), counted({ requirePayable }));
+    expect(late.payment.index).toBe(first.payment.index);
+    wallet.world.fake.sendOutcome = async ({ payment }) => shown(sent.failed(payment), 1);
+    await until(async () => (await unfinished()).length === 0);
+    const error = await errorOf(contextOf(wallet.owner), counted({ requirePayable }));
+    expect(error.message).toBe('The invoice has expired.');
+    expect([error.data, starts]).toEqual([{ sent: 'no' }, 1]);
+  });
+
+  test('and what can no longer be paid not at all', async () => {
+    const requirePayable = () => {
+      throw refused('The invoice has expired.');
+    };
+    const error = await errorOf(contextOf(wallet.owner), counted({ requirePayable }));
+    expect(error).toMatchObject({ kind: 'refused', data: { sent: 'no' } });
+    expect([starts, await unfinished()]).toEqual([0, []]);
+  });
+
+  test('also once it is done: others learn how it ended and nothing else', async () => {
+    const payer = await clientOf(['send']);
+    answer = async (identity) => shown(sent.done(identity), 1);
+    await send(contextOf(payer.session), counted());
+    const told: Payment[] = [];
+    const stranger = await clientOf(['send']);
+    const onSent = (payment: Payment) => void told.push(payment);
+    const error = await errorOf(contextOf(stranger.session, { onSent }), counted());
+    expect([error.kind, error.data, told]).toEqual(['refused', { status: 'completed' }, []]);
+  });
+
+  test('and again by anybody where it failed', async () => {
+    answer = async (identity) => shown(sent.failed(identity), starts);
+    const payer = await clientOf(['send']);
+    await send(contextOf(payer.session), counted());
+    const other = await clientOf(['send']);
+    expect((await send(contextOf(other.session), counted())).begun).toBe(true);
+    expect(starts).toBe(2);
+  });
+
+  test('whatever its amount on chain, or where the amount of the earlier one is not told', async () => {
+    const onchain = { rail: 'onchain', again: 'never', sign: async () => SIGNED } as const;
+    answer = silence;
+    const first = await send(contextOf(wallet.owner), counted(onchain));
+    const again = await send(contextOf(wallet.owner), counted({ ...onchain, amountMsat: 2000n }));
+    expect([again.begun, again.payment.index]).toEqual([false, first.payment.index]);
+    const others = samplePayment(2, { amountMsat: null });
+    await wallet.owner.feed.observeOnce({ payment: others, attempt: 5 }, wallet.owner.node);
+    const met = await send(contextOf(wallet.owner), counted({ number: 2 }));
+    expect([met.begun, met.payment.index, starts]).toEqual([false, others.index, 1]);
+  });
+
   test('and an own invoice not at all', async () => {
     const inbound = samplePayment(1, { direction: 'inbound' });
     wallet.world.fake.shown.set(idOf(inbound), { payment: inbound, attempt: null });
@@ -281,21 +397,6 @@ describe('one id is sent once', () => {
     expect(starts).toBe(0);
   });
 });
-
-test('a send that is waited for ends as the node shows it', async () => {
-  let own: SendIdentity | null = null;
-  const waiting = sendAndWait(
-    contextOf(wallet.owner),
-    planOf(async (identity) => {
-      own = identity;
-      return shown(sent.pending(identity), 5);
-    }),
-  );
-  await until(() => own !== null);
-  await until(async () => (await unfinished())[0]?.state === 'known');
-  wallet.world.fake.push({ payment: sent.done(own as unknown as SendIdentity), attempt: 5 });
-  expect(await waiting).toMatchObject({ status: 'completed' });
-}, 60_000);
 
 test("another program's payment is told as sent to who may see it alone", async () => {
   const others = samplePayment(1);
@@ -315,4 +416,70 @@ test("another program's payment is told as sent to who may see it alone", async 
   expect(await told(payer)).toEqual([]);
   expect(await told(reader)).toEqual([others.index]);
   expect(await told(owner)).toEqual([others.index]);
+});
+
+describe('where only the node tells of payments', () => {
+  let world: WalletWorld;
+  let owner: Session;
+  beforeEach(async () => {
+    world = await walletWorld({ history: true });
+    ({ owner } = await world.start());
+  });
+  afterEach(() => world.close());
+
+  test('the end is stored before a caller learns of it', async () => {
+    const { apply } = world.store.observations;
+    Object.assign(world.store.observations, {
+      apply: async (...given: Parameters<typeof apply>) => {
+        await Bun.sleep(5);
+        return apply(...given);
+      },
+    });
+    const plan = planOf(async (identity) => {
+      const payment = { ...sent.done(identity), updatedAtMs: identity.createdAtMs + 1 };
+      world.fake.shown.set(identity.index, { payment, attempt: null });
+      return shown(sent.pending(identity));
+    });
+    expect((await sendAndWait(contextOf(owner), plan)).status).toBe('completed');
+    expect(await world.store.spends.unfinished(WALLET)).toEqual([]);
+    expect(await world.store.watches.has(WALLET)).toBe(false);
+  });
+
+  test('a payment has the time of its request, also a whole second', async () => {
+    world.fake.nowMs = 5_000_000;
+    const { payment } = await send(contextOf(owner), planOf(silence));
+    expect(payment.createdAtMs).toBe(5_000_000);
+  });
+
+  test('a pending payment without a spend is this program’s too: others learn how it stands', async () => {
+    const pending = samplePayment(1);
+    world.fake.shown.set(idOf(pending), { payment: pending, attempt: null });
+    expect(await send(contextOf(owner), planOf(silence))).toMatchObject({
+      begun: false,
+      isOutside: false,
+      payment: { index: pending.index },
+    });
+  });
+});
+
+test('what is signed is in the journal before it is published, unless only the node tells of payments', async () => {
+  for (const [history, row] of [
+    [false, { status: 'pending' }],
+    [true, null],
+  ] as const) {
+    const world = await walletWorld({ history });
+    const { owner } = await world.start();
+    let seen: unknown;
+    const plan = planOf(
+      async ({ index }) => {
+        seen = await world.store.journal.get(WALLET, index);
+        return silence();
+      },
+      { rail: 'onchain', again: 'never', sign: async () => SIGNED },
+    );
+    await send(contextOf(owner), plan);
+    if (row === null) expect(seen).toBeNull();
+    else expect(seen).toMatchObject(row);
+    await world.close();
+  }
 });

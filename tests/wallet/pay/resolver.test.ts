@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type ApiError, refused } from '../../../src/model/errors.ts';
+import { openLog } from '../../../src/lib/log.ts';
+import { sleep } from '../../../src/lib/sleep.ts';
+import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import { budgetRules } from '../../../src/wallet/budget/budget.ts';
 import { createClient } from '../../../src/wallet/clients/clients.ts';
+import { randomNames } from '../../../src/wallet/session/effect-names.ts';
+import { Resolver } from '../../../src/wallet/pay/resolver.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
@@ -168,6 +172,88 @@ describe('an unknown send', () => {
   });
 });
 
+describe('the work', () => {
+  const isAsking = (ms: number) => ms < 1000;
+
+  test('is done once for all spends, keeps the wallet open, and ends with them', async () => {
+    const pauses: number[] = [];
+    world.pause = (ms, signal) => {
+      pauses.push(ms);
+      return sleep(ms, signal);
+    };
+    const sends = [await sendIntoSilence(1), await sendIntoSilence(2), await sendIntoSilence(3)];
+    await until(() => pauses.filter(isAsking).length >= 3);
+    expect(owner.resolver.busy).toBe(true);
+    // Each pause is longer than the one before, which those of several workers would not be.
+    expect(pauses.filter(isAsking)).toEqual(pauses.filter(isAsking).toSorted((a, b) => a - b));
+    expect(new Set(pauses.filter(isAsking)).size).toBeGreaterThanOrEqual(3);
+    for (const [nth, { identity }] of sends.entries()) {
+      const payment = sent.done(identity, nth + 1);
+      await owner.feed.observe({ payment, attempt: nth + 1 }, owner.node);
+    }
+    await until(() => !owner.resolver.busy, 'the work has ended');
+    expect(await unfinished()).toEqual([]);
+  });
+
+  test('is begun no more once the wallet is stopped', async () => {
+    const { identity } = await sendIntoSilence();
+    world.kill();
+    await until(() => !owner.resolver.busy, 'the work has ended');
+    const before = asked();
+    await owner.resolver.resolve(identity.index);
+    expect([owner.resolver.busy, asked()]).toEqual([false, before]);
+  });
+
+  test('goes on with a spend that is added at the very moment in which it ends', async () => {
+    const { spends } = world.store;
+    const { unfinished: read } = spends;
+    world.pause = (_ms, signal) => sleep(1, signal);
+    for (let turns = 0; turns < 30; turns++) {
+      const payment = samplePayment(turns + 10);
+      await spends.begin(WALLET, newSpend(payment, { afterAttempt: 3 }), budgetRules);
+      const added = Promise.withResolvers<void>();
+      const add = async () => {
+        for (let turn = 0; turn < turns; turn++) await null;
+        await owner.resolver.resolve(payment.index);
+        added.resolve();
+      };
+      world.fake.sendOutcome = never;
+      // The row is not read by the work that ends, as if it were written just afterwards.
+      Object.assign(spends, {
+        unfinished: async (walletId: string) => {
+          Object.assign(spends, { unfinished: read });
+          await read(walletId);
+          void add();
+          return [];
+        },
+      });
+      await owner.resolver.resolve(samplePayment(1).index);
+      await added.promise;
+      await until(async () => (await read(WALLET)).length === 0, `it is asked about (${turns})`);
+      await until(() => !owner.resolver.busy, 'the work has ended');
+    }
+  });
+
+  test('gives up what could not be given up at once, and frees its key', async () => {
+    await world.store.spends.begin(
+      WALLET,
+      newSpend(samplePayment(1), { state: 'begun' }),
+      budgetRules,
+    );
+    const { abandon } = world.store.spends;
+    let failures = 3;
+    Object.assign(world.store.spends, {
+      abandon: (...given: Parameters<typeof abandon>) =>
+        failures-- > 0
+          ? Promise.reject(new ApiError('overCapacity', 'The disk is full.'))
+          : abandon(...given),
+    });
+    await expect(owner.resolver.giveUp(samplePayment(1).index)).rejects.toThrow('disk is full');
+    await until(async () => (await unfinished()).length === 0, 'the spend is given up');
+    await until(() => !owner.resolver.busy, 'the work has ended');
+  });
+});
+
 describe('a node out of reach', () => {
   /** The pause before the node's silence is looked at, once a second; the first ones before questions are shorter. */
   const beforeLooking = (ms: number) => ms === 1000;
@@ -277,6 +363,48 @@ describe('a node out of reach', () => {
     await pauses.end(beforeLooking);
     await until(() => ended, 'the call has ended');
     expect(await waiting).toMatchObject({ kind: 'unreachable', data: { sent: 'unknown', index } });
+  });
+
+  for (const [what, history, end, isEnded] of [
+    ['of a payment under way, on a node that is journaled', false, null, true],
+    ['of a payment under way, where only the node tells of payments', true, null, true],
+    ['of a payment that is over', false, sent.done, false],
+  ] as const) {
+    test(`${isEnded ? 'ends' : 'does not end'} the wait ${what}`, async () => {
+      await open({ history });
+      const pauses = heldPauses();
+      const { identity } = await sendIntoSilence();
+      world.pause = pauses.pause;
+      if (end) await owner.feed.observe({ payment: end(identity), attempt: 1 }, owner.node);
+      owner.feed.brokenForMs = () => 60_000;
+      const stop = new AbortController();
+      let ended = false;
+      void owner.resolver.outOfReach(identity.index, stop.signal).catch(() => {
+        ended = true;
+      });
+      await pauses.end(beforeLooking);
+      if (isEnded) await until(() => ended, 'the wait has ended');
+      else await pauses.pass(beforeLooking);
+      expect(ended).toBe(isEnded);
+      stop.abort();
+    });
+  }
+
+  test('is not one that answers, however long the payment takes', async () => {
+    const pauses = heldPauses();
+    world.pause = pauses.pause;
+    const { identity } = await sendIntoSilence();
+    const stop = new AbortController();
+    let ended = false;
+    void owner.resolver.outOfReach(identity.index, stop.signal).catch(() => {
+      ended = true;
+    });
+    await pauses.begun(beforeLooking);
+    world.elapsedMs = 600_000;
+    await pauses.pass(beforeLooking);
+    await pauses.pass(beforeLooking);
+    expect(ended).toBe(false);
+    stop.abort();
   });
 
   test('that gives a word in between is not silent', async () => {
@@ -400,6 +528,25 @@ describe('after a kill', () => {
     world.fake.sendOutcome = async () => ({ state: 'unknown' });
     expect((await send(contextOf(owner), plan)).payment.status).toBe('completed');
     expect(starts).toBe(1);
+  });
+
+  test('no credentials are needed where nothing is unfinished, and asked for where something is', async () => {
+    const resolver = () =>
+      new Resolver({
+        walletId: WALLET,
+        store: world.store,
+        feed: owner.feed,
+        log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
+        random: () => 0,
+        elapsedMs: () => 0,
+        node: async () => null,
+      });
+    await resolver().ready();
+    await begin(1, { state: 'asked', afterAttempt: 3 });
+    await expect(resolver().ready()).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringContaining('send a request with valid ones'),
+    });
   });
 
   test('the node is compared with once, and not at all where nothing is unfinished', async () => {

@@ -165,7 +165,6 @@ export class Resolver implements SpendResolver {
       try {
         if (!(await this.#askAll())) {
           if (!this.#again) return;
-          this.#again = false;
           round = 0;
           continue;
         }

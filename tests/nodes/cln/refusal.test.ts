@@ -28,6 +28,17 @@ test('the codes on which something depends are those of common/jsonrpc_errors.h'
   });
 });
 
+test.each<[number | null, string, boolean]>([
+  [1502, 'Not permitted: too soon', false],
+  [1502, 'Not permitted: method is not equal to xpay', false],
+  [-32601, 'Unknown command', false],
+  [null, 'no socket', true],
+  [205, 'Something went wrong', true],
+  [205, 'Something went wrong', false],
+])('an answer with code %p (%s) is the cause of its error, for the log', (code, text, unknown) => {
+  expect(told(code, text, unknown).cause).toMatchObject({ code, text });
+});
+
 describe('a rune', () => {
   test('that has a rate and was used too soon has lost no permission, and the error says what to do', () => {
     for (const text of [

@@ -281,6 +281,9 @@ describe('a node out of reach', () => {
       ended = true;
     });
     await pauses.begun(beforeAsking);
+    // The silence began with the first question, and the next ones do not begin it anew.
+    world.elapsedMs = 30_000;
+    await pauses.pass(beforeAsking);
     world.elapsedMs = 59_999;
     await pauses.pass(beforeLooking);
     await pauses.pass(beforeLooking);
@@ -471,16 +474,36 @@ describe('after a kill', () => {
     });
   }
 
+  test('nothing is sent before what was begun is given up', async () => {
+    await begin(1, { state: 'begun' });
+    await restart();
+    const { abandon } = world.store.spends;
+    Object.assign(world.store.spends, {
+      abandon: () => Promise.reject(new ApiError('overCapacity', 'The disk is full.')),
+    });
+    await expect(owner.resolver.ready()).rejects.toThrow('The disk is full.');
+    Object.assign(world.store.spends, { abandon });
+    await owner.resolver.ready();
+    expect(await unfinished()).toEqual([]);
+  });
+
   test('what never was is given up where only the node tells of payments, and failed where the journal does', async () => {
     for (const history of [true, false]) {
       await open({ history });
-      await begin(1, { state: 'asked', afterAttempt: history ? null : 3 });
+      const { index } = samplePayment(1);
+      const scope = { walletId: WALLET, caller: 'owner', key: 'k' };
+      await world.store.idempotency.begin(scope, 'print', 1);
+      const afterAttempt = history ? null : 3;
+      await begin(1, { state: 'asked', afterAttempt, idempotencyKey: 'k' });
       await restart();
       world.fake.sendOutcome = never;
       await owner.resolver.ready();
       expect(await unfinished()).toEqual([]);
-      const row = await world.store.journal.get(WALLET, samplePayment(1).index);
+      const row = await world.store.journal.get(WALLET, index);
       expect(row?.status).toBe(history ? undefined : 'failed');
+      // A key whose payment was given up is free; one whose payment failed has its outcome.
+      const claimed = await world.store.idempotency.begin(scope, 'print', 1);
+      expect(claimed).toMatchObject({ index: history ? null : index });
     }
   });
 

@@ -176,7 +176,7 @@ export class Resolver implements SpendResolver {
           error,
         });
       }
-      await this.#pause(backoffDelayMs(Math.min(round, 10), { ...ASK_AGAIN, random }), signal);
+      await this.#pause(backoffDelayMs(round, { ...ASK_AGAIN, random }), signal);
     }
   }
 
@@ -233,9 +233,8 @@ export class Resolver implements SpendResolver {
     if ('payment' in outcome) await this.#conclude(node, spend, outcome, fate);
   }
 
-  #question({ payment, state }: Spend, when: 'restart' | 'running', node: WalletNode): Question {
+  #question({ payment }: Spend, when: 'restart' | 'running', node: WalletNode): Question {
     if (when === 'restart' && node.history) return 'untold_look';
-    if (state !== 'asked') return 'look';
     // A transaction that is published twice is the same one.
     if (payment.rail === 'onchain') return 'late_look';
     const { index } = payment;

@@ -173,6 +173,22 @@ describe('an unknown send', () => {
 });
 
 describe('the work', () => {
+  test('goes on where what it notes cannot be stored', async () => {
+    const { observations } = world.store;
+    const { apply } = observations;
+    let failures = 2;
+    Object.assign(observations, {
+      apply: (...given: Parameters<typeof apply>) =>
+        given[1].observations.length > 0 && failures-- > 0
+          ? Promise.reject(new ApiError('overCapacity', 'The disk is full.'))
+          : apply(...given),
+    });
+    const { identity } = await sendIntoSilence();
+    world.elapsedMs = 20_000;
+    await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
+    expect(failures).toBeLessThan(0);
+  });
+
   const isAsking = (ms: number) => ms < 1000;
 
   test('is done once for all spends, keeps the wallet open, and ends with them', async () => {
@@ -410,6 +426,28 @@ describe('a node out of reach', () => {
     stop.abort();
   });
 
+  test('is forgotten once nothing is asked about any more: a later wait is not ended for it', async () => {
+    world.fake.sendOutcome = () => Promise.reject(unreachable());
+    const { identity } = await sendIntoSilence(1);
+    await until(() => asked() >= 1);
+    await owner.feed.observe({ payment: sent.done(identity), attempt: 1 }, owner.node);
+    await until(() => !owner.resolver.busy, 'the work has ended');
+    const report = async (own: SendIdentity) => shown(sent.pending(own, 2), 2);
+    const { payment } = await send(contextOf(owner), planOf(report, { number: 2 }));
+    world.elapsedMs = 600_000;
+    const pauses = heldPauses();
+    world.pause = pauses.pause;
+    const stop = new AbortController();
+    let ended = false;
+    void owner.resolver.outOfReach(payment.index, stop.signal).catch(() => {
+      ended = true;
+    });
+    await pauses.pass(beforeLooking);
+    await pauses.pass(beforeLooking);
+    expect(ended).toBe(false);
+    stop.abort();
+  });
+
   test('that gives a word in between is not silent', async () => {
     const pauses = heldPauses();
     world.pause = pauses.pause;
@@ -529,6 +567,17 @@ describe('after a kill', () => {
     expect(await unfinished()).toEqual([]);
     expect(await world.store.journal.updatedAfter(WALLET, null, 10)).toMatchObject([{ index }]);
     expect(await world.store.journal.get(WALLET, samplePayment(1).index)).toMatchObject({ index });
+  });
+
+  test('what the node has shown has not failed where a look-up does not find it any more', async () => {
+    await begin(1, { state: 'asked' });
+    await owner.feed.record({ payment: samplePayment(1), attempt: null }, owner.node);
+    await restart();
+    world.fake.sendOutcome = never;
+    await owner.resolver.ready();
+    expect(asked()).toBe(1);
+    expect(await unfinished()).toMatchObject([{ state: 'known' }]);
+    expect(await stored(samplePayment(1))).toMatchObject({ status: 'pending' });
   });
 
   test('a node out of reach delays writes with error 3 and nothing sent, and is asked anew by the next', async () => {

@@ -1,19 +1,19 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { openLog } from '../../../src/lib/log.ts';
 import { sleep } from '../../../src/lib/sleep.ts';
 import { ApiError, refused } from '../../../src/model/errors.ts';
-import { idOf } from '../../../src/model/payment.ts';
+import { idOf, type Payment } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
-import { budgetRules } from '../../../src/wallet/budget/budget.ts';
+import { budgetRules, periodStart } from '../../../src/wallet/budget/budget.ts';
 import { createClient } from '../../../src/wallet/clients/clients.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { Resolver } from '../../../src/wallet/pay/resolver.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
-import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../../src/wallet/session/session.ts';
+import { waitForFinal } from '../../../src/wallet/read/wait.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -144,6 +144,29 @@ describe('an unknown send', () => {
     expect((await leaving).payment.status).toBe('completed');
   });
 
+  test('waits for the attempt of another program, and gives way to it once that has paid', async () => {
+    const started = await world.start();
+    const budget = { amountMsat: 5000n, period: 'total', maxPaymentMsat: null } as const;
+    const request = clientRequest(['send'], { budget });
+    const { client, credentials } = await createClient(started.owner, request, randomNames);
+    const session = await started.wallets.open(credentials);
+    const spentMsat = async () =>
+      (await world.store.budgets.get(WALLET, client.clientPk, 1, periodStart)).spentMsat;
+    const { payment: own } = await send(contextOf(session), planOf(silence));
+    const place = { index: paymentIndex(77, idOf(samplePayment(1))), createdAtMs: 77 };
+    const other = (payment: Payment) => async () =>
+      ({ state: 'taken', payment, attempt: 5 }) as const;
+    world.fake.sendOutcome = other(sent.pending(place));
+    const before = asked();
+    await until(() => asked() >= before + 3);
+    expect(await unfinished()).toMatchObject([{ state: 'asked', attempt: null }]);
+    expect(await spentMsat()).toBe(1010n);
+    world.fake.sendOutcome = other(sent.done(place));
+    await until(async () => (await unfinished()).length === 0);
+    expect(await stored(own)).toMatchObject({ status: 'completed' });
+    expect(await spentMsat()).toBe(0n);
+  });
+
   test('that is shown in the meantime is asked about no more', async () => {
     const { identity } = await sendIntoSilence();
     await until(() => asked() >= 1);
@@ -156,19 +179,45 @@ describe('an unknown send', () => {
   });
 
   test('says after 20 seconds that the node does not show it yet, and not before', async () => {
+    world.pause = (_ms, signal) => sleep(10, signal);
+    world.elapsedMs = 5_000;
     const { identity } = await sendIntoSilence();
     await until(() => asked() >= 1);
-    world.elapsedMs = 19_999;
+    world.elapsedMs = 24_999;
     const before = asked();
     await until(() => asked() >= before + 2);
     expect(await stored(identity)).toMatchObject({ statusMsg: 'pending' });
-    world.elapsedMs = 20_000;
+    world.elapsedMs = 25_000;
     await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
     expect(await stored(identity)).toMatchObject({ status: 'pending' });
-    // The payment is not known yet, so the node is asked about it again.
+    // The payment is not known yet, so the node is asked about it again, and what is noted is not written again.
+    const applied = spyOn(world.store.observations, 'apply');
     const after = asked();
-    await until(() => asked() > after);
+    await until(() => asked() > after + 1);
+    expect(applied).not.toHaveBeenCalled();
     expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+  });
+});
+
+describe('to give up a spend', () => {
+  test('ends no wait for one that the node has shown', async () => {
+    const report = async (own: SendIdentity) => shown(sent.pending(own), 1);
+    const { payment } = await send(contextOf(owner), planOf(report));
+    const waiting = waitForFinal(owner, payment.index, new AbortController().signal);
+    await until(() => owner.feed.standing?.state === 'caught_up', 'it is followed');
+    await owner.resolver.giveUp(payment.index);
+    expect(await unfinished()).toMatchObject([{ state: 'known' }]);
+    world.fake.push({ payment: sent.done(payment), attempt: 1 });
+    expect(await waiting).toMatchObject({ status: 'completed' });
+  });
+
+  test('lets the feed close that was opened for it', async () => {
+    const refuse = async (): Promise<SendReport> => {
+      expect(owner.feed.busy).toBe(true);
+      return { state: 'refused', error: refused('No route.') };
+    };
+    await expect(send(contextOf(owner), planOf(refuse))).rejects.toThrow('No route.');
+    expect(owner.feed.busy).toBe(false);
   });
 });
 

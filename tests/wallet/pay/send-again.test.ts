@@ -127,3 +127,23 @@ test('where the node may pay a hash twice, it is not sent again', async () => {
   expect(orders).toHaveLength(1);
   expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
 });
+
+test('what the node tells while it is sent again is not taken for its own where the answer is lost', async () => {
+  node({ repeatsSafely: true });
+  await sendIntoSilence();
+  const { payInvoice } = world.fake.node;
+  Object.assign(world.fake.node, {
+    payInvoice: async (order: PayInvoiceCommand) => {
+      const model = new ModelNode('numbered');
+      const attempt = model.begin(null, order.amountMsat);
+      if (!attempt) throw new Error('the model has an attempt');
+      attempt.status = 'failed';
+      await owner.feed.observe(model.seen(attempt), owner.node);
+      return payInvoice(order);
+    },
+  });
+  world.elapsedMs = 20_000;
+  await until(() => orders.length === 2);
+  await askedAgain();
+  expect(await unfinished()).toMatchObject([{ state: 'asked', attempt: null }]);
+});

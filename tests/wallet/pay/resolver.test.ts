@@ -56,6 +56,13 @@ async function sendIntoSilence(number = 1) {
 }
 const stored = ({ index }: SendIdentity) => world.store.journal.get(WALLET, index);
 
+const begin = (number: number, change: Parameters<typeof newSpend>[1]) =>
+  world.store.spends.begin(
+    WALLET,
+    newSpend(samplePayment(number), { journaled: !owner.node.history, ...change }),
+    budgetRules,
+  );
+
 describe('an unknown send', () => {
   test('is asked about again until the node shows it, and is never started again', async () => {
     world.fake.newestAttempt = async () => 7;
@@ -81,11 +88,14 @@ describe('an unknown send', () => {
 
   test('has failed once the node says that it never will be, and may then be made again', async () => {
     const { identity } = await sendIntoSilence();
+    world.fake.nowMs = 1_234_567;
     world.fake.sendOutcome = never;
     await until(async () => (await unfinished()).length === 0);
     expect(await stored(identity)).toMatchObject({
       status: 'failed',
       statusMsg: 'the invoice expired',
+      finalizedAtMs: 1_234_567,
+      updatedAtMs: 1_234_567,
     });
     const again = await send(
       contextOf(owner),
@@ -209,6 +219,18 @@ describe('to give up a spend', () => {
     expect(await unfinished()).toMatchObject([{ state: 'known' }]);
     world.fake.push({ payment: sent.done(payment), attempt: 1 });
     expect(await waiting).toMatchObject({ status: 'completed' });
+  });
+
+  test('and to show one is done once', async () => {
+    const { spends, journal } = world.store;
+    const shows = spyOn(journal, 'show');
+    await sendIntoSilence(1);
+    await begin(2, { state: 'begun' });
+    await owner.resolver.giveUp(samplePayment(2).index);
+    const abandons = spyOn(spends, 'abandon');
+    await owner.resolver.ready();
+    await until(() => asked() >= 3);
+    expect([shows.mock.calls.length, abandons.mock.calls.length]).toEqual([1, 0]);
   });
 
   test('lets the feed close that was opened for it', async () => {
@@ -521,12 +543,6 @@ describe('a node out of reach', () => {
 });
 
 describe('after a kill', () => {
-  const begin = (number: number, change: Parameters<typeof newSpend>[1]) =>
-    world.store.spends.begin(
-      WALLET,
-      newSpend(samplePayment(number), { journaled: !owner.node.history, ...change }),
-      budgetRules,
-    );
   const restart = async () => {
     world.kill();
     ({ owner } = await world.start());
@@ -719,6 +735,16 @@ describe('on chain', () => {
       shown({ ...sent.pending(payment), rail: 'onchain', txid: SIGNED.txid });
     await until(async () => (await unfinished())[0]?.state === 'known');
     expect(await stored(payment)).toMatchObject({ status: 'pending', txid: SIGNED.txid });
+  });
+
+  test('after a kill a payment that the node has shown is not asked about', async () => {
+    const payment = samplePayment(1, { rail: 'onchain', address });
+    await world.store.spends.begin(WALLET, newSpend(payment, { plan: null }), budgetRules);
+    await owner.feed.record({ payment, attempt: null }, owner.node);
+    world.kill();
+    ({ owner } = await world.start());
+    await owner.resolver.ready();
+    expect([asked(), await unfinished()]).toMatchObject([0, [{ state: 'known' }]]);
   });
 
   test('after a kill the stored bytes are published, and nothing is signed again', async () => {

@@ -172,12 +172,11 @@ export class Endings {
     if (attempts?.size === 0) this.#watched.delete(hash);
   }
 
-  /** The hashes of which an attempt is not over, each with the time when it is due. */
+  /** The watched hashes, each with the time when an attempt of it is due; infinite where all are over. */
   #open(): [string, number][] {
-    return [...this.#watched].flatMap(([hash, attempts]): [string, number][] => {
+    return [...this.#watched].map(([hash, attempts]) => {
       const open = [...attempts.values()].filter(({ isOver }) => !isOver);
-      if (open.length === 0) return [];
-      return [[hash, Math.min(...open.map(({ dueAtMs }) => dueAtMs))]];
+      return [hash, Math.min(...open.map(({ dueAtMs }) => dueAtMs))];
     });
   }
 

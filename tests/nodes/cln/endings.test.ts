@@ -117,6 +117,16 @@ describe('a payment whose parts have all failed', () => {
     expect(endings.isRunning(HASH)).toBe(true);
   });
 
+  test('is tried until the last of its calls is over', () => {
+    const { endings } = watching();
+    for (let call = 0; call < 3; call++) endings.begin(HASH);
+    const running = [1, 2, 3].map(() => {
+      endings.end(HASH);
+      return endings.isRunning(HASH);
+    });
+    expect(running).toEqual([true, true, false]);
+  });
+
   test('has failed at once when the xpay of this process has said so, with its reason', () => {
     const { ask, endings } = watching();
     expect(ask([{}])).toEqual([null]);

@@ -38,7 +38,8 @@ describe('what LND answers instead of a result', () => {
   ] as const;
   for (const [status, code, text, kind] of cases) {
     test(`"${text}" is ${kind}`, () => {
-      expect(refusalError(new LndRefusal(status, code, text)).kind).toBe(kind);
+      const refusal = new LndRefusal(status, code, text);
+      expect(refusalError(refusal)).toMatchObject({ kind, cause: refusal });
     });
   }
 

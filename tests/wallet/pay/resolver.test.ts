@@ -294,23 +294,21 @@ describe('the work', () => {
   test('goes on with a spend that is added at the very moment in which it ends', async () => {
     const { spends } = world.store;
     const { unfinished: read } = spends;
+    // Without a write in between, the moments can be tried one after another.
+    world.store.journal.show = async () => null;
     world.pause = (_ms, signal) => sleep(1, signal);
     for (let turns = 0; turns < 30; turns++) {
       const payment = samplePayment(turns + 10);
       await spends.begin(WALLET, newSpend(payment, { afterAttempt: 3 }), budgetRules);
       const added = Promise.withResolvers<void>();
-      const add = async () => {
-        for (let turn = 0; turn < turns; turn++) await null;
-        await owner.resolver.resolve(payment.index);
-        added.resolve();
-      };
       world.fake.sendOutcome = never;
       // The row is not read by the work that ends, as if it were written just afterwards.
       Object.assign(spends, {
         unfinished: async (walletId: string) => {
           Object.assign(spends, { unfinished: read });
           await read(walletId);
-          void add();
+          void owner.resolver.resolve(payment.index).then(added.resolve);
+          for (let turn = 0; turn < turns; turn++) await null;
           return [];
         },
       });
@@ -319,6 +317,22 @@ describe('the work', () => {
       await until(async () => (await read(WALLET)).length === 0, `it is asked about (${turns})`);
       await until(() => !owner.resolver.busy, 'the work has ended');
     }
+  });
+
+  test('is not waited for by the next request, which gives up what is left before it goes on', async () => {
+    const pauses = heldPauses();
+    world.pause = pauses.pause;
+    await owner.resolver.ready();
+    await begin(1, { state: 'begun' });
+    const { abandon } = world.store.spends;
+    Object.assign(world.store.spends, {
+      abandon: () => Promise.reject(new ApiError('overCapacity', 'The disk is full.')),
+    });
+    await expect(owner.resolver.giveUp(samplePayment(1).index)).rejects.toThrow('disk is full');
+    await pauses.begun(isAsking);
+    Object.assign(world.store.spends, { abandon });
+    await owner.resolver.ready();
+    expect(await unfinished()).toEqual([]);
   });
 
   test('gives up what could not be given up at once, and frees its key', async () => {

@@ -19,7 +19,7 @@ import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { unreachable } from '../fake-node.ts';
 import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, shown } from './plan.ts';
-import { errorOf } from './send-world.ts';
+import { errorOf, turns } from './send-world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -174,7 +174,7 @@ describe('an invoice that cannot be fetched leaves nothing behind and says so', 
   test('when the caller goes away or loses the permission while the issuer takes its time', async () => {
     const gone = new AbortController();
     issue = async (wish) => {
-      await Bun.sleep(1);
+      await turns(1);
       gone.abort(new ApiError('forbidden', 'The permission is gone.'));
       return invoiceFor(wish).text;
     };

@@ -10,7 +10,7 @@ import { WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
-import { budgetOf, errorOf, sendWorld, silence } from './send-world.ts';
+import { budgetOf, errorOf, sendWorld, silence, turns } from './send-world.ts';
 
 const wallet = sendWorld();
 const { claim, unfinished, clientOf, expectNothingLeft } = wallet;
@@ -80,7 +80,7 @@ function slowRelease({ node }: Session): () => readonly string[] {
   const released: string[] = [];
   Object.assign(node.onchain ?? {}, {
     release: async ({ txid }: SignedSend) => {
-      await Bun.sleep(5);
+      await turns(20);
       released.push(txid);
       throw unreachable();
     },

@@ -24,6 +24,11 @@ export const silence = async (): Promise<SendReport> => ({
   error: unreachable(),
 });
 
+/** Lets the wallet take its next steps. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+}
+
 export const budgetOf = (amountMsat: bigint): Budget => ({
   amountMsat,
   period: 'total',

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
 import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
-import { budgetOf, errorOf, refusal, sendWorld, silence } from './send-world.ts';
+import { budgetOf, errorOf, refusal, sendWorld, silence, turns } from './send-world.ts';
 
 const wallet = sendWorld();
 const { claim, unfinished, clientOf, expectNothingLeft } = wallet;
@@ -54,7 +54,7 @@ describe('a send', () => {
     const { startAt } = store.observations;
     Object.assign(store.observations, {
       startAt: async (...given: Parameters<typeof startAt>) => {
-        await Bun.sleep(5);
+        await turns(20);
         await startAt(...given);
       },
     });
@@ -431,7 +431,7 @@ describe('where only the node tells of payments', () => {
     const { apply } = world.store.observations;
     Object.assign(world.store.observations, {
       apply: async (...given: Parameters<typeof apply>) => {
-        await Bun.sleep(5);
+        await turns(20);
         return apply(...given);
       },
     });

@@ -13,6 +13,7 @@ import { clientRequest } from '../client-world.ts';
 import { walletWorld } from '../wallet-world.ts';
 import { FEE_MSAT, INVOICE, ModelNode } from './model-node.ts';
 import { contextOf } from './plan.ts';
+import { turns } from './send-world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -32,11 +33,6 @@ type Step = (typeof STEPS)[number];
 
 const OWN_MSAT = 1000n;
 const FEES = { ppm: 0, leastMsat: 100n };
-
-/** Lets the wallet take its next steps. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
-}
 
 type Ended = { readonly payment: Payment } | { readonly error: unknown };
 

@@ -270,6 +270,17 @@ describe('cut off', () => {
     expect(stored).toMatchObject({ status: 'completed', hash: invoice?.paymentHash ?? '' });
   });
 
+  test('by a lost answer, the same invoice is sent again after 20 seconds, and no other is fetched', async () => {
+    Object.assign(world.fake.node, { repeatsSafely: true });
+    const { payment } = await sendOffer();
+    world.elapsedMs = 20_000;
+    await until(() => orders.length >= 2);
+    const [first, second] = orders;
+    expect(second).toMatchObject({ index: payment.index, isRepeat: true, maxFeeMsat: 10_000n });
+    expect(second?.invoice.text).toBe(first?.invoice.text ?? '');
+    expect(wishes).toHaveLength(1);
+  });
+
   test('another invoice is fetched only when the attempt is known to have failed, under another id', async () => {
     const first = await sendOffer(KEYED);
     world.fake.sendOutcome = async () => ({ state: 'never', reason: 'the invoice expired' });

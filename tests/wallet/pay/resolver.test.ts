@@ -23,6 +23,7 @@ import { heldPauses } from '../held-pauses.ts';
 import { addressOf } from '../payment-strings.ts';
 import { feedOf, resolverOf, type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
+import { turns } from './send-world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -210,6 +211,18 @@ describe('an unknown send', () => {
 });
 
 describe('to give up a spend', () => {
+  test('ends the waits for it, which is not found any more', async () => {
+    await open({ history: true });
+    await begin(1, { state: 'asked' });
+    const { index } = samplePayment(1);
+    const { signal } = new AbortController();
+    const waiting = waitForFinal(owner, index, signal).catch((error: unknown) => error);
+    await until(() => owner.feed.standing?.state === 'caught_up', 'it is followed');
+    await turns(20);
+    await owner.resolver.giveUp(index);
+    expect(await waiting).toMatchObject({ kind: 'notFound' });
+  });
+
   test('ends no wait for one that the node has shown', async () => {
     const report = async (own: SendIdentity) => shown(sent.pending(own), 1);
     const { payment } = await send(contextOf(owner), planOf(report));

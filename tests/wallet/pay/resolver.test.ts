@@ -8,12 +8,12 @@ import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import { budgetRules, periodStart } from '../../../src/wallet/budget/budget.ts';
 import { createClient } from '../../../src/wallet/clients/clients.ts';
-import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { Resolver } from '../../../src/wallet/pay/resolver.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
-import type { Session } from '../../../src/wallet/session/session.ts';
 import { waitForFinal } from '../../../src/wallet/read/wait.ts';
+import { randomNames } from '../../../src/wallet/session/effect-names.ts';
+import type { Session } from '../../../src/wallet/session/session.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -248,11 +248,11 @@ describe('to give up a spend', () => {
 
   test('lets the feed close that was opened for it', async () => {
     const refuse = async (): Promise<SendReport> => {
-      expect(owner.feed.busy).toBe(true);
+      expect(feedOf(owner).busy).toBe(true);
       return { state: 'refused', error: refused('No route.') };
     };
     await expect(send(contextOf(owner), planOf(refuse))).rejects.toThrow('No route.');
-    expect(owner.feed.busy).toBe(false);
+    expect(feedOf(owner).busy).toBe(false);
   });
 });
 
@@ -283,7 +283,7 @@ describe('the work', () => {
     };
     const sends = [await sendIntoSilence(1), await sendIntoSilence(2), await sendIntoSilence(3)];
     await until(() => pauses.filter(isAsking).length >= 3);
-    expect(owner.resolver.busy).toBe(true);
+    expect(resolverOf(owner).busy).toBe(true);
     // Each pause is longer than the one before, which those of several workers would not be.
     expect(pauses.filter(isAsking)).toEqual(pauses.filter(isAsking).toSorted((a, b) => a - b));
     expect(new Set(pauses.filter(isAsking)).size).toBeGreaterThanOrEqual(3);
@@ -291,17 +291,17 @@ describe('the work', () => {
       const payment = sent.done(identity, nth + 1);
       await owner.feed.observe({ payment, attempt: nth + 1 }, owner.node);
     }
-    await until(() => !owner.resolver.busy, 'the work has ended');
+    await until(() => !resolverOf(owner).busy, 'the work has ended');
     expect(await unfinished()).toEqual([]);
   });
 
   test('is begun no more once the wallet is stopped', async () => {
     const { identity } = await sendIntoSilence();
     world.kill();
-    await until(() => !owner.resolver.busy, 'the work has ended');
+    await until(() => !resolverOf(owner).busy, 'the work has ended');
     const before = asked();
     await owner.resolver.resolve(identity.index);
-    expect([owner.resolver.busy, asked()]).toEqual([false, before]);
+    expect([resolverOf(owner).busy, asked()]).toEqual([false, before]);
   });
 
   test('goes on with a spend that is added at the very moment in which it ends', async () => {
@@ -328,7 +328,7 @@ describe('the work', () => {
       await owner.resolver.resolve(samplePayment(1).index);
       await added.promise;
       await until(async () => (await read(WALLET)).length === 0, `it is asked about (${turns})`);
-      await until(() => !owner.resolver.busy, 'the work has ended');
+      await until(() => !resolverOf(owner).busy, 'the work has ended');
     }
   });
 
@@ -364,7 +364,7 @@ describe('the work', () => {
     });
     await expect(owner.resolver.giveUp(samplePayment(1).index)).rejects.toThrow('disk is full');
     await until(async () => (await unfinished()).length === 0, 'the spend is given up');
-    await until(() => !owner.resolver.busy, 'the work has ended');
+    await until(() => !resolverOf(owner).busy, 'the work has ended');
   });
 });
 
@@ -493,7 +493,7 @@ describe('a node out of reach', () => {
       const { identity } = await sendIntoSilence();
       world.pause = pauses.pause;
       if (end) await owner.feed.observe({ payment: end(identity), attempt: 1 }, owner.node);
-      owner.feed.brokenForMs = () => 60_000;
+      feedOf(owner).brokenForMs = () => 60_000;
       const stop = new AbortController();
       let ended = false;
       void owner.resolver.outOfReach(identity.index, stop.signal).catch(() => {
@@ -529,7 +529,7 @@ describe('a node out of reach', () => {
     const { identity } = await sendIntoSilence(1);
     await until(() => asked() >= 1);
     await owner.feed.observe({ payment: sent.done(identity), attempt: 1 }, owner.node);
-    await until(() => !owner.resolver.busy, 'the work has ended');
+    await until(() => !resolverOf(owner).busy, 'the work has ended');
     const report = async (own: SendIdentity) => shown(sent.pending(own, 2), 2);
     const { payment } = await send(contextOf(owner), planOf(report, { number: 2 }));
     world.elapsedMs = 600_000;
@@ -699,7 +699,7 @@ describe('after a kill', () => {
       new Resolver({
         walletId: WALLET,
         store: world.store,
-        feed: owner.feed,
+        feed: feedOf(owner),
         log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
         random: () => 0,
         elapsedMs: () => 0,

@@ -7,6 +7,7 @@ import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { until } from '../../support/until.ts';
 import { SIGNED } from '../fake-node.ts';
+import { feedOf } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 import { sendWorld, silence } from './send-world.ts';
 
@@ -101,7 +102,7 @@ describe('a send that is waited for', () => {
   test('keeps the feed open no longer than that', async () => {
     const plan = planOf(async (identity) => shown(sent.done(identity), 5));
     await sendAndWait(contextOf(wallet.owner), plan);
-    expect(wallet.owner.feed.busy).toBe(false);
+    expect(feedOf(wallet.owner).busy).toBe(false);
   });
 });
 

@@ -11,7 +11,7 @@ import { sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { countOf, WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
-import { type WalletWorld, walletWorld } from '../wallet-world.ts';
+import { feedOf, type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 import { budgetOf, errorOf, refusal, sendWorld, silence, turns } from './send-world.ts';
 
@@ -65,7 +65,7 @@ describe('a send', () => {
     });
     await send(contextOf(wallet.owner), plan);
     expect(cursor).toBeNull();
-    expect(wallet.owner.feed.busy).toBe(true);
+    expect(feedOf(wallet.owner).busy).toBe(true);
     expect(wallet.owner.feed.standing).not.toBeNull();
   });
 

@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { sessionKey } from './api/session-key.ts';
 import { takenLink } from './api/taken-link.ts';
 import { Frame } from './frame.tsx';
-import { LinkQuestion } from './pages/link-question.tsx';
-import { SignIn } from './pages/sign-in.tsx';
+import { LinkQuestion } from './pages/sign-in/link-question.tsx';
+import { SignIn } from './pages/sign-in/sign-in.tsx';
 
 /** The whole console: the sign-in, and behind it the pages. */
 export function App() {

@@ -12,7 +12,7 @@ function contentOf(...patterns: readonly string[]): string {
 
 const PAGES = contentOf(
   'src/console/*.{tsx,html}',
-  'src/console/{api,pages,parts,values}/*.{ts,tsx}',
+  'src/console/{api,pages,parts,values}/**/*.{ts,tsx}',
   'packaging/console-*.ts',
 );
 

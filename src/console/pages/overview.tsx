@@ -5,12 +5,12 @@ import { useAsked } from '../api/use-asked.ts';
 import { AskedPart } from '../parts/asked-part.tsx';
 import { ChannelBar } from '../parts/channel-bar.tsx';
 import { FlowPlot } from '../parts/flow-plot.tsx';
+import { HealthNotice } from '../parts/health-notice.tsx';
 import { Money } from '../parts/money.tsx';
 import { PaymentList } from '../parts/payment-list.tsx';
 import { text } from '../texts/index.ts';
 import { nowMs } from '../values/clock.ts';
 import { dailyFlow, dayStart } from '../values/money-flow.ts';
-import { HealthNotice } from './health-notice.tsx';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;

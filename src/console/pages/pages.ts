@@ -3,14 +3,14 @@ import type { Permission } from '../../client/index.ts';
 import { steersSandbox } from '../api/sandbox.ts';
 import type { SignedIn } from '../api/signed-in.tsx';
 import { text } from '../texts/index.ts';
-import { Clients } from './clients.tsx';
-import { Node } from './node.tsx';
+import { Clients } from './clients/clients.tsx';
+import { Node } from './node/node.tsx';
 import { Overview } from './overview.tsx';
-import { Payments } from './payments.tsx';
-import { Receive } from './receive.tsx';
+import { Payments } from './payments/payments.tsx';
+import { Receive } from './receive/receive.tsx';
 import { SandboxPage } from './sandbox.tsx';
-import { Send } from './send.tsx';
-import { Webhooks } from './webhooks.tsx';
+import { Send } from './send/send.tsx';
+import { Webhooks } from './webhooks/webhooks.tsx';
 
 /** A page of the console. */
 export interface Page {

@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks';
+import type { AnalyzeResponse, Claimable, Payable } from '../../../client/index.ts';
+import { useMay } from '../../api/signed-in.tsx';
+import { type Act, useAct } from '../../api/use-act.ts';
+import { useMoney } from '../../api/use-money.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Replaced } from '../../parts/replaced.tsx';
+import { Scan } from '../../parts/scan.tsx';
+import { text } from '../../texts/index.ts';
+import type { MoneyRequest } from '../../values/kept-payment.ts';
+import { SendOutcome } from './outcome.tsx';
+import { SendTerms } from './terms.tsx';
+import { WithdrawTerms } from './withdraw.tsx';
+
+/** Pays: first what is to be paid, which `rest` may fill in; then the terms; then what became of it. */
+export function Send({ rest }: { readonly rest: string }) {
+  const money = useMoney();
+  const [string, setString] = useState(rest);
+  const read = useAct(({ api }, given: string) => api.analyze({ payment_string: given }));
+  const shown =
+    money.standing.state !== 'none' ? 'outcome' : read.value === null ? 'string' : 'terms';
+  const another = () => {
+    read.forget();
+    setString('');
+    money.clear();
+  };
+  return (
+    <Replaced shown={shown}>
+      {money.standing.state !== 'none' && (
+        <SendOutcome standing={money.standing} onAnother={another} />
+      )}
+      {shown === 'string' && <WhatToPay string={string} onTyped={setString} read={read} />}
+      {shown === 'terms' && read.value !== null && (
+        <Terms string={string.trim()} found={read.value} onSend={money.send} onBack={read.forget} />
+      )}
+    </Replaced>
+  );
+}
+
+interface WhatToPayProps {
+  readonly string: string;
+  readonly onTyped: (string: string) => void;
+  readonly read: Act<string, AnalyzeResponse>;
+}
+
+function WhatToPay({ string, onTyped, read }: WhatToPayProps) {
+  return (
+    <form
+      class="card narrow"
+      onSubmit={(event) => {
+        event.preventDefault();
+        read.run(string.trim());
+      }}
+    >
+      <label>
+        <span>{text.send.string}</span>
+        <textarea
+          class="mono"
+          value={string}
+          required
+          spellcheck={false}
+          autocomplete="off"
+          onInput={({ currentTarget }) => onTyped(currentTarget.value)}
+        />
+      </label>
+      <p class="help">{text.send.stringHelp}</p>
+      <Problem error={read.error} />
+      <div class="buttons">
+        <button type="submit" class="main" disabled={read.isBusy || string.trim() === ''}>
+          {read.isBusy ? text.send.reading : text.send.read}
+        </button>
+        <Scan
+          onRead={(found) => {
+            onTyped(found);
+            read.run(found);
+          }}
+        />
+      </div>
+    </form>
+  );
+}
+
+interface TermsProps {
+  /** The string that was read. */
+  readonly string: string;
+  readonly found: AnalyzeResponse;
+  readonly onSend: (request: MoneyRequest) => void;
+  readonly onBack: () => void;
+}
+
+function Terms({ string, found, onSend, onBack }: TermsProps) {
+  const may = useMay();
+  const payables = found.payables.filter((one) => may(PERMISSIONS[one.kind]));
+  const claimables: readonly Claimable[] = may('create_invoice') ? found.claimables : [];
+  return (
+    <>
+      {payables.length > 0 && <SendTerms string={string} payables={payables} onSend={onSend} />}
+      {claimables.map((claimable) => (
+        <WithdrawTerms key={claimable.lnurl} claimable={claimable} onSend={onSend} />
+      ))}
+      {payables.length + claimables.length === 0 && (
+        <Notice kind="warn" title={text.send.nothing} />
+      )}
+      <button type="button" onClick={onBack}>
+        {text.send.back}
+      </button>
+    </>
+  );
+}
+
+/** The permission that each way to pay needs. */
+const PERMISSIONS = {
+  invoice: 'pay_invoice',
+  offer: 'pay_offer',
+  onchain: 'pay_onchain',
+  'lnurl-pay': 'pay_invoice',
+} as const satisfies Record<Payable['kind'], string>;

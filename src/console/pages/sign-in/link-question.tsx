@@ -1,0 +1,86 @@
+import { useEffect, useState } from 'preact/hooks';
+import { openSidecar, walletOfLink } from '../../api/sidecar.ts';
+import type { LinkedWallet } from '../../api/types.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { text } from '../../texts/index.ts';
+
+interface LinkQuestionProps {
+  /** The token of the one-time link. */
+  readonly link: string;
+  /** The key of the session that the browser has; null for none. */
+  readonly sessionKey: string | null;
+  /** Called when the person wants to use the link. */
+  readonly onUse: () => void;
+  /** Called when the link is not to be used. */
+  readonly onStay: () => void;
+}
+
+/**
+ * Says whose wallet a link opens, and asks before it is used. A stranger's link would otherwise show the stranger's
+ * wallet to somebody who takes it for their own (docs/decisions.md 132).
+ */
+export function LinkQuestion({ link, sessionKey, onUse, onStay }: LinkQuestionProps) {
+  const [wallet, setWallet] = useState<LinkedWallet | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const isIn = useIsIn(sessionKey);
+  useEffect(() => {
+    document.title = text.signIn.askTitle;
+    walletOfLink(link).then(setWallet, setError);
+  }, [link]);
+  if (error !== null) {
+    return (
+      <main class="alone">
+        <h1>{text.signIn.title}</h1>
+        <Notice kind="bad" title={text.signIn.failed}>
+          {error.message}
+        </Notice>
+        <button type="button" class="main" onClick={onStay}>
+          {text.signIn.goOn}
+        </button>
+      </main>
+    );
+  }
+  if (wallet === null || isIn === null) {
+    return (
+      <main class="alone">
+        <p role="status">{text.loading}</p>
+      </main>
+    );
+  }
+  return (
+    <main class="alone">
+      <h1>{isIn ? text.signIn.alreadyIn : text.signIn.askTitle}</h1>
+      <p>{text.signIn.opens}</p>
+      <p class="mono">{wallet.user_pk}</p>
+      <p>
+        {text.signIn.onNetwork(wallet.node_kind, wallet.network)}{' '}
+        {wallet.owner ? text.signIn.asOwner : text.signIn.asClient(wallet.label)}
+      </p>
+      <p>{isIn ? text.signIn.replaceWords : text.signIn.askWords}</p>
+      <div class="buttons">
+        <button type="button" class="main" onClick={onStay}>
+          {isIn ? text.signIn.stay : text.signIn.stayOut}
+        </button>
+        <button type="button" onClick={onUse}>
+          {text.signIn.replace}
+        </button>
+      </div>
+    </main>
+  );
+}
+
+/** Whether the session of that key goes on; null while that is not known. */
+function useIsIn(sessionKey: string | null): boolean | null {
+  const [isIn, setIn] = useState(sessionKey === null ? false : null);
+  useEffect(() => {
+    if (sessionKey === null) return setIn(false);
+    let hasEnded = false;
+    const onEnded = () => {
+      hasEnded = true;
+    };
+    const heard = { onReached: () => undefined, onStream: () => undefined, onEnded };
+    const told = () => setIn(!hasEnded);
+    openSidecar(sessionKey, heard).about().then(told, told);
+  }, [sessionKey]);
+  return isIn;
+}

@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'preact/hooks';
+import { signIn } from '../../api/sidecar.ts';
+import { Notice } from '../../parts/notice.tsx';
+import { text } from '../../texts/index.ts';
+
+interface SignInProps {
+  /** The token of a one-time link that the person wants to use; null for none. */
+  readonly link: string | null;
+  /** Whether a session has just ended. */
+  readonly hasEnded: boolean;
+  /** Called with the session's key. */
+  readonly onSignedIn: (key: string) => void;
+}
+
+/** The page before the sign-in. A one-time link signs in at once; otherwise credentials are pasted. */
+export function SignIn({ link, hasEnded, onSignedIn }: SignInProps) {
+  const [credentials, setCredentials] = useState('');
+  const [error, setError] = useState<Error | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const enter = (given: Parameters<typeof signIn>[0]) => {
+    setBusy(true);
+    setError(null);
+    signIn(given).then(onSignedIn, (failed: Error) => {
+      setError(failed);
+      setBusy(false);
+    });
+  };
+  useEffect(() => {
+    document.title = text.signIn.title;
+  }, []);
+  useEffect(() => {
+    if (link !== null) enter({ link });
+  }, [link]);
+  return (
+    <main class="alone">
+      <h1>{text.signIn.title}</h1>
+      {hasEnded && error === null && <Notice kind="warn" title={text.signIn.ended} />}
+      {error !== null && (
+        <Notice kind="bad" title={text.signIn.failed}>
+          {error.message}
+        </Notice>
+      )}
+      <p>{text.signIn.byLink}</p>
+      <pre>
+        <code>{text.signIn.command}</code>
+      </pre>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          enter({ credentials });
+        }}
+      >
+        <h2>{text.signIn.or}</h2>
+        <label>
+          <span>{text.signIn.credentials}</span>
+          <input
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            required
+            value={credentials}
+            onInput={({ currentTarget }) => setCredentials(currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="main" disabled={isBusy}>
+          {isBusy ? text.signIn.signingIn : text.signIn.submit}
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,91 @@
+import type { DeliveryAttempt, WebhookEndpoint } from '../../../client/index.ts';
+import { allAttempts } from '../../api/attempts.ts';
+import { useMay } from '../../api/signed-in.tsx';
+import { useAct } from '../../api/use-act.ts';
+import { useAsked } from '../../api/use-asked.ts';
+import { useEvery } from '../../api/use-every.ts';
+import { AskedPart } from '../../parts/asked-part.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { text } from '../../texts/index.ts';
+import { exactMoment } from '../../values/moment.ts';
+import { linkTo } from '../../values/place.ts';
+import { endpointName } from './deliveries.tsx';
+import { Exchange } from './exchange.tsx';
+
+/** How often to look for further attempts, in milliseconds. */
+const LOOK_MS = 2000;
+
+interface DeliveryProps {
+  /** The webhook-id. */
+  readonly id: string;
+  readonly endpoints: readonly WebhookEndpoint[];
+}
+
+/** The attempts to deliver one webhook, to all endpoints, the newest first. */
+export function Delivery({ id, endpoints }: DeliveryProps) {
+  const may = useMay();
+  const asked = useAsked(({ api }, signal) => allAttempts(api, id, signal), [id]);
+  const again = useAct(({ api }, _: null) => api.redeliverWebhooks({ id }), asked.again);
+  useEvery(LOOK_MS, true, asked.again, again.value);
+  return (
+    <>
+      <p>
+        <a href={linkTo('webhooks')}>{text.webhooks.back}</a>
+      </p>
+      <section class="card">
+        <h2>{text.webhooks.attempts}</h2>
+        <p class="mono dim">{id}</p>
+        {may('manage_webhooks') && (
+          <p>
+            <button type="button" disabled={again.isBusy} onClick={() => again.run(null)}>
+              {text.webhooks.again}
+            </button>
+          </p>
+        )}
+        <Problem error={again.error} />
+        <AskedPart asked={asked}>
+          {(attempts) =>
+            attempts.length === 0 ? (
+              <p class="dim">{text.webhooks.noAttempts}</p>
+            ) : (
+              <ol class="rows">
+                {attempts.toReversed().map((attempt) => (
+                  <li key={attempt.number}>
+                    <Attempt
+                      attempt={attempt}
+                      endpoint={endpointName(attempt.endpoint, endpoints)}
+                    />
+                  </li>
+                ))}
+              </ol>
+            )
+          }
+        </AskedPart>
+      </section>
+    </>
+  );
+}
+
+interface AttemptProps {
+  readonly attempt: DeliveryAttempt;
+  /** What people call its endpoint. */
+  readonly endpoint: string;
+}
+
+function Attempt({ attempt, endpoint }: AttemptProps) {
+  const isTaken = attempt.error === null;
+  return (
+    <>
+      <p class="head">
+        <span>{text.webhooks.attempt(exactMoment(attempt.at), attempt.duration_ms)}</span>
+        <span class={`badge ${isTaken ? 'completed' : 'failed'}`}>
+          {attempt.error === null
+            ? text.webhooks.states.delivered
+            : text.webhooks.problem(attempt.error)}
+        </span>
+      </p>
+      <p class="dim">{endpoint}</p>
+      <Exchange of={attempt} />
+    </>
+  );
+}

@@ -7,7 +7,8 @@ import { type SignedIn, SignedInProvider } from './api/signed-in.tsx';
 import type { About } from './api/types.ts';
 import { usePlace } from './api/use-place.ts';
 import { pagesFor } from './pages/pages.ts';
-import { Notice } from './parts/notice.tsx';
+import { Button } from './parts/button.tsx';
+import { Notice, Problem } from './parts/notice.tsx';
 import { Replaced } from './parts/replaced.tsx';
 import { text } from './texts/index.ts';
 import { linkTo } from './values/place.ts';
@@ -36,13 +37,8 @@ export function Frame({ sessionKey, onEnd }: FrameProps) {
           <p class="brand">{text.name}</p>
         </header>
         <main id="content">
-          {error === null ? (
-            <p role="status">{text.loading}</p>
-          ) : (
-            <Notice kind="bad" title={text.notLoaded} onAgain={again}>
-              {error.message}
-            </Notice>
-          )}
+          {error === null && <p role="status">{text.loading}</p>}
+          <Problem error={error} title={text.notLoaded} onAgain={again} />
         </main>
       </div>
     );
@@ -61,15 +57,13 @@ export function Frame({ sessionKey, onEnd }: FrameProps) {
 
 type Known = Pick<SignedIn, 'about' | 'client'>;
 
-function Pages({
-  known,
-  isReached,
-  onSignOut,
-}: {
+interface PagesProps {
   readonly known: Known;
   readonly isReached: boolean;
   readonly onSignOut: () => void;
-}) {
+}
+
+function Pages({ known, isReached, onSignOut }: PagesProps) {
   const place = usePlace();
   const pages = pagesFor(known);
   const page = pages.find(({ name }) => name === place.page) ?? pages[0];
@@ -79,9 +73,7 @@ function Pages({
   }, [title]);
   return (
     <div class="frame">
-      <button type="button" class="skip" onClick={focusContent}>
-        {text.skip}
-      </button>
+      <Button class="skip" words={text.skip} onPress={focusContent} />
       <header class="side">
         <p class="brand">{text.name}</p>
         <nav aria-label={text.navigation}>
@@ -97,24 +89,16 @@ function Pages({
         </nav>
         <div class="who">
           <p>{whoText(known.client, known.about)}</p>
-          <button
-            type="button"
+          <Button
             class="quiet"
-            onClick={() => isAskedFirst(onSignOut) || onSignOut()}
-          >
-            {text.signOut}
-          </button>
+            words={text.signOut}
+            onPress={() => isAskedFirst(onSignOut) || onSignOut()}
+          />
         </div>
       </header>
       <main id="content" tabIndex={-1}>
         {known.about.sandbox && <p class="banner">{text.sandboxBanner}</p>}
-        <div role="status">
-          {!isReached && (
-            <Notice kind="warn" title={text.lostTitle}>
-              {text.lost}
-            </Notice>
-          )}
-        </div>
+        <div role="status">{!isReached && <Notice kind="warn" {...text.lost} />}</div>
         <Replaced shown={`${page?.name} ${place.rest}`}>
           <h1>{title}</h1>
           {page && <page.Page rest={place.rest} />}

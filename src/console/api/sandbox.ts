@@ -18,10 +18,10 @@ export function sandboxControl<T>({ transport }: Sidecar, name: string, body: ob
 /** What somebody outside pays; `amount` where the string names none. */
 export interface OutsidePayment {
   readonly payable: string;
-  readonly amount?: Amount;
+  readonly amount: Amount | undefined;
 }
 
 /** Returns a payment by somebody outside to a wallet of the sandbox. */
 export function usePayFromOutside(): Act<OutsidePayment, { readonly status: string }> {
-  return useAct((sidecar, payment) => sandboxControl(sidecar, 'pay', payment));
+  return useAct((sidecar, payment: OutsidePayment) => sandboxControl(sidecar, 'pay', payment));
 }

@@ -26,10 +26,18 @@ export function useSignedIn(): SignedIn {
 }
 
 /** Returns a function that says whether the credentials have any of these permissions, so that no other is offered. */
-export function useMay(): (...permissions: readonly Permission[]) => boolean {
-  const { client } = useSignedIn();
-  return (...permissions) =>
-    permissions.some((permission) => client.effective_permissions.includes(permission));
+export function useMay(): May {
+  return mayOf(useSignedIn().client);
+}
+
+/** Says whether credentials have any of these permissions. */
+export type May = (...permissions: readonly Permission[]) => boolean;
+
+/** Returns what {@link useMay} does, for what is known of a client. */
+export function mayOf({
+  effective_permissions,
+}: Pick<ClientInfoResponse, 'effective_permissions'>): May {
+  return (...permissions) => permissions.some((one) => effective_permissions.includes(one));
 }
 
 /** Returns a function that says whether the node can do something, so that nothing else is offered. */

@@ -1,4 +1,4 @@
-import { linkToken } from '../values/link-token.ts';
+import { linkToken } from '../values/place.ts';
 
 /**
  * Returns the token of the one-time link that the address names, and takes it out of the address and the history, where

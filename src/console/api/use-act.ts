@@ -15,7 +15,7 @@ export interface Act<Input, T> {
 }
 
 /** Returns something that a person does, with how it stands. `onDone` is called after each one that worked. */
-export function useAct<Input, T>(
+export function useAct<T, Input = void>(
   act: (sidecar: Sidecar, input: Input) => Promise<T>,
   onDone: (value: T) => void = () => undefined,
 ): Act<Input, T> {

@@ -13,16 +13,15 @@ export interface Asked<T> {
 }
 
 /**
- * Asks the sidecar when the page is shown, when one of `inputs` changes, and, with `live`, after changes of payments.
- * The latest answer stays until the next arrives, so that the page does not flicker. A change during a question asks
- * once more after it, so that a busy wallet does not keep the page from ever getting an answer.
+ * Asks the sidecar when the page is shown and when one of `inputs` changes. The latest answer stays until the next
+ * arrives, so that the page does not flicker. To ask again during a question asks once more after it, so that a busy
+ * wallet does not keep the page from ever getting an answer.
  */
 export function useAsked<T>(
   ask: (sidecar: Sidecar, signal: AbortSignal) => Promise<T>,
-  inputs: readonly unknown[],
-  { live: isLive = false }: { readonly live?: boolean } = {},
+  inputs: readonly unknown[] = [],
 ): Asked<T> {
-  const { sidecar, live } = useSignedIn();
+  const { sidecar } = useSignedIn();
   const [round, setRound] = useState(0);
   const [state, setState] = useState<Omit<Asked<T>, 'again'>>({ value: null, error: null });
   const turn = useRef({ isAsking: false, isStale: false });
@@ -30,7 +29,6 @@ export function useAsked<T>(
     turn.current.isStale = turn.current.isAsking;
     if (!turn.current.isAsking) setRound((before) => before + 1);
   };
-  useEffect(() => (isLive ? live.onChange(again) : undefined), [live, isLive]);
   useEffect(() => {
     const left = new AbortController();
     turn.current = { isAsking: true, isStale: false };
@@ -48,4 +46,12 @@ export function useAsked<T>(
     return () => left.abort();
   }, [sidecar, round, ...inputs]);
   return { ...state, again };
+}
+
+/** Asks like {@link useAsked}, and again after changes of payments. */
+export function useLive<T>(...question: Parameters<typeof useAsked<T>>): Asked<T> {
+  const { live } = useSignedIn();
+  const asked = useAsked(...question);
+  useEffect(() => live.onChange(asked.again), [live]);
+  return asked;
 }

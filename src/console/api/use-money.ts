@@ -8,7 +8,7 @@ import {
 } from '../values/kept-payment.ts';
 import { newKey } from '../values/key.ts';
 import { mayBeSent } from '../values/outcome.ts';
-import { sendMoney } from './money-request.ts';
+import type { Sidecar } from './sidecar.ts';
 import { useMay, useSignedIn } from './signed-in.tsx';
 
 /** How long to wait before a request whose outcome is unknown is repeated, in milliseconds. */
@@ -110,6 +110,22 @@ export function useMoney(): Money {
       setStanding({ state: 'none' });
     },
   };
+}
+
+/**
+ * Sends a request that moves money under its key, or repeats it, which does it no second time. Returns the payment at
+ * once, pending unless it is over. A withdrawal is awaited.
+ */
+function sendMoney({ api }: Sidecar, kept: KeptPayment): Promise<Payment> {
+  const options = { idempotencyKey: kept.key, respondAfterSecs: 0 };
+  switch (kept.call) {
+    case 'pay':
+      return api.pay(kept.request, options);
+    case 'payOnchain':
+      return api.payOnchain(kept.request, options);
+    case 'withdrawLnurl':
+      return api.withdrawLnurl(kept.request, { idempotencyKey: kept.key });
+  }
 }
 
 function firstStanding(sender: string): MoneyStanding {

@@ -1,9 +1,10 @@
-import { type Channel, type NodeInfo, toMsat } from '../../client/index.ts';
+import { type Channel, toMsat } from '../../client/index.ts';
 import { allPayments, newestPayments } from '../api/payments.ts';
 import { useCan, useMay } from '../api/signed-in.tsx';
-import { useAsked } from '../api/use-asked.ts';
-import { AskedPart } from '../parts/asked-part.tsx';
-import { ChannelBar } from '../parts/channel-bar.tsx';
+import { useLive } from '../api/use-asked.ts';
+import { AskedCard } from '../parts/asked-part.tsx';
+import { ChannelBar } from '../parts/bars.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { FlowPlot } from '../parts/flow-plot.tsx';
 import { HealthNotice } from '../parts/health-notice.tsx';
 import { Money } from '../parts/money.tsx';
@@ -34,112 +35,90 @@ export function Overview() {
 }
 
 function Balance() {
-  const asked = useAsked(({ api }, signal) => api.nodeInfo({ signal }), [], { live: true });
+  const asked = useLive(({ api }, signal) => api.nodeInfo({ signal }));
   return (
-    <section class="card">
-      <h2>{text.overview.balance}</h2>
-      <AskedPart asked={asked}>{(info) => <Balances info={info} />}</AskedPart>
-    </section>
-  );
-}
-
-function Balances({ info }: { readonly info: NodeInfo }) {
-  return (
-    <>
-      <p class="big">
-        <Money of={info.balance} />
-      </p>
-      <dl>
-        <dt>{text.overview.lightning}</dt>
-        <dd>
-          <Money of={info.lightning_balance} />
-        </dd>
-        <dt>{text.overview.onchain}</dt>
-        <dd>
-          <Money of={info.onchain_balance} />
-        </dd>
-        <dt title={text.overview.canSendHelp}>{text.overview.canSend}</dt>
-        <dd>
-          <Money of={info.lightning_sendable_balance} />
-        </dd>
-      </dl>
-    </>
+    <AskedCard title={text.overview.balance} asked={asked}>
+      {(info) => (
+        <>
+          <p class="big">
+            <Money of={info.balance} />
+          </p>
+          <dl>
+            <Fact name={text.overview.lightning} of={<Money of={info.lightning_balance} />} />
+            <Fact name={text.overview.onchain} of={<Money of={info.onchain_balance} />} />
+            <Fact
+              name={text.overview.canSend}
+              title={text.overview.canSendHelp}
+              of={<Money of={info.lightning_sendable_balance} />}
+            />
+          </dl>
+        </>
+      )}
+    </AskedCard>
   );
 }
 
 function Channels() {
-  const asked = useAsked(({ api }, signal) => api.listChannels({ signal }), [], { live: true });
+  const asked = useLive(({ api }, signal) => api.listChannels({ signal }));
   return (
-    <section class="card">
-      <h2>{text.overview.canReceive}</h2>
-      <AskedPart asked={asked}>{({ channels }) => <Receivable channels={channels} />}</AskedPart>
-    </section>
+    <AskedCard title={text.overview.canReceive} asked={asked}>
+      {({ channels }) => (
+        <>
+          <p class="big">
+            <Money of={receivableMsat(channels)} />
+          </p>
+          <h3>{text.overview.channels}</h3>
+          {channels.length === 0 ? (
+            <p class="dim">{text.overview.noChannels}</p>
+          ) : (
+            <ul class="channels">
+              {channels.map((channel) => (
+                <li key={channel.channel_id}>
+                  <ChannelBar channel={channel} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </>
+      )}
+    </AskedCard>
   );
 }
 
-function Receivable({ channels }: { readonly channels: readonly Channel[] }) {
-  const receivableMsat = channels
+function receivableMsat(channels: readonly Channel[]): bigint {
+  return channels
     .filter((channel) => channel.is_usable)
     .reduce((sum, { inbound_capacity }) => sum + toMsat(inbound_capacity), 0n);
-  return (
-    <>
-      <p class="big">
-        <Money of={receivableMsat} />
-      </p>
-      <h3>{text.overview.channels}</h3>
-      {channels.length === 0 ? (
-        <p class="dim">{text.overview.noChannels}</p>
-      ) : (
-        <ul class="channels">
-          {channels.map((channel) => (
-            <li key={channel.channel_id}>
-              <ChannelBar channel={channel} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
 }
 
 function Flow() {
-  const asked = useAsked(
-    async (sidecar, signal) => {
-      const now = nowMs();
-      // A payment counts on the day of its end, which may be a day after its beginning, and on chain a few.
-      const since = dayStart(now) - (DAYS + 3) * DAY_MS;
-      const payments = await allPayments(sidecar, { filter: 'completed', since }, signal);
-      return dailyFlow(payments, now, DAYS);
-    },
-    [],
-    { live: true },
-  );
+  const asked = useLive(async (sidecar, signal) => {
+    const now = nowMs();
+    // A payment counts on the day of its end, which may be a day after its beginning, and on chain a few.
+    const since = dayStart(now) - (DAYS + 3) * DAY_MS;
+    const payments = await allPayments(sidecar, { filter: 'completed', since }, signal);
+    return dailyFlow(payments, now, DAYS);
+  });
   return (
-    <section class="card">
-      <h2>{text.overview.flow}</h2>
-      <AskedPart asked={asked}>{(days) => <FlowPlot days={days} />}</AskedPart>
-    </section>
+    <AskedCard title={text.overview.flow} asked={asked}>
+      {(days) => <FlowPlot days={days} />}
+    </AskedCard>
   );
 }
 
 function Latest() {
-  const asked = useAsked(
-    (sidecar, signal) => newestPayments(sidecar, { filter: 'all', limit: LATEST }, signal),
-    [],
-    { live: true },
+  const asked = useLive((sidecar, signal) =>
+    newestPayments(sidecar, { filter: 'all', limit: LATEST }, signal),
   );
   return (
-    <section class="card">
-      <h2>{text.overview.latest}</h2>
-      <AskedPart asked={asked}>
-        {({ payments }) =>
-          payments.length === 0 ? (
-            <p class="dim">{text.overview.none}</p>
-          ) : (
-            <PaymentList payments={payments} />
-          )
-        }
-      </AskedPart>
-    </section>
+    <AskedCard title={text.overview.latest} asked={asked}>
+      {({ payments }) =>
+        payments.length === 0 ? (
+          <p class="dim">{text.overview.none}</p>
+        ) : (
+          <PaymentList payments={payments} />
+        )
+      }
+    </AskedCard>
   );
 }

@@ -1,7 +1,6 @@
 import type { ComponentType } from 'preact';
-import type { Permission } from '../../client/index.ts';
 import { steersSandbox } from '../api/sandbox.ts';
-import type { SignedIn } from '../api/signed-in.tsx';
+import { type May, mayOf, type SignedIn } from '../api/signed-in.tsx';
 import { text } from '../texts/index.ts';
 import { Clients } from './clients/clients.tsx';
 import { Node } from './node/node.tsx';
@@ -19,20 +18,16 @@ export interface Page {
   readonly title: string;
   /** Draws the page; `rest` is what follows its name in the URL. */
   readonly Page: ComponentType<{ readonly rest: string }>;
-}
-
-/** A page, and who is offered it. */
-interface OfferedPage extends Page {
+  /** Whether somebody is offered it. */
   readonly offered: (to: Offer) => boolean;
 }
 
 interface Offer extends Pick<SignedIn, 'about' | 'client'> {
-  /** Whether the credentials have any of these permissions. */
-  readonly may: (...permissions: readonly Permission[]) => boolean;
+  readonly may: May;
 }
 
 /** Every page, in the order of the links. A new page is one line here. */
-const PAGES: readonly OfferedPage[] = [
+const PAGES: readonly Page[] = [
   { name: 'overview', title: text.overview.title, Page: Overview, offered: () => true },
   {
     name: 'receive',
@@ -74,17 +69,11 @@ const PAGES: readonly OfferedPage[] = [
     Page: Node,
     offered: ({ may }) => may('node_info', 'list_channels', 'open_channel'),
   },
-  {
-    name: 'sandbox',
-    title: text.sandbox.title,
-    Page: SandboxPage,
-    offered: steersSandbox,
-  },
+  { name: 'sandbox', title: text.sandbox.title, Page: SandboxPage, offered: steersSandbox },
 ];
 
 /** Returns the pages that somebody who signed in is offered: none that the credentials cannot use. */
 export function pagesFor({ about, client }: Pick<SignedIn, 'about' | 'client'>): readonly Page[] {
-  const may: Offer['may'] = (...permissions) =>
-    permissions.some((permission) => client.effective_permissions.includes(permission));
-  return PAGES.filter(({ offered }) => offered({ about, client, may }));
+  const offer = { about, client, may: mayOf(client) };
+  return PAGES.filter(({ offered }) => offered(offer));
 }

@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks';
-import { fromMsat } from '../../client/index.ts';
 import { sandboxControl, usePayFromOutside } from '../api/sandbox.ts';
-import { useAct } from '../api/use-act.ts';
-import { Choice } from '../parts/choice.tsx';
+import { type Act, useAct } from '../api/use-act.ts';
 import { Copy } from '../parts/copy.tsx';
-import { Field } from '../parts/field.tsx';
-import { SandboxForm } from '../parts/sandbox-form.tsx';
+import { Choice, Field } from '../parts/fields.tsx';
+import { Form, type FormProps } from '../parts/form.tsx';
+import { useTyped, useTypedAmount } from '../parts/use-typed.ts';
 import { text } from '../texts/index.ts';
 import { momentText } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
-import { typedMsat } from '../values/sats.ts';
 
 /** The controls of the sandbox, with which everything can be tried. */
 export function SandboxPage() {
@@ -24,161 +22,135 @@ export function SandboxPage() {
   );
 }
 
-function PayAsOutsider() {
-  const [payable, setPayable] = useState('');
-  const [amount, setAmount] = useState('');
-  const pay = usePayFromOutside();
-  const amountMsat = typedMsat(amount);
+interface ControlProps<T> extends Pick<FormProps, 'isReady' | 'onSubmit' | 'children'> {
+  readonly title: string;
+  readonly help: string;
+  readonly act: Pick<Act<never, T>, 'isBusy' | 'value' | 'error'>;
+  /** Returns what is said when it was done. */
+  readonly done: (value: T) => string;
+}
+
+/** One control of the sandbox: its fields, its button, and what it has done. */
+function Control<T>({ title, help, done, children, ...form }: ControlProps<T>) {
+  const { value } = form.act;
+  const told = <p role="status">{value !== null && done(value)}</p>;
   return (
-    <SandboxForm
-      title={text.sandbox.pay}
-      help={text.sandbox.payHelp}
-      act={pay}
-      done={({ status }) => text.sandbox.payDone(status)}
-      isReady={payable.trim() !== '' && (amount === '' || amountMsat !== null)}
-      onSubmit={() =>
-        pay.run({
-          payable: payable.trim(),
-          ...(amountMsat === null ? {} : { amount: fromMsat(amountMsat) }),
-        })
-      }
-    >
-      <Field label={text.sandbox.payable} value={payable} onChange={setPayable} isRequired />
-      <Field
-        label={text.sandbox.amount}
-        help={text.sandbox.amountHelp}
-        value={amount}
-        onChange={setAmount}
-        isNumber
-      />
-    </SandboxForm>
+    <Form class="card" submit={title} isQuiet told={told} {...form}>
+      <h2>{title}</h2>
+      <p class="dim">{help}</p>
+      {children}
+    </Form>
   );
 }
 
-type Behavior = 'settle' | 'fail' | 'hold';
-const BEHAVIORS: readonly Behavior[] = ['settle', 'fail', 'hold'];
+function PayAsOutsider() {
+  const payable = useTyped();
+  const amount = useTypedAmount();
+  const pay = usePayFromOutside();
+  return (
+    <Control
+      {...text.sandbox.pay}
+      act={pay}
+      done={({ status }) => text.sandbox.payDone(status)}
+      isReady={payable.given !== undefined && (amount.value === '' || amount.msat !== null)}
+      onSubmit={() => pay.run({ payable: payable.value.trim(), amount: amount.amount })}
+    >
+      <Field label={text.sandbox.payable} of={payable} isRequired />
+      <Field {...text.sandbox.amount} of={amount} isNumber />
+    </Control>
+  );
+}
 
 function OutsideInvoice() {
-  const [amount, setAmount] = useState('1000');
-  const [behavior, setBehavior] = useState<Behavior>('settle');
-  const make = useAct((sidecar, amountMsat: bigint) =>
-    sandboxControl<{ invoice: string }>(sidecar, 'invoice', {
-      amount: fromMsat(amountMsat),
-      behavior,
-    }),
+  const { msat, amount, ...typed } = useTypedAmount('1000');
+  const [behavior, setBehavior] = useState<keyof typeof text.sandbox.behaviors>('settle');
+  const make = useAct((sidecar) =>
+    sandboxControl<{ invoice: string }>(sidecar, 'invoice', { amount, behavior }),
   );
-  const amountMsat = typedMsat(amount);
   return (
-    <SandboxForm
-      title={text.sandbox.invoice}
-      help={text.sandbox.invoiceHelp}
+    <Control
+      {...text.sandbox.invoice}
       act={make}
       done={() => text.sandbox.invoiceDone}
-      isReady={amountMsat !== null}
-      onSubmit={() => amountMsat !== null && make.run(amountMsat)}
+      isReady={msat !== null}
+      onSubmit={make.run}
     >
-      <Field
-        label={text.sandbox.invoiceAmount}
-        value={amount}
-        onChange={setAmount}
-        isNumber
-        isRequired
-      />
-      <Choice<Behavior>
+      <Field label={text.sandbox.invoiceAmount} of={typed} isNumber isRequired />
+      <Choice
         legend={text.sandbox.behavior}
-        options={BEHAVIORS.map((one) => [one, text.sandbox.behaviors[one]] as const)}
+        options={text.sandbox.behaviors}
         value={behavior}
         onChange={setBehavior}
       />
       {make.value !== null && (
         <>
-          <Copy value={make.value.invoice} label={text.sandbox.invoice} />
+          <Copy value={make.value.invoice} label={text.sandbox.invoice.title} />
           <p>
             <a href={linkTo('send', make.value.invoice)}>{text.sandbox.invoicePay}</a>
           </p>
         </>
       )}
-    </SandboxForm>
+    </Control>
   );
 }
 
-type Rail = 'lightning' | 'onchain';
+const RAILS = { lightning: text.overview.lightning, onchain: text.overview.onchain };
 
 function Fund() {
-  const [amount, setAmount] = useState('100000');
-  const [rail, setRail] = useState<Rail>('lightning');
-  const fund = useAct((sidecar, amountMsat: bigint) =>
-    sandboxControl(sidecar, 'fund', { amount: fromMsat(amountMsat), rail }),
-  );
-  const amountMsat = typedMsat(amount);
+  const { msat, amount, ...typed } = useTypedAmount('100000');
+  const [rail, setRail] = useState<keyof typeof RAILS>('lightning');
+  const fund = useAct((sidecar) => sandboxControl(sidecar, 'fund', { amount, rail }));
   return (
-    <SandboxForm
-      title={text.sandbox.fund}
-      help={text.sandbox.fundHelp}
+    <Control
+      {...text.sandbox.fund}
       act={fund}
       done={() => text.sandbox.fundDone}
-      isReady={amountMsat !== null}
-      onSubmit={() => amountMsat !== null && fund.run(amountMsat)}
+      isReady={msat !== null}
+      onSubmit={fund.run}
     >
-      <Field
-        label={text.sandbox.fundAmount}
-        value={amount}
-        onChange={setAmount}
-        isNumber
-        isRequired
-      />
-      <Choice<Rail>
-        legend={text.sandbox.where}
-        options={[
-          ['lightning', text.overview.lightning],
-          ['onchain', text.overview.onchain],
-        ]}
-        value={rail}
-        onChange={setRail}
-      />
-    </SandboxForm>
+      <Field label={text.sandbox.fundAmount} of={typed} isNumber isRequired />
+      <Choice legend={text.sandbox.where} options={RAILS} value={rail} onChange={setRail} />
+    </Control>
   );
 }
 
 function Mine() {
-  const [count, setCount] = useState('6');
-  const mine = useAct((sidecar, blocks: number) =>
-    sandboxControl<{ height: number }>(sidecar, 'blocks', { count: blocks }),
+  const typed = useTyped('6');
+  const count = wholeNumber(typed.value, 10_000);
+  const mine = useAct((sidecar) =>
+    sandboxControl<{ height: number }>(sidecar, 'blocks', { count }),
   );
-  const blocks = wholeNumber(count, 10_000);
   return (
-    <SandboxForm
-      title={text.sandbox.mine}
-      help={text.sandbox.mineHelp}
+    <Control
+      {...text.sandbox.mine}
       act={mine}
       done={({ height }) => text.sandbox.mineDone(height)}
-      isReady={blocks !== null}
-      onSubmit={() => blocks !== null && mine.run(blocks)}
+      isReady={count !== null}
+      onSubmit={mine.run}
     >
-      <Field label={text.sandbox.blocks} value={count} onChange={setCount} isNumber isRequired />
-    </SandboxForm>
+      <Field label={text.sandbox.blocks} of={typed} isNumber isRequired />
+    </Control>
   );
 }
 
 const HOUR_SECS = 3600;
 
 function MoveClock() {
-  const [hours, setHours] = useState('1');
-  const move = useAct((sidecar, given: number) =>
-    sandboxControl<{ now: number }>(sidecar, 'clock', { advance_secs: given * HOUR_SECS }),
+  const typed = useTyped('1');
+  const hours = wholeNumber(typed.value, 100_000);
+  const move = useAct((sidecar) =>
+    sandboxControl<{ now: number }>(sidecar, 'clock', { advance_secs: (hours ?? 0) * HOUR_SECS }),
   );
-  const given = wholeNumber(hours, 100_000);
   return (
-    <SandboxForm
-      title={text.sandbox.clock}
-      help={text.sandbox.clockHelp}
+    <Control
+      {...text.sandbox.clock}
       act={move}
       done={({ now }) => text.sandbox.clockDone(momentText(now))}
-      isReady={given !== null}
-      onSubmit={() => given !== null && move.run(given)}
+      isReady={hours !== null}
+      onSubmit={move.run}
     >
-      <Field label={text.sandbox.hours} value={hours} onChange={setHours} isNumber isRequired />
-    </SandboxForm>
+      <Field label={text.sandbox.hours} of={typed} isNumber isRequired />
+    </Control>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { text } from '../texts/index.ts';
+import { Button } from './button.tsx';
 
 /** A long string with a button that copies it. */
 export function Copy({ value, label }: { readonly value: string; readonly label: string }) {
@@ -14,9 +15,11 @@ export function Copy({ value, label }: { readonly value: string; readonly label:
   return (
     <div class="copy">
       <code class="mono">{value}</code>
-      <button type="button" onClick={copy} aria-label={`${text.copy}: ${label}`}>
-        {isCopied ? text.copied : text.copy}
-      </button>
+      <Button
+        words={isCopied ? text.copied : text.copy}
+        label={`${text.copy}: ${label}`}
+        onPress={copy}
+      />
     </div>
   );
 }

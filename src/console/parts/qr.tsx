@@ -1,12 +1,14 @@
 import { useMemo } from 'preact/hooks';
 import { encode } from 'uqr';
+import { text } from '../texts/index.ts';
 import { qrPath } from '../values/qr-path.ts';
+import { Copy } from './copy.tsx';
 
 /** The light border in modules, which readers need around the code. */
 const BORDER = 4;
 
 /** A QR code, dark on light in every theme, because readers need it so. */
-export function Qr({ content, label }: { readonly content: string; readonly label: string }) {
+function Qr({ content, label }: { readonly content: string; readonly label: string }) {
   const { size, path } = useMemo(() => {
     const code = encode(content, { border: BORDER, ecc: 'L' });
     return { size: code.size, path: qrPath(code.data) };
@@ -22,5 +24,25 @@ export function Qr({ content, label }: { readonly content: string; readonly labe
       <rect width={size} height={size} fill="#fff" />
       <path d={path} fill="#000" />
     </svg>
+  );
+}
+
+interface QrCopyProps {
+  readonly value: string;
+  /** Returns what the QR code says for it. */
+  readonly qr: (value: string) => string;
+  /** What it is. */
+  readonly label: string;
+  /** What it is, for the button that copies it; the same unless given. */
+  readonly copyLabel?: string;
+}
+
+/** What somebody is to pay, as a QR code, and as a string to copy. */
+export function QrCopy({ value, qr, label, copyLabel = label }: QrCopyProps) {
+  return (
+    <>
+      <Qr content={qr(value)} label={text.receive.qr(label)} />
+      <Copy value={value} label={copyLabel} />
+    </>
   );
 }

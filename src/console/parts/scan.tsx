@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import decodeQR from 'qr/decode.js';
 import { text } from '../texts/index.ts';
+import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
 
 /** How often a picture is looked at, in milliseconds. */
@@ -14,46 +15,33 @@ export function Scan({ onRead }: { readonly onRead: (content: string) => void })
   const [error, setError] = useState<Error | null>(null);
   // Browsers offer the camera to https and to this machine alone.
   if (navigator.mediaDevices === undefined) return null;
+  const toggle = () => {
+    setError(null);
+    setOn(!isOn);
+  };
+  const read = (content: string) => {
+    setOn(false);
+    onRead(content);
+  };
+  const fail = (failed: Error) => {
+    setOn(false);
+    setError(failed);
+  };
   return (
     <>
-      <button
-        type="button"
-        aria-pressed={isOn}
-        onClick={() => {
-          setError(null);
-          setOn(!isOn);
-        }}
-      >
-        {isOn ? text.send.stopScan : text.send.scan}
-      </button>
-      {isOn && (
-        <Camera
-          onRead={(content) => {
-            setOn(false);
-            onRead(content);
-          }}
-          onError={(failed) => {
-            setOn(false);
-            setError(failed);
-          }}
-        />
-      )}
-      {error !== null && (
-        <Notice kind="warn" title={text.send.noCamera}>
-          {error.message}
-        </Notice>
-      )}
+      <Button words={isOn ? text.send.stopScan : text.send.scan} isOn={isOn} onPress={toggle} />
+      {isOn && <Camera onRead={read} onError={fail} />}
+      {error !== null && <Notice kind="warn" title={text.send.noCamera} words={error.message} />}
     </>
   );
 }
 
-function Camera({
-  onRead,
-  onError,
-}: {
+interface CameraProps {
   readonly onRead: (content: string) => void;
   readonly onError: (error: Error) => void;
-}) {
+}
+
+function Camera({ onRead, onError }: CameraProps) {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
     let stream: MediaStream | null = null;

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { askBeforeLeaving } from '../api/leaving.ts';
 import { text } from '../texts/index.ts';
+import { Button } from './button.tsx';
 import { Copy } from './copy.tsx';
-import { useQuestion } from './use-question.ts';
+import { Question, useQuestion } from './question.tsx';
 
 interface SecretOnceProps {
   readonly title: string;
@@ -28,13 +29,13 @@ interface WayOut {
  * leaves without saying that it is stored is asked first.
  */
 export function SecretOnce(props: SecretOnceProps) {
-  const { title, label, secret, words, done, onGone, onDone } = props;
+  const { title, label, secret, words, onGone, onDone } = props;
   useEffect(() => {
     addEventListener('pagehide', onGone);
     return () => removeEventListener('pagehide', onGone);
   });
   const [wayOut, setWayOut] = useState<WayOut | null>(null);
-  const { isAsked, asking, button, ask, cancel } = useQuestion<HTMLFieldSetElement>();
+  const { isAsked, asking, button, ask, cancel } = useQuestion();
   const endAsking = useRef<() => void>(() => undefined);
   useEffect(() => {
     endAsking.current = askBeforeLeaving((go) => {
@@ -43,6 +44,15 @@ export function SecretOnce(props: SecretOnceProps) {
     });
     return endAsking.current;
   }, []);
+  const done = () => {
+    endAsking.current();
+    onDone();
+  };
+  const leave = () => {
+    endAsking.current();
+    onGone();
+    wayOut?.go();
+  };
   return (
     <section class="card secret" aria-label={title}>
       <div role="status">
@@ -50,35 +60,9 @@ export function SecretOnce(props: SecretOnceProps) {
         <p>{words}</p>
       </div>
       <Copy value={secret} label={label} />
-      <button
-        ref={button}
-        type="button"
-        class="main"
-        onClick={() => {
-          endAsking.current();
-          onDone();
-        }}
-      >
-        {done}
-      </button>
+      <Button at={button} class="main" words={props.done} onPress={done} />
       {isAsked && (
-        <fieldset ref={asking} class="ask" tabIndex={-1}>
-          <legend>{text.leaving.question}</legend>
-          <button
-            type="button"
-            class="danger"
-            onClick={() => {
-              endAsking.current();
-              onGone();
-              wayOut?.go();
-            }}
-          >
-            {text.leaving.leave}
-          </button>
-          <button type="button" onClick={cancel}>
-            {text.leaving.stay}
-          </button>
-        </fieldset>
+        <Question {...text.leaving} asking={asking} cancel={cancel} onConfirmed={leave} />
       )}
     </section>
   );

@@ -23,21 +23,25 @@ export const enAdmin = {
     back: 'All clients',
     renew: (moment: string) => `Renew until ${moment}`,
     renewOf: (name: string, moment: string) => `Renew until ${moment}: ${name}`,
-    budgetsTitle: 'Clients with a budget cannot spend now',
-    budgetsWords:
-      'The database may be older than what was spent since. Look at each budget below, lower what was spent already, and then confirm them.',
-    confirmBudgets: 'Confirm the budgets',
-    confirmQuestion: 'Are all budgets right? Clients with a budget can spend again at once.',
-    confirmConfirm: 'They are right',
+    budgets: {
+      title: 'Clients with a budget cannot spend now',
+      words:
+        'The database may be older than what was spent since. Look at each budget below, lower what was spent already, and then confirm them.',
+    },
+    confirmBudgets: {
+      words: 'Confirm the budgets',
+      question: 'Are all budgets right? Clients with a budget can spend again at once.',
+      confirm: 'They are right',
+    },
     budgetsConfirmed: 'The budgets are confirmed. Clients with a budget can spend again.',
-    revokeOf: (name: string) => `Revoke ${name}`,
-    revokeQuestion: (name: string) =>
-      `Revoke “${name}” for ever? Its credentials, its open requests and its sessions end at once, and so do all clients that it made. Payments that it has sent go on.`,
-    revokeOwnQuestion:
-      'Revoke your own credentials for ever? You are signed out at once, and all clients that they made end too. Payments that are sent go on.',
-    revokeConfirm: 'Revoke for ever',
-    label: 'Name',
-    labelHelp: 'For you, such as “Till 1”. You may leave it empty.',
+    revoke: (name: string, isOwn: boolean) => ({
+      words: `Revoke ${name}`,
+      question: isOwn
+        ? 'Revoke your own credentials for ever? You are signed out at once, and all clients that they made end too. Payments that are sent go on.'
+        : `Revoke “${name}” for ever? Its credentials, its open requests and its sessions end at once, and so do all clients that it made. Payments that it has sent go on.`,
+      confirm: 'Revoke for ever',
+    }),
+    label: { label: 'Name', help: 'For you, such as “Till 1”. You may leave it empty.' },
     scopesLegend: 'What it may do',
     scopes: {
       read_info: ['See the wallet', 'Balances, channels and the name.'],
@@ -64,8 +68,7 @@ export const enAdmin = {
     budgetLegend: 'What it may spend',
     hasBudget: 'Limit what it may spend',
     budgetWarning: 'Without a limit it can spend the whole wallet.',
-    amount: 'At most, in sats',
-    amountHelp: 'With all fees.',
+    amount: { label: 'At most, in sats', help: 'With all fees.' },
     period: 'Within',
     periods: {
       day: 'One day, from midnight UTC',
@@ -73,24 +76,28 @@ export const enAdmin = {
       month: 'One month',
       total: 'All time',
     },
-    maxPayment: 'At most for one payment, in sats',
-    maxPaymentHelp: 'With its fees. Leave it empty for no such limit.',
+    maxPayment: {
+      label: 'At most for one payment, in sats',
+      help: 'With its fees. Leave it empty for no such limit.',
+    },
     lastDay: 'Last day',
     lastDayHelp: 'It stops at the end of that day. Leave it empty to let it work until revoked.',
     lastDayHelpBound: (moment: string) =>
       `It stops at the end of that day, and with your own credentials at the latest: ${moment}.`,
     make: 'Make the client',
     save: 'Save the changes',
-    madeTitle: 'The client is made',
-    madeWords:
-      'These are its credentials. Copy them now to where the client reads them: they are shown this once, are stored nowhere, and are gone when you leave this page.',
-    credentials: 'Credentials',
-    stored: 'I have stored them',
-    openTitle: 'It is not known whether the client was made',
-    openWords:
-      'Ask again: that makes one client and no second, and shows its credentials. Or give up and look into the list; a client whose credentials you do not have is best revoked.',
-    askAgain: 'Ask again',
-    giveUp: 'Give up',
+    made: {
+      title: 'The client is made',
+      words:
+        'These are its credentials. Copy them now to where the client reads them: they are shown this once, are stored nowhere, and are gone when you leave this page.',
+      label: 'Credentials',
+      done: 'I have stored them',
+    },
+    open: {
+      title: 'It is not known whether the client was made',
+      words:
+        'Ask again: that makes one client and no second, and shows its credentials. Or give up and look into the list; a client whose credentials you do not have is best revoked.',
+    },
   },
   webhooks: {
     title: 'Webhooks',
@@ -99,10 +106,8 @@ export const enAdmin = {
     none: 'No endpoints yet.',
     add: 'Add an endpoint',
     submit: 'Add this endpoint',
-    url: 'URL',
-    urlHelp: 'http or https, such as https://shop.example/hook',
-    description: 'What it is for',
-    descriptionHelp: 'For you. You may leave it empty.',
+    url: { label: 'URL', help: 'http or https, such as https://shop.example/hook' },
+    description: { label: 'What it is for', help: 'For you. You may leave it empty.' },
     eventsLegend: 'What it is told of',
     events: {
       'payment.finalized': 'A payment is completed or failed',
@@ -117,23 +122,30 @@ export const enAdmin = {
     unsigned: 'Not signed',
     created: (moment: string) => `Added ${moment}`,
     expires: (moment: string) => `Goes away ${moment} unless it is kept longer`,
-    secretTitle: 'The endpoint is added',
-    secretWords:
-      'This is the secret that its deliveries are signed with. Copy it now to where your receiver reads it: it is shown this once, and is gone when you leave this page.',
-    secret: 'Signing secret',
-    stored: 'I have stored it',
-    openTitle: 'It is not known whether the endpoint was added',
-    openWords:
-      'Look at the list: if it is there, nobody knows its secret. Remove it then, and add another.',
-    newSecret: 'New secret',
-    newSecretQuestion:
-      'Add a second endpoint with the same URL and a new secret? Both are told of every payment: let the receiver take both secrets, then remove the old endpoint.',
-    newSecretConfirm: 'Add it with a new secret',
+    added: {
+      title: 'The endpoint is added',
+      words:
+        'This is the secret that its deliveries are signed with. Copy it now to where your receiver reads it: it is shown this once, and is gone when you leave this page.',
+      label: 'Signing secret',
+      done: 'I have stored it',
+    },
+    open: {
+      title: 'It is not known whether the endpoint was added',
+      words:
+        'Look at the list: if it is there, nobody knows its secret. Remove it then, and add another.',
+    },
+    newSecret: {
+      words: 'New secret',
+      question:
+        'Add a second endpoint with the same URL and a new secret? Both are told of every payment: let the receiver take both secrets, then remove the old endpoint.',
+      confirm: 'Add it with a new secret',
+    },
     keep: 'Keep it for another day',
-    remove: 'Remove',
-    removeQuestion: (url: string) =>
-      `Remove ${url}? It is told of nothing more, and what is not delivered yet is never sent to it.`,
-    removeConfirm: 'Remove it',
+    remove: (url: string) => ({
+      words: 'Remove',
+      question: `Remove ${url}? It is told of nothing more, and what is not delivered yet is never sent to it.`,
+      confirm: 'Remove it',
+    }),
     test: 'Send a test',
     taken: (ms: number) => `The receiver took it in ${ms} ms`,
     notTaken: 'The receiver did not take it',
@@ -171,9 +183,10 @@ export const enAdmin = {
     back: 'All webhooks',
     again: 'Send again',
     againSince: 'Send again all since a time',
-    againSinceHelp:
-      'Everything from that time on is sent once more, also what was taken. Receivers tell repeats by the webhook-id.',
-    since: 'From',
+    since: {
+      label: 'From',
+      help: 'Everything from that time on is sent once more, also what was taken. Receivers tell repeats by the webhook-id.',
+    },
     againQuestion: (moment: string) => `Send every delivery since ${moment} again?`,
     sentAgain: (count: number) =>
       count === 1 ? '1 delivery is sent again.' : `${count} deliveries are sent again.`,
@@ -209,34 +222,41 @@ export const enAdmin = {
     unusable: 'Not ready',
     canSend: 'Can send',
     canReceive: 'Can receive',
-    closeOf: (size: string) => `Close the channel of ${size} sats`,
-    closeQuestion: (ours: string) =>
-      `Close this channel? About ${ours} sats come back to your on-chain money, less an on-chain fee, when the closing transaction confirms. The other side must be online.`,
-    closeConfirm: 'Close it',
+    close: (size: string, ours: string) => ({
+      words: `Close the channel of ${size} sats`,
+      question: `Close this channel? About ${ours} sats come back to your on-chain money, less an on-chain fee, when the closing transaction confirms. The other side must be online.`,
+      confirm: 'Close it',
+    }),
     withoutPeer: 'The other side does not answer?',
-    force: 'Close without the other side',
-    forceQuestion: (ours: string) =>
-      `Close without the other side? About ${ours} sats come back after a delay, often two weeks, and the fees are higher. Do this only when the other side stays away.`,
-    forceConfirm: 'Close it without them',
+    force: (ours: string) => ({
+      words: 'Close without the other side',
+      question: `Close without the other side? About ${ours} sats come back after a delay, often two weeks, and the fees are higher. Do this only when the other side stays away.`,
+      confirm: 'Close it without them',
+    }),
     closing: 'The channel is being closed.',
     open: 'Open a channel',
     size: 'Size in sats',
     fromOnchain: 'It is paid from your on-chain money.',
     onchain: (sats: string) => `It is paid from your on-chain money: ${sats} sats.`,
-    peer: 'Node to open it to',
-    peerHelp: 'As key@host:port. Leave it empty for the node that the sidecar is set up with.',
+    peer: {
+      label: 'Node to open it to',
+      help: 'As key@host:port. Leave it empty for the node that the sidecar is set up with.',
+    },
     peerWrong: 'Type it as 66 hex characters, @, host, colon and port.',
     feeSentence:
       'Opening costs an on-chain fee on top of the size, and closing costs another one later. You can send what is in the channel, less a small reserve, when the opening transaction is confirmed.',
-    openQuestion: (sats: string) =>
-      `Open a channel of ${sats} sats? The on-chain fee comes on top, and is not paid back.`,
-    openConfirm: 'Open it and pay the fee',
-    opened: 'The channel is being opened',
-    openedWords: 'It can be used when its transaction is confirmed.',
-    openTitle: 'It is not known whether the channel was opened',
-    openWords:
-      'Ask again: that opens one channel and no second. Or look at the list of channels first.',
-    askAgain: 'Ask again',
-    giveUp: 'Give up',
+    opening: (sats: string) => ({
+      question: `Open a channel of ${sats} sats? The on-chain fee comes on top, and is not paid back.`,
+      confirm: 'Open it and pay the fee',
+    }),
+    opened: {
+      title: 'The channel is being opened',
+      words: 'It can be used when its transaction is confirmed.',
+    },
+    notKnown: {
+      title: 'It is not known whether the channel was opened',
+      words:
+        'Ask again: that opens one channel and no second. Or look at the list of channels first.',
+    },
   },
 } as const;

@@ -9,7 +9,7 @@ import {
   wrongIn,
 } from '../../../src/console/values/client-form.ts';
 import { endOfDayMs, lastDay, renewedMs } from '../../../src/console/values/expiry.ts';
-import { percentOf } from '../../../src/console/values/share.ts';
+import { percentOf } from '../../../src/console/values/sats.ts';
 import { someBudget, someClient } from './some-client.ts';
 
 const sats = (count: bigint) => fromMsat(count * 1000n);

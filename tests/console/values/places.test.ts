@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import { linkToken } from '../../../src/console/values/link-token.ts';
-import { linkTo, placeOf } from '../../../src/console/values/place.ts';
+import { linkTo, linkToken, placeOf } from '../../../src/console/values/place.ts';
 
 test('a link leads to the place that it was made of', () => {
   for (const rest of ['', '0000001764000000000-ln_ab', 'a/b#c?d=é %']) {

@@ -8,7 +8,7 @@ import { text } from '../../texts/index.ts';
 import { formOf, updateRequest } from '../../values/client-form.ts';
 import { grantableScopes, reaches, SCOPES } from '../../values/grant.ts';
 import { linkTo } from '../../values/place.ts';
-import { clientName } from './client-name.ts';
+import { clientName } from './card.tsx';
 import { ClientFields } from './form.tsx';
 
 /** Changes what a client is called, may do, may spend, and until when. */
@@ -50,8 +50,7 @@ function Change({ client }: { readonly client: ClientInfo }) {
       // What it has may be taken from it, even where it could not be given.
       scopes={SCOPES.filter((one) => grantable.includes(one) || client.scopes.includes(one))}
       submit={text.clients.save}
-      isBusy={change.isBusy}
-      error={change.error}
+      act={change}
       onSubmit={(form) => change.run(updateRequest(client, form, own.expires_at))}
     />
   );

@@ -1,11 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Permission, Scope } from '../../../client/index.ts';
+import type { Scope } from '../../../client/index.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Option } from '../../parts/option.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { Select } from '../../parts/select.tsx';
-import { TimeField } from '../../parts/time-field.tsx';
+import { Field, Option, Options, Select, TimeField } from '../../parts/fields.tsx';
+import { Form, type FormProps } from '../../parts/form.tsx';
+import type { Typed } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import { type ClientForm, spends, type Wrong, wrongIn } from '../../values/client-form.ts';
 import { momentText } from '../../values/moment.ts';
@@ -13,46 +11,57 @@ import { momentText } from '../../values/moment.ts';
 /** The most characters of a label. The sidecar counts bytes, and says so. */
 const MOST_LABEL = 64;
 
-interface ClientFieldsProps {
+interface ClientFieldsProps extends Pick<FormProps, 'act' | 'submit'> {
   readonly title: string;
   readonly start: ClientForm;
   /** The scopes that are offered. */
   readonly scopes: readonly Scope[];
-  readonly submit: string;
-  readonly isBusy: boolean;
-  readonly error: Error | null;
   /** Called with a form that has nothing wrong. */
   readonly onSubmit: (form: ClientForm) => void;
 }
 
 /** The form of a client. What is missing is said when the form is sent. */
 export function ClientFields(props: ClientFieldsProps) {
-  const { title, start, scopes, submit, isBusy, error, onSubmit } = props;
+  const { title, start, scopes, submit, act, onSubmit } = props;
   const { client: own } = useSignedIn();
   const [form, setForm] = useState(start);
   const [isSent, setSent] = useState(false);
   const set = (change: Partial<ClientForm>) => setForm({ ...form, ...change });
   const found = wrongIn(form);
   const wrong: Wrong = isSent ? found : { grant: false, amount: false, maxPayment: false };
+  const bound = own.expires_at;
   return (
-    <form
+    <Form
       class="card"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      act={act}
+      submit={submit}
+      isChecked
+      onSubmit={() => {
         setSent(true);
         if (!Object.values(found).includes(true)) onSubmit(form);
       }}
     >
       <h2>{title}</h2>
-      <Field
-        label={text.clients.label}
-        help={text.clients.labelHelp}
-        value={form.label}
-        onChange={(label) => set({ label })}
-        most={MOST_LABEL}
+      <Field {...text.clients.label} of={typedIn(form, 'label', set)} most={MOST_LABEL} />
+      <Options
+        legend={text.clients.scopesLegend}
+        offered={scopes}
+        wordsOf={(scope) => text.clients.scopes[scope]}
+        chosen={form.scopes}
+        onChange={(scope, isChosen) => set({ scopes: toggled(form.scopes, scope, isChosen) })}
       />
-      <GrantFields form={form} scopes={scopes} known={start.permissions} onChange={set} />
+      {/* Single permissions that the client has. They can be taken from it, and given back. */}
+      {start.permissions.length > 0 && (
+        <Options
+          legend={text.clients.permissionsLegend}
+          offered={start.permissions}
+          wordsOf={(permission) => [permission]}
+          chosen={form.permissions}
+          onChange={(one, isChosen) =>
+            set({ permissions: toggled(form.permissions, one, isChosen) })
+          }
+        />
+      )}
       {wrong.grant && (
         <p role="alert" class="help wrong">
           {text.clients.grantWrong}
@@ -65,117 +74,62 @@ export function ClientFields(props: ClientFieldsProps) {
         type="date"
         label={text.clients.lastDay}
         help={
-          own.expires_at === null
+          bound === null
             ? text.clients.lastDayHelp
-            : text.clients.lastDayHelpBound(momentText(own.expires_at))
+            : text.clients.lastDayHelpBound(momentText(bound))
         }
-        value={form.lastDay}
-        onChange={(lastDay) => set({ lastDay })}
+        of={typedIn(form, 'lastDay', set)}
       />
-      <Problem error={error} />
-      <button type="submit" class="main" disabled={isBusy}>
-        {submit}
-      </button>
-    </form>
+    </Form>
   );
 }
 
-type OnChange = (change: Partial<ClientForm>) => void;
-
-function GrantFields({
-  form,
-  scopes,
-  known,
-  onChange,
-}: {
-  readonly form: ClientForm;
-  readonly scopes: readonly Scope[];
-  /** Single permissions that the client has. They can be taken from it, and given back. */
-  readonly known: readonly Permission[];
-  readonly onChange: OnChange;
-}) {
-  return (
-    <>
-      <fieldset class="options">
-        <legend>{text.clients.scopesLegend}</legend>
-        {scopes.map((scope) => {
-          const [title, help] = text.clients.scopes[scope];
-          return (
-            <Option
-              key={scope}
-              title={title}
-              help={help}
-              isChosen={form.scopes.includes(scope)}
-              onChange={(isChosen) => onChange({ scopes: toggled(form.scopes, scope, isChosen) })}
-            />
-          );
-        })}
-      </fieldset>
-      {known.length > 0 && (
-        <fieldset class="options">
-          <legend>{text.clients.permissionsLegend}</legend>
-          {known.map((permission) => (
-            <Option
-              key={permission}
-              title={permission}
-              isChosen={form.permissions.includes(permission)}
-              onChange={(isChosen) =>
-                onChange({ permissions: toggled(form.permissions, permission, isChosen) })
-              }
-            />
-          ))}
-        </fieldset>
-      )}
-    </>
-  );
-}
-
-function BudgetFields({
-  form,
-  wrong,
-  onChange,
-}: {
+interface BudgetFieldsProps {
   readonly form: ClientForm;
   readonly wrong: Wrong;
-  readonly onChange: OnChange;
-}) {
+  readonly onChange: (change: Partial<ClientForm>) => void;
+}
+
+function BudgetFields({ form, wrong, onChange }: BudgetFieldsProps) {
+  const amountField = (name: 'amount' | 'maxPayment') => (
+    <Field
+      {...text.clients[name]}
+      wrong={wrong[name] ? text.wrongAmount : null}
+      of={typedIn(form, name, onChange)}
+      isNumber
+    />
+  );
   return (
     <fieldset class="options">
       <legend>{text.clients.budgetLegend}</legend>
       <Option
-        title={text.clients.hasBudget}
+        words={[text.clients.hasBudget]}
         isChosen={form.hasBudget}
         onChange={(hasBudget) => onChange({ hasBudget })}
       />
       {!form.hasBudget && <p class="warn-text">{text.clients.budgetWarning}</p>}
       {form.hasBudget && (
         <div class="columns">
-          <Field
-            label={text.clients.amount}
-            help={text.clients.amountHelp}
-            wrong={wrong.amount ? text.wrongAmount : null}
-            value={form.amount}
-            onChange={(amount) => onChange({ amount })}
-            isNumber
-          />
+          {amountField('amount')}
           <Select
             label={text.clients.period}
             options={text.clients.periods}
             value={form.period}
             onChange={(period) => onChange({ period })}
           />
-          <Field
-            label={text.clients.maxPayment}
-            help={text.clients.maxPaymentHelp}
-            wrong={wrong.maxPayment ? text.wrongAmount : null}
-            value={form.maxPayment}
-            onChange={(maxPayment) => onChange({ maxPayment })}
-            isNumber
-          />
+          {amountField('maxPayment')}
         </div>
       )}
     </fieldset>
   );
+}
+
+function typedIn(
+  form: ClientForm,
+  name: 'label' | 'amount' | 'maxPayment' | 'lastDay',
+  onChange: (change: Partial<ClientForm>) => void,
+): Typed {
+  return { value: form[name], onChange: (typed) => onChange({ [name]: typed }) };
 }
 
 function toggled<T>(all: readonly T[], one: T, isChosen: boolean): readonly T[] {

@@ -1,14 +1,15 @@
 import type { Channel } from '../../../client/index.ts';
 import { useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
-import { useAsked } from '../../api/use-asked.ts';
+import { useLive } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
 import { AskedPart } from '../../parts/asked-part.tsx';
-import { ChannelBar } from '../../parts/channel-bar.tsx';
+import { ChannelBar } from '../../parts/bars.tsx';
+import { Fact } from '../../parts/fact.tsx';
+import { Cards } from '../../parts/items.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { PressTwice } from '../../parts/press-twice.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { Notice, Problem } from '../../parts/notice.tsx';
+import { PressTwice } from '../../parts/question.tsx';
 import { text } from '../../texts/index.ts';
 import { newKey } from '../../values/key.ts';
 import { satsOf } from '../../values/sats.ts';
@@ -25,11 +26,7 @@ export function NodeChannels() {
 
 function ChannelList() {
   const may = useMay();
-  const asked = useAsked(
-    async ({ api }, signal) => (await api.listChannels({ signal })).channels,
-    [],
-    { live: true },
-  );
+  const asked = useLive(async ({ api }, signal) => (await api.listChannels({ signal })).channels);
   useEvery(LOOK_MS, asked.value?.some((one) => !one.is_usable) ?? false, asked.again);
   return (
     <>
@@ -40,13 +37,9 @@ function ChannelList() {
             channels.length === 0 ? (
               <p class="dim">{text.node.none}</p>
             ) : (
-              <ul class="cards">
-                {channels.map((channel) => (
-                  <li key={channel.channel_id} class="card">
-                    <ChannelCard channel={channel} onClosed={asked.again} />
-                  </li>
-                ))}
-              </ul>
+              <Cards of={channels} keyOf={({ channel_id }) => channel_id}>
+                {(channel) => <ChannelCard channel={channel} onClosed={asked.again} />}
+              </Cards>
             )
           }
         </AskedPart>
@@ -61,30 +54,24 @@ interface ChannelCardProps {
   readonly onClosed: () => void;
 }
 
-function ChannelCard({ channel, onClosed }: ChannelCardProps) {
+function ChannelCard(props: ChannelCardProps) {
+  const { channel } = props;
   const may = useMay();
-  const { is_usable, channel_value, channel_id } = channel;
   return (
     <>
       <h3 class="head">
-        <Money of={channel_value} />
-        <span class={`badge ${is_usable ? 'completed' : 'pending'}`}>
-          {is_usable ? text.node.usable : text.node.unusable}
+        <Money of={channel.channel_value} />
+        <span class={`badge ${channel.is_usable ? 'completed' : 'pending'}`}>
+          {channel.is_usable ? text.node.usable : text.node.unusable}
         </span>
       </h3>
       <ChannelBar channel={channel} />
       <dl>
-        <dt>{text.node.canSend}</dt>
-        <dd>
-          <Money of={channel.outbound_capacity} />
-        </dd>
-        <dt>{text.node.canReceive}</dt>
-        <dd>
-          <Money of={channel.inbound_capacity} />
-        </dd>
+        <Fact name={text.node.canSend} of={<Money of={channel.outbound_capacity} />} />
+        <Fact name={text.node.canReceive} of={<Money of={channel.inbound_capacity} />} />
       </dl>
-      <p class="mono dim">{channel_id}</p>
-      {may('close_channel') && <CloseChannel channel={channel} onClosed={onClosed} />}
+      <p class="mono dim">{channel.channel_id}</p>
+      {may('close_channel') && <CloseChannel {...props} />}
     </>
   );
 }
@@ -95,27 +82,16 @@ function CloseChannel({ channel, onClosed }: ChannelCardProps) {
     await api.closeChannel({ channel_id, force }, { idempotencyKey: newKey() });
     return true;
   }, onClosed);
+  const closing = (force: boolean) => ({ ...close, run: () => close.run(force) });
   const ours = satsOf(our_balance);
   if (close.value !== null) return <Notice kind="good" title={text.node.closing} />;
   return (
     <>
-      <PressTwice
-        words={text.node.closeOf(satsOf(channel_value))}
-        question={text.node.closeQuestion(ours)}
-        confirm={text.node.closeConfirm}
-        isBusy={close.isBusy}
-        onConfirmed={() => close.run(false)}
-      />
+      <PressTwice {...text.node.close(satsOf(channel_value), ours)} act={closing(false)} />
       <Problem error={close.error} />
       <details>
         <summary>{text.node.withoutPeer}</summary>
-        <PressTwice
-          words={text.node.force}
-          question={text.node.forceQuestion(ours)}
-          confirm={text.node.forceConfirm}
-          isBusy={close.isBusy}
-          onConfirmed={() => close.run(true)}
-        />
+        <PressTwice {...text.node.force(ours)} act={closing(true)} />
       </details>
     </>
   );

@@ -1,8 +1,9 @@
 import { useCan, useMay, useSignedIn } from '../../api/signed-in.tsx';
-import { useAsked } from '../../api/use-asked.ts';
+import { useAsked, useLive } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
-import { AskedPart } from '../../parts/asked-part.tsx';
+import { AskedCard, AskedPart } from '../../parts/asked-part.tsx';
 import { Copy } from '../../parts/copy.tsx';
+import { Fact } from '../../parts/fact.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
@@ -25,38 +26,25 @@ export function Node() {
 }
 
 function Health() {
-  const asked = useAsked(
-    async (sidecar, signal) => {
-      const [{ status }, { feed }] = await Promise.all([
-        sidecar.api.health({ signal }),
-        sidecar.about(),
-      ]);
-      return { status, feed };
-    },
-    [],
-    { live: true },
-  );
+  const asked = useLive(async (sidecar, signal) => {
+    const told = [sidecar.api.health({ signal }), sidecar.about()] as const;
+    const [{ status }, { feed }] = await Promise.all(told);
+    return { status, feed };
+  });
   useEvery(LOOK_MS, true, asked.again);
   return (
-    <section class="card">
-      <h2>{text.node.health}</h2>
-      <AskedPart asked={asked}>
-        {({ status, feed }) => (
-          <>
-            {status === 'ok' ? (
-              <p>{text.node.healthy}</p>
-            ) : (
-              <Notice kind="warn" title={text.node.notHealthy}>
-                {status}
-              </Notice>
-            )}
-            {feed !== null && (
-              <p class="dim">{text.node.feed[feed.state](momentText(feed.since))}</p>
-            )}
-          </>
-        )}
-      </AskedPart>
-    </section>
+    <AskedCard title={text.node.health} asked={asked}>
+      {({ status, feed }) => (
+        <>
+          {status === 'ok' ? (
+            <p>{text.node.healthy}</p>
+          ) : (
+            <Notice kind="warn" title={text.node.notHealthy} words={status} />
+          )}
+          {feed !== null && <p class="dim">{text.node.feed[feed.state](momentText(feed.since))}</p>}
+        </>
+      )}
+    </AskedCard>
   );
 }
 
@@ -67,12 +55,9 @@ function Facts() {
     <section class="card">
       <h2>{text.node.facts}</h2>
       <dl class="facts aligned">
-        <dt>{text.node.kind}</dt>
-        <dd>{about.node_kind}</dd>
-        <dt>{text.node.network}</dt>
-        <dd>{networkName(about.network)}</dd>
-        <dt>{text.node.sidecarVersion}</dt>
-        <dd>{about.version}</dd>
+        <Fact name={text.node.kind} of={about.node_kind} />
+        <Fact name={text.node.network} of={networkName(about.network)} />
+        <Fact name={text.node.sidecarVersion} of={about.version} />
       </dl>
       {may('node_info') && <Keys />}
     </section>
@@ -80,14 +65,13 @@ function Facts() {
 }
 
 function Keys() {
-  const asked = useAsked(({ api }, signal) => api.nodeInfo({ signal }), []);
+  const asked = useAsked(({ api }, signal) => api.nodeInfo({ signal }));
   return (
     <AskedPart asked={asked}>
       {({ version, node_pk, user_pk }) => (
         <>
           <dl class="facts aligned">
-            <dt>{text.node.nodeVersion}</dt>
-            <dd>{version}</dd>
+            <Fact name={text.node.nodeVersion} of={version} />
           </dl>
           <h3>{text.node.nodeId}</h3>
           <Copy value={node_pk} label={text.node.nodeId} />

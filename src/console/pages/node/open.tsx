@@ -1,16 +1,17 @@
-import { useEffect, useState } from 'preact/hooks';
-import { fromMsat, type OpenChannelRequest } from '../../../client/index.ts';
+import { useEffect } from 'preact/hooks';
+import type { OpenChannelRequest } from '../../../client/index.ts';
 import { useMay } from '../../api/signed-in.tsx';
-import { useAsked } from '../../api/use-asked.ts';
-import { useKeptAct } from '../../api/use-kept-act.ts';
-import { Field } from '../../parts/field.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { PressTwice } from '../../parts/press-twice.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { useLive } from '../../api/use-asked.ts';
+import { type KeptAct, useKeptAct } from '../../api/use-kept-act.ts';
+import { AskAgain } from '../../parts/ask-again.tsx';
+import { Field } from '../../parts/fields.tsx';
+import { Notice, Problem } from '../../parts/notice.tsx';
+import { PressTwice } from '../../parts/question.tsx';
+import { useTyped, useTypedAmount } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import { newKey } from '../../values/key.ts';
 import { isPeer } from '../../values/peer.ts';
-import { satsOf, satsOfMsat, typedMsat } from '../../values/sats.ts';
+import { satsOf } from '../../values/sats.ts';
 
 /** Opens a channel, once however often the page is reloaded. */
 export function OpenChannel({ onOpened }: { readonly onOpened: () => void }) {
@@ -27,81 +28,46 @@ export function OpenChannel({ onOpened }: { readonly onOpened: () => void }) {
       <p>{text.node.feeSentence}</p>
       {may('node_info') ? <Onchain /> : <p>{text.node.fromOnchain}</p>}
       <div role="status">
-        {open.value !== null && (
-          <Notice kind="good" title={text.node.opened}>
-            {text.node.openedWords}
-          </Notice>
-        )}
-        {open.isOpen && (
-          <Notice kind="warn" title={text.node.openTitle}>
-            {text.node.openWords}
-          </Notice>
-        )}
+        {open.value !== null && <Notice kind="good" {...text.node.opened} />}
+        {open.isOpen && <Notice kind="warn" {...text.node.notKnown} />}
       </div>
       <Problem error={open.error} />
-      {open.isOpen ? (
-        <div class="actions">
-          <button type="button" class="main" disabled={open.isBusy} onClick={open.again}>
-            {text.node.askAgain}
-          </button>
-          <button type="button" disabled={open.isBusy} onClick={open.forget}>
-            {text.node.giveUp}
-          </button>
-        </div>
-      ) : (
-        <OpenForm isBusy={open.isBusy} onSubmit={open.run} />
-      )}
+      {open.isOpen ? <AskAgain act={open} onGivenUp={open.forget} /> : <OpenForm open={open} />}
     </section>
   );
 }
 
 function Onchain() {
-  const { value } = useAsked(({ api }, signal) => api.nodeInfo({ signal }), [], { live: true });
+  const { value } = useLive(({ api }, signal) => api.nodeInfo({ signal }));
   if (value === null) return <p>{text.node.fromOnchain}</p>;
   return <p>{text.node.onchain(satsOf(value.onchain_balance))}</p>;
 }
 
 interface OpenFormProps {
-  readonly isBusy: boolean;
-  readonly onSubmit: (request: OpenChannelRequest) => void;
+  readonly open: Pick<KeptAct<OpenChannelRequest, unknown>, 'isBusy' | 'run'>;
 }
 
-function OpenForm({ isBusy, onSubmit }: OpenFormProps) {
-  const [size, setSize] = useState('');
-  const [peer, setPeer] = useState('');
-  const sizeMsat = typedMsat(size);
-  const isSizeWrong = size.trim() !== '' && sizeMsat === null;
-  const isPeerWrong = peer.trim() !== '' && !isPeer(peer.trim());
+function OpenForm({ open }: OpenFormProps) {
+  const { amount: value, wrong, ...size } = useTypedAmount();
+  const peer = useTyped();
+  const isPeerWrong = peer.given !== undefined && !isPeer(peer.given);
+  const act = {
+    isBusy: open.isBusy || value === undefined || isPeerWrong,
+    run() {
+      if (value === undefined) return;
+      // The same id never opens a second channel, whatever becomes of the key.
+      const request = { value, user_channel_id: newKey() };
+      open.run(peer.given === undefined ? request : { ...request, peer: peer.given });
+    },
+  };
   return (
     <>
-      <Field
-        label={text.node.size}
-        wrong={isSizeWrong ? text.wrongAmount : null}
-        value={size}
-        onChange={setSize}
-        isNumber
-      />
-      <Field
-        label={text.node.peer}
-        help={text.node.peerHelp}
-        wrong={isPeerWrong ? text.node.peerWrong : null}
-        value={peer}
-        onChange={setPeer}
-      />
+      <Field label={text.node.size} wrong={wrong} of={size} isNumber />
+      <Field {...text.node.peer} wrong={isPeerWrong ? text.node.peerWrong : null} of={peer} />
       <PressTwice
         words={text.node.open}
-        question={text.node.openQuestion(sizeMsat === null ? '' : satsOfMsat(sizeMsat))}
-        confirm={text.node.openConfirm}
-        isBusy={isBusy || sizeMsat === null || isPeerWrong}
-        onConfirmed={() => {
-          if (sizeMsat === null) return;
-          onSubmit({
-            value: fromMsat(sizeMsat),
-            // The same id never opens a second channel, whatever becomes of the key.
-            user_channel_id: newKey(),
-            ...(peer.trim() === '' ? {} : { peer: peer.trim() }),
-          });
-        }}
+        {...text.node.opening(value === undefined ? '' : satsOf(value))}
+        act={act}
       />
     </>
   );

@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
-import { fromMsat, type Payment } from '../../../client/index.ts';
+import type { Amount, Payment } from '../../../client/index.ts';
 import { useCan, useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
+import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Field } from '../../parts/field.tsx';
-import { PressTwice } from '../../parts/press-twice.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { Field } from '../../parts/fields.tsx';
+import { Problem } from '../../parts/notice.tsx';
+import { PressTwice } from '../../parts/question.tsx';
+import { useTypedAmount } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import { newKey } from '../../values/key.ts';
-import { typedMsat } from '../../values/sats.ts';
 
 interface PaymentActProps {
   readonly payment: Payment;
@@ -22,16 +23,15 @@ export function PaymentActs(props: PaymentActProps) {
   const { direction, rail, status } = props.payment;
   const isPending = status === 'pending';
   const isOnchain = rail === 'onchain';
+  const isSent = direction === 'outbound';
   return (
     <>
       {isPending && direction === 'inbound' && !isOnchain && may('cancel_payment') && (
         <Cancel {...props} />
       )}
-      {isPending && direction === 'outbound' && isOnchain && may('pay_onchain') && (
-        <Bump {...props} />
-      )}
+      {isPending && isSent && isOnchain && may('pay_onchain') && <Bump {...props} />}
       {status === 'completed' &&
-        direction === 'outbound' &&
+        isSent &&
         rail === 'offer' &&
         may('create_payer_proof') &&
         can('proofs') && <Proof {...props} />}
@@ -41,59 +41,48 @@ export function PaymentActs(props: PaymentActProps) {
 
 function Cancel({ payment: { index }, onDone }: PaymentActProps) {
   const cancel = useAct(
-    ({ api }, _: null) =>
-      api.cancelPayment({ index }, { idempotencyKey: newKey() }).then(() => true),
+    ({ api }) => api.cancelPayment({ index }, { idempotencyKey: newKey() }),
     onDone,
   );
   return (
     <>
       <Problem error={cancel.error} />
-      <PressTwice
-        words={text.payments.cancel}
-        question={text.payments.cancelSure}
-        confirm={text.payments.cancel}
-        isBusy={cancel.isBusy}
-        onConfirmed={() => cancel.run(null)}
-      />
+      <PressTwice {...text.payments.cancel} act={cancel} />
     </>
   );
 }
 
 /** Raising the fee of a send. A repeat after a lost answer has the same key, so it raises once. */
 function Bump({ payment: { index }, onDone }: PaymentActProps) {
-  const [most, setMost] = useState('');
+  const most = useTypedAmount();
   const [key, setKey] = useState(newKey);
-  const mostMsat = typedMsat(most);
   const bump = useAct(
-    ({ api }, max_fee: bigint) =>
-      api.bumpFee({ index, max_fee: fromMsat(max_fee) }, { idempotencyKey: key }),
+    ({ api }, max_fee: Amount) => api.bumpFee({ index, max_fee }, { idempotencyKey: key }),
     () => {
       setKey(newKey());
       onDone();
     },
   );
+  const onChange = (typed: string) => {
+    setKey(newKey());
+    most.onChange(typed);
+  };
+  const { amount, value } = most;
   return (
     <details>
       <summary>{text.payments.bump}</summary>
       <Field
-        label={text.payments.bumpMost}
-        help={text.payments.bumpHelp}
-        wrong={most !== '' && mostMsat === null ? text.wrongAmount : null}
-        value={most}
-        onChange={(typed) => {
-          setKey(newKey());
-          setMost(typed);
-        }}
+        {...text.payments.bumpMost}
+        wrong={value !== '' && amount === undefined ? text.wrongAmount : null}
+        of={{ value, onChange }}
         isNumber
       />
       <Problem error={bump.error} />
-      {mostMsat !== null && (
+      {amount !== undefined && (
         <PressTwice
           words={text.payments.bump}
-          question={text.payments.bumpSure(most.trim())}
-          confirm={text.payments.bump}
-          isBusy={bump.isBusy}
-          onConfirmed={() => bump.run(mostMsat)}
+          question={text.payments.bumpSure(value.trim())}
+          act={{ ...bump, run: () => bump.run(amount) }}
         />
       )}
     </details>
@@ -101,16 +90,12 @@ function Bump({ payment: { index }, onDone }: PaymentActProps) {
 }
 
 function Proof({ payment: { index } }: PaymentActProps) {
-  const prove = useAct(({ api }, _: null) =>
-    api.createPayerProof({ index }, { idempotencyKey: newKey() }),
-  );
+  const prove = useAct(({ api }) => api.createPayerProof({ index }, { idempotencyKey: newKey() }));
   return (
     <>
       <Problem error={prove.error} />
       {prove.value === null ? (
-        <button type="button" disabled={prove.isBusy} onClick={() => prove.run(null)}>
-          {text.payments.prove}
-        </button>
+        <Button words={text.payments.prove} isBusy={prove.isBusy} onPress={prove.run} />
       ) : (
         <>
           <h3>{text.payments.proof}</h3>

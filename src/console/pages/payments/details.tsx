@@ -1,15 +1,15 @@
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Payment } from '../../../client/index.ts';
 import { useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
-import { useAsked } from '../../api/use-asked.ts';
+import { useLive } from '../../api/use-asked.ts';
 import { AskedPart } from '../../parts/asked-part.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Field } from '../../parts/field.tsx';
+import { Fact } from '../../parts/fact.tsx';
+import { Field } from '../../parts/fields.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Money } from '../../parts/money.tsx';
 import { nameOf, StatusBadge } from '../../parts/payment-list.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { useTyped } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import { newKey } from '../../values/key.ts';
 import { momentText } from '../../values/moment.ts';
@@ -19,9 +19,7 @@ import { PaymentActs } from './acts.tsx';
 /** One payment with every field. */
 export function PaymentDetails({ index }: { readonly index: string }) {
   const may = useMay();
-  const asked = useAsked(({ api }, signal) => api.payment({ index }, { signal }), [index], {
-    live: true,
-  });
+  const asked = useLive(({ api }, signal) => api.payment({ index }, { signal }), [index]);
   return (
     <>
       <p>
@@ -50,41 +48,29 @@ export function PaymentDetails({ index }: { readonly index: string }) {
 }
 
 function Note({ payment, onSaved }: { readonly payment: Payment; readonly onSaved: () => void }) {
-  const { index, personal_note } = payment;
-  const [note, setNote] = useState(personal_note ?? '');
+  const { index } = payment;
+  const before = payment.personal_note ?? '';
+  const note = useTyped(before);
+  const personal_note = note.given ?? null;
   const save = useAct(
-    ({ api }, words: string) =>
-      api
-        .updatePersonalNote(
-          { index, personal_note: words === '' ? null : words },
-          { idempotencyKey: newKey() },
-        )
-        .then(() => true),
+    ({ api }) => api.updatePersonalNote({ index, personal_note }, { idempotencyKey: newKey() }),
     onSaved,
   );
+  const onChange = (words: string) => {
+    save.forget();
+    note.onChange(words);
+  };
   return (
-    <form
+    <Form
       class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.run(note.trim());
-      }}
+      act={save}
+      submit={save.value === null ? text.payments.saveNote : text.payments.saved}
+      isQuiet
+      isReady={note.value.trim() !== before}
+      onSubmit={save.run}
     >
-      <Field
-        label={text.send.note}
-        help={text.send.noteHelp}
-        value={note}
-        onChange={(words) => {
-          save.forget();
-          setNote(words);
-        }}
-        most={200}
-      />
-      <Problem error={save.error} />
-      <button type="submit" disabled={save.isBusy || note.trim() === (personal_note ?? '')}>
-        {save.value === null ? text.payments.saveNote : text.payments.saved}
-      </button>
-    </form>
+      <Field {...text.send.note} of={{ ...note, onChange }} most={200} />
+    </Form>
   );
 }
 
@@ -113,76 +99,46 @@ function isSaid(payment: Payment, field: keyof Payment): boolean {
 
 /** Every field that the payment has. Its name in the API shows when a pointer rests on it. */
 function Fields({ payment }: { readonly payment: Payment }) {
+  const names = text.payments.fields;
+  const named = (field: keyof typeof names) => ({ name: names[field], title: field });
   return (
     <section class="card">
       <h2>{text.payments.allFields}</h2>
       <dl class="facts">
         {AMOUNTS.map((field) => {
           const amount = payment[field];
-          return amount === null ? null : (
-            <Fact key={field} name={field}>
-              <Money of={amount} />
-            </Fact>
-          );
+          return <Fact key={field} {...named(field)} of={amount && <Money of={amount} />} />;
         })}
         {TIMES.map((field) => {
           const time = payment[field];
-          return time === null ? null : (
-            <Fact key={field} name={field}>
-              {momentText(time)}
-            </Fact>
+          return (
+            <Fact key={field} {...named(field)} of={time === null ? null : momentText(time)} />
           );
         })}
         {CHOICES.map((field) => {
-          const value = payment[field];
-          return value === null || isSaid(payment, field) ? null : (
-            <Fact key={field} name={field}>
-              {wordsOf(field, value)}
-            </Fact>
-          );
+          const value = isSaid(payment, field) ? null : payment[field];
+          return <Fact key={field} {...named(field)} of={value && wordsOf(field, value)} />;
         })}
-        {WORDS.map((field) => {
-          const words = payment[field];
-          return words === null || isSaid(payment, field) ? null : (
-            <Fact key={field} name={field}>
-              {words}
-            </Fact>
-          );
-        })}
+        {WORDS.map((field) => (
+          <Fact key={field} {...named(field)} of={isSaid(payment, field) ? null : payment[field]} />
+        ))}
       </dl>
       {LONG.map((field) => {
         const value = payment[field];
         return value === null ? null : (
           <div key={field}>
-            <h3 title={field}>{text.payments.fields[field]}</h3>
-            <Copy value={value} label={text.payments.fields[field]} />
+            <h3 title={field}>{names[field]}</h3>
+            <Copy value={value} label={names[field]} />
           </div>
         );
       })}
       {payment.tx !== null && (
         <details>
-          <summary title="tx">{text.payments.fields.tx}</summary>
+          <summary title="tx">{names.tx}</summary>
           <pre>{JSON.stringify(payment.tx, null, 2)}</pre>
         </details>
       )}
     </section>
-  );
-}
-
-type FieldName = keyof typeof text.payments.fields;
-
-function Fact({
-  name,
-  children,
-}: {
-  readonly name: FieldName;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <>
-      <dt title={name}>{text.payments.fields[name]}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 

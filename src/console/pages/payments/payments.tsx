@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { ListPaymentsRequest, Payment } from '../../../client/index.ts';
+import type { ListPaymentsRequest } from '../../../client/index.ts';
 import { allPayments, newestPayments } from '../../api/payments.ts';
 import { saveFile } from '../../api/save-file.ts';
 import { useAct } from '../../api/use-act.ts';
-import { useAsked } from '../../api/use-asked.ts';
+import { useLive } from '../../api/use-asked.ts';
 import { AskedPart } from '../../parts/asked-part.tsx';
-import { Field } from '../../parts/field.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Field, Select } from '../../parts/fields.tsx';
+import { Problem } from '../../parts/notice.tsx';
 import { PaymentList } from '../../parts/payment-list.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { Select } from '../../parts/select.tsx';
+import { useTyped } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import { paymentCsv } from '../../values/payment-csv.ts';
 import { matches } from '../../values/payment-search.ts';
@@ -27,28 +28,27 @@ export function Payments({ rest }: { readonly rest: string }) {
 
 function PaymentTable() {
   const [filter, setFilter] = useState<Filter>({ filter: 'all' });
-  const [search, setSearch] = useState('');
+  const search = useTyped();
+  const { given } = search;
   const [most, setMost] = useState(STEP);
-  const isSearched = search.trim() !== '';
-  const asked = useAsked(
+  const asked = useLive(
     async (sidecar, signal) => {
-      if (!isSearched) return newestPayments(sidecar, { ...filter, limit: most }, signal);
+      if (given === undefined) return newestPayments(sidecar, { ...filter, limit: most }, signal);
       const all = await allPayments(sidecar, filter, signal);
-      const found = all.filter((payment) => matches(payment, search.trim()));
+      const found = all.filter((payment) => matches(payment, given));
       return { payments: found.slice(0, most), next: found[most]?.index ?? null };
     },
-    [filter, search, most],
-    { live: true },
+    [filter, search.value, most],
   );
-  const save = useAct(async (sidecar, request: Filter) => {
-    const all = await allPayments(sidecar, request, new AbortController().signal);
-    const found = isSearched ? all.filter((payment) => matches(payment, search.trim())) : all;
+  const save = useAct(async (sidecar) => {
+    const all = await allPayments(sidecar, filter, new AbortController().signal);
+    const found = all.filter((payment) => given === undefined || matches(payment, given));
     saveFile('payments.csv', 'text/csv;charset=utf-8', paymentCsv(found));
   });
   return (
     <>
       <div class="filters">
-        <Field label={text.payments.search} value={search} onChange={setSearch} />
+        <Field label={text.payments.search} of={search} />
         <Select
           label={text.payments.status}
           options={text.payments.statuses}
@@ -59,52 +59,36 @@ function PaymentTable() {
           label={text.payments.direction}
           options={text.payments.directions}
           value={filter.direction ?? 'any'}
-          onChange={(chosen) =>
-            setFilter({ ...filter, direction: chosen === 'any' ? undefined : chosen })
-          }
+          onChange={(chosen) => setFilter({ ...filter, direction: unlessAny(chosen) })}
         />
         <Select
           label={text.payments.rail}
           options={text.payments.rails}
           value={filter.rail ?? 'any'}
-          onChange={(chosen) =>
-            setFilter({ ...filter, rail: chosen === 'any' ? undefined : chosen })
-          }
+          onChange={(chosen) => setFilter({ ...filter, rail: unlessAny(chosen) })}
         />
       </div>
       <section class="card">
         <AskedPart asked={asked}>
           {({ payments, next }) => (
-            <Found payments={payments} onMore={next === null ? null : () => setMost(most + STEP)} />
+            <>
+              <p class="dim" role="status">
+                {text.payments.shown(payments.length, next !== null)}
+              </p>
+              <PaymentList payments={payments} />
+              {next !== null && (
+                <Button words={text.payments.more} onPress={() => setMost(most + STEP)} />
+              )}
+            </>
           )}
         </AskedPart>
       </section>
       <Problem error={save.error} />
-      <button type="button" disabled={save.isBusy} onClick={() => save.run(filter)}>
-        {text.payments.csv}
-      </button>
+      <Button words={text.payments.csv} isBusy={save.isBusy} onPress={save.run} />
     </>
   );
 }
 
-function Found({
-  payments,
-  onMore,
-}: {
-  readonly payments: readonly Payment[];
-  readonly onMore: (() => void) | null;
-}) {
-  return (
-    <>
-      <p class="dim" role="status">
-        {text.payments.shown(payments.length, onMore !== null)}
-      </p>
-      <PaymentList payments={payments} />
-      {onMore && (
-        <button type="button" onClick={onMore}>
-          {text.payments.more}
-        </button>
-      )}
-    </>
-  );
+function unlessAny<T extends string>(chosen: T): Exclude<T, 'any'> | undefined {
+  return chosen === 'any' ? undefined : (chosen as Exclude<T, 'any'>);
 }

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import {
   ERROR_CODES,
   type HumanBitcoinAddress,
@@ -9,16 +8,17 @@ import { useAct } from '../../api/use-act.ts';
 import { type Asked, useAsked } from '../../api/use-asked.ts';
 import { Arrivals } from '../../parts/arrivals.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Field } from '../../parts/field.tsx';
+import { Field } from '../../parts/fields.tsx';
+import { Form } from '../../parts/form.tsx';
 import { Notice } from '../../parts/notice.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { Qr } from '../../parts/qr.tsx';
+import { QrCopy } from '../../parts/qr.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
+import { useTyped } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 
 /** The wallet's name, by which people pay it as they write a mail; and claiming it. */
 export function ReceiveByName() {
-  const asked = useAsked(({ api }, signal) => api.humanBitcoinAddress({ signal }), []);
+  const asked = useAsked(({ api }, signal) => api.humanBitcoinAddress({ signal }));
   return (
     <Replaced shown={asked.value?.lightning_address ?? ''}>
       <NameOrClaim asked={asked} />
@@ -40,32 +40,29 @@ function NameOrClaim({ asked }: { readonly asked: Asked<HumanBitcoinAddress> }) 
       </section>
     );
   }
-  return (
-    <Notice kind="warn" title={text.receive.noName}>
-      {error.message}
-    </Notice>
-  );
+  return <Notice kind="warn" title={text.receive.noName} words={error.message} />;
 }
 
-function Name({
-  name,
-  onChanged,
-}: {
+interface NameProps {
   readonly name: HumanBitcoinAddress;
   readonly onChanged: () => void;
-}) {
+}
+
+function Name({ name, onChanged }: NameProps) {
   const may = useMay();
+  const { lightning_address, human_bitcoin_address, updatable } = name;
   return (
     <section class="card show">
-      <h2>{name.lightning_address}</h2>
-      <Qr
-        content={`lightning:${name.lightning_address}`}
-        label={text.receive.qr(text.receive.ways.name)}
+      <h2>{lightning_address}</h2>
+      <QrCopy
+        value={lightning_address}
+        qr={nameQrText}
+        label={text.receive.ways.name}
+        copyLabel={text.receive.lightningAddress}
       />
-      <Copy value={name.lightning_address} label={text.receive.lightningAddress} />
-      <Copy value={name.human_bitcoin_address} label={text.receive.bitcoinAddress} />
+      <Copy value={human_bitcoin_address} label={text.receive.bitcoinAddress} />
       <Arrivals />
-      {name.updatable && may('update_human_bitcoin_address') && (
+      {updatable && may('update_human_bitcoin_address') && (
         <details>
           <summary>{text.receive.changeName}</summary>
           <Claim onClaimed={onChanged} />
@@ -75,31 +72,17 @@ function Name({
   );
 }
 
+const nameQrText = (name: string) => `lightning:${name}`;
+
 function Claim({ onClaimed }: { readonly onClaimed: () => void }) {
-  const [username, setUsername] = useState('');
+  const name = useTyped();
   const claim = useAct(
-    ({ api }, given: string) => api.claimHumanBitcoinAddress({ username: given }),
+    ({ api }) => api.claimHumanBitcoinAddress({ username: name.value.trim() }),
     onClaimed,
   );
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        claim.run(username.trim());
-      }}
-    >
-      <Field
-        label={text.receive.username}
-        help={text.receive.usernameHelp}
-        value={username}
-        onChange={setUsername}
-        isRequired
-        most={24}
-      />
-      <Problem error={claim.error} />
-      <button type="submit" class="main" disabled={claim.isBusy}>
-        {text.receive.claim}
-      </button>
-    </form>
+    <Form act={claim} submit={text.receive.claim} onSubmit={claim.run}>
+      <Field {...text.receive.username} of={name} isRequired most={24} />
+    </Form>
   );
 }

@@ -1,67 +1,36 @@
-import { useState } from 'preact/hooks';
 import { useAct } from '../../api/use-act.ts';
 import { Arrivals } from '../../parts/arrivals.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Field } from '../../parts/field.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { Qr } from '../../parts/qr.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Field } from '../../parts/fields.tsx';
+import { Form } from '../../parts/form.tsx';
+import { QrCopy } from '../../parts/qr.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
+import { useTyped } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import { newKey } from '../../values/key.ts';
 
 /** An offer, which many payers can pay. */
 export function ReceiveByOffer() {
-  const [description, setDescription] = useState('');
-  const make = useAct(({ api }, words: string) =>
-    api.createOffer(
-      { description: words === '' ? undefined : words },
-      { idempotencyKey: newKey() },
-    ),
-  );
-  const form = (
-    <form
-      class="card narrow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        make.run(description.trim());
-      }}
-    >
-      <Field
-        label={text.receive.description}
-        help={text.receive.descriptionHelp}
-        value={description}
-        onChange={setDescription}
-        most={200}
-      />
-      <Problem error={make.error} />
-      <button type="submit" class="main" disabled={make.isBusy}>
-        {text.receive.makeOffer}
-      </button>
-    </form>
+  const description = useTyped();
+  const make = useAct(({ api }) =>
+    api.createOffer({ description: description.given }, { idempotencyKey: newKey() }),
   );
   return (
     <Replaced shown={make.value === null ? 'form' : 'offer'}>
-      {make.value === null ? form : <MadeOffer offer={make.value.offer} onAnother={make.forget} />}
+      {make.value === null ? (
+        <Form class="card narrow" act={make} submit={text.receive.makeOffer} onSubmit={make.run}>
+          <Field {...text.receive.description} of={description} most={200} />
+        </Form>
+      ) : (
+        <section class="card show">
+          <h2>{text.receive.offerTitle}</h2>
+          <QrCopy value={make.value.offer} qr={offerQrText} label={text.receive.ways.offer} />
+          <Arrivals />
+          <Button words={text.receive.another} onPress={make.forget} />
+        </section>
+      )}
     </Replaced>
   );
 }
 
-function MadeOffer({
-  offer,
-  onAnother,
-}: {
-  readonly offer: string;
-  readonly onAnother: () => void;
-}) {
-  return (
-    <section class="card show">
-      <h2>{text.receive.offerTitle}</h2>
-      <Qr content={offer.toUpperCase()} label={text.receive.qr(text.receive.ways.offer)} />
-      <Copy value={offer} label={text.receive.ways.offer} />
-      <Arrivals />
-      <button type="button" onClick={onAnother}>
-        {text.receive.another}
-      </button>
-    </section>
-  );
-}
+const offerQrText = (offer: string) => offer.toUpperCase();

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useCan, useMay } from '../../api/signed-in.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { Choice } from '../../parts/fields.tsx';
 import { text } from '../../texts/index.ts';
 import { ReceiveByAddress } from './address.tsx';
 import { ReceiveByInvoice } from './invoice.tsx';
@@ -27,15 +27,13 @@ export function Receive() {
   };
   const ways = (Object.keys(WAYS) as Way[]).filter((way) => offered[way]);
   const [way, setWay] = useState<Way>(ways[0] ?? 'invoice');
+  const options: Partial<Record<Way, string>> = Object.fromEntries(
+    ways.map((one) => [one, text.receive.ways[one]]),
+  );
   const Shown = WAYS[way];
   return (
     <>
-      <Choice
-        legend={text.receive.way}
-        options={ways.map((one) => [one, text.receive.ways[one]] as const)}
-        value={way}
-        onChange={setWay}
-      />
+      <Choice legend={text.receive.way} options={options} value={way} onChange={setWay} />
       <p class="dim">{text.receive.waysHelp[way]}</p>
       <Shown />
     </>

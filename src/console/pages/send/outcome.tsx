@@ -1,7 +1,9 @@
 import type { Payment } from '../../../client/index.ts';
 import type { MoneyStanding } from '../../api/use-money.ts';
+import { Button } from '../../parts/button.tsx';
+import { Fact } from '../../parts/fact.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Notice, Problem } from '../../parts/notice.tsx';
 import { text } from '../../texts/index.ts';
 import { linkTo } from '../../values/place.ts';
 
@@ -20,9 +22,10 @@ export function SendOutcome({ standing, onAnother }: SendOutcomeProps) {
         <Told standing={standing} />
       </div>
       {!isOpen && (
-        <button type="button" onClick={onAnother}>
-          {standing.state === 'foreign' ? text.send.forget : text.send.another}
-        </button>
+        <Button
+          words={standing.state === 'foreign' ? text.send.forget : text.send.another}
+          onPress={onAnother}
+        />
       )}
     </section>
   );
@@ -32,24 +35,14 @@ function Told({ standing }: Pick<SendOutcomeProps, 'standing'>) {
   switch (standing.state) {
     case 'asking':
       return <p class="waiting">{text.send.sending}</p>;
-    case 'unknown':
-      return (
-        <Notice kind="warn" title={text.send.unknownTitle}>
-          {text.send.unknown} {standing.error.message}
-        </Notice>
-      );
+    case 'unknown': {
+      const words = `${text.send.unknown} ${standing.error.message}`;
+      return <Notice kind="warn" title={text.send.unknownTitle} words={words} />;
+    }
     case 'refused':
-      return (
-        <Notice kind="bad" title={text.send.refusedTitle}>
-          {standing.error.message}
-        </Notice>
-      );
+      return <Problem error={standing.error} title={text.send.refusedTitle} />;
     case 'foreign':
-      return (
-        <Notice kind="warn" title={text.send.foreignTitle}>
-          {text.send.foreign}
-        </Notice>
-      );
+      return <Notice kind="warn" {...text.send.foreign} />;
     case 'known':
       return <Known payment={standing.payment} />;
   }
@@ -63,19 +56,18 @@ function Known({ payment }: { readonly payment: Payment }) {
     failed: { kind: 'bad', title: text.send.failed },
     pending: { kind: 'warn', title: rail === 'onchain' ? text.send.broadcast : text.send.pending },
   } as const;
-  const { kind, title } = told[status];
+  const words = (
+    <>
+      <Money of={payment.amount} />
+      {status === 'failed' && ` · ${status_msg}`}
+    </>
+  );
   return (
     <>
-      <Notice kind={kind} title={title}>
-        <Money of={payment.amount} />
-        {status === 'failed' && ` · ${status_msg}`}
-      </Notice>
+      <Notice {...told[status]} words={words} />
       {status === 'pending' && <p>{text.send.pendingHelp}</p>}
       <dl class="sums">
-        <dt>{text.send.feePaid}</dt>
-        <dd>
-          <Money of={payment.fees} />
-        </dd>
+        <Fact name={text.send.feePaid} of={<Money of={payment.fees} />} />
       </dl>
       <p>
         <a href={linkTo('payments', index)}>{text.send.details}</a>

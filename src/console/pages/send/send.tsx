@@ -3,8 +3,9 @@ import type { AnalyzeResponse, Claimable, Payable } from '../../../client/index.
 import { useMay } from '../../api/signed-in.tsx';
 import { type Act, useAct } from '../../api/use-act.ts';
 import { useMoney } from '../../api/use-money.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { Button } from '../../parts/button.tsx';
+import { inPlace } from '../../parts/form.tsx';
+import { Notice, Problem } from '../../parts/notice.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
 import { Scan } from '../../parts/scan.tsx';
 import { text } from '../../texts/index.ts';
@@ -18,8 +19,8 @@ export function Send({ rest }: { readonly rest: string }) {
   const money = useMoney();
   const [string, setString] = useState(rest);
   const read = useAct(({ api }, given: string) => api.analyze({ payment_string: given }));
-  const shown =
-    money.standing.state !== 'none' ? 'outcome' : read.value === null ? 'string' : 'terms';
+  const { standing } = money;
+  const shown = standing.state !== 'none' ? 'outcome' : read.value === null ? 'string' : 'terms';
   const another = () => {
     read.forget();
     setString('');
@@ -27,9 +28,7 @@ export function Send({ rest }: { readonly rest: string }) {
   };
   return (
     <Replaced shown={shown}>
-      {money.standing.state !== 'none' && (
-        <SendOutcome standing={money.standing} onAnother={another} />
-      )}
+      {standing.state !== 'none' && <SendOutcome standing={standing} onAnother={another} />}
       {shown === 'string' && <WhatToPay string={string} onTyped={setString} read={read} />}
       {shown === 'terms' && read.value !== null && (
         <Terms string={string.trim()} found={read.value} onSend={money.send} onBack={read.forget} />
@@ -46,13 +45,7 @@ interface WhatToPayProps {
 
 function WhatToPay({ string, onTyped, read }: WhatToPayProps) {
   return (
-    <form
-      class="card narrow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        read.run(string.trim());
-      }}
-    >
+    <form class="card narrow" onSubmit={inPlace(() => read.run(string.trim()))}>
       <label>
         <span>{text.send.string}</span>
         <textarea
@@ -102,9 +95,7 @@ function Terms({ string, found, onSend, onBack }: TermsProps) {
       {payables.length + claimables.length === 0 && (
         <Notice kind="warn" title={text.send.nothing} />
       )}
-      <button type="button" onClick={onBack}>
-        {text.send.back}
-      </button>
+      <Button words={text.send.back} onPress={onBack} />
     </>
   );
 }

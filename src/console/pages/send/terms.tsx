@@ -1,24 +1,29 @@
 import { useState } from 'preact/hooks';
 import { type Amount, fromMsat, type Payable, toMsat } from '../../../client/index.ts';
 import { useAsked } from '../../api/use-asked.ts';
-import { Choice } from '../../parts/choice.tsx';
-import { Field } from '../../parts/field.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Fact } from '../../parts/fact.tsx';
+import { Choice, Field } from '../../parts/fields.tsx';
+import { inPlace } from '../../parts/form.tsx';
 import { Money } from '../../parts/money.tsx';
-import { useQuestion } from '../../parts/use-question.ts';
+import { useQuestion } from '../../parts/question.tsx';
+import { useTyped, useTypedAmount } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import type { MoneyRequest } from '../../values/kept-payment.ts';
 import { momentText } from '../../values/moment.ts';
-import { satsOf, typedMsat } from '../../values/sats.ts';
+import { satsOf, satsOfMsat, typedMsat } from '../../values/sats.ts';
 import { amountProblem, methodOf, onchainUri, usualFeeLimitMsat } from '../../values/terms.ts';
 
-type Priority = 'high' | 'normal' | 'background';
+interface TermsProps {
+  readonly payable: Payable;
+  readonly onSend: (request: MoneyRequest) => void;
+}
 
-interface SendTermsProps {
+interface SendTermsProps extends Pick<TermsProps, 'onSend'> {
   /** The string that was read. */
   readonly string: string;
   /** The ways to pay it, the best first; not empty. */
   readonly payables: readonly Payable[];
-  readonly onSend: (request: MoneyRequest) => void;
 }
 
 /** What is paid, by which way, how much it costs at most; and the two presses that pay. */
@@ -26,6 +31,7 @@ export function SendTerms({ string, payables, onSend }: SendTermsProps) {
   const [place, setPlace] = useState('0');
   const payable = payables[Number(place)] ?? payables[0];
   if (payable === undefined) return null;
+  const ways = Object.fromEntries(payables.map(({ kind }, at) => [at, text.send.kinds[kind]]));
   return (
     <section class="card narrow">
       <h2>
@@ -38,12 +44,7 @@ export function SendTerms({ string, payables, onSend }: SendTermsProps) {
         )}
       </h2>
       {payables.length > 1 && (
-        <Choice
-          legend={text.send.way}
-          options={payables.map(({ kind }, at) => [String(at), text.send.kinds[kind]] as const)}
-          value={place}
-          onChange={setPlace}
-        />
+        <Choice legend={text.send.way} options={ways} value={place} onChange={setPlace} />
       )}
       <Explained payable={payable} string={string} />
       <Terms key={place} payable={payable} onSend={onSend} />
@@ -52,33 +53,16 @@ export function SendTerms({ string, payables, onSend }: SendTermsProps) {
 }
 
 function Explained({ payable, string }: { readonly payable: Payable; readonly string: string }) {
-  const { kind, description, expires_at, min_amount, max_amount } = payable;
+  const { kind, description, expires_at, amount, min_amount, max_amount } = payable;
   const method = methodOf(payable);
   const isShort = string.length <= MOST_SHOWN;
+  const isBounded = amount === null && (min_amount !== null || max_amount !== null);
   return (
     <dl class="facts">
-      <dt>{text.send.kind}</dt>
-      <dd>{text.send.kinds[kind]}</dd>
-      {description !== null && (
-        <>
-          <dt>{text.send.description}</dt>
-          <dd>{description}</dd>
-        </>
-      )}
-      {payable.amount === null && (min_amount !== null || max_amount !== null) && (
-        <>
-          <dt>{text.send.bounds}</dt>
-          <dd>
-            {text.send.between(min_amount && satsOf(min_amount), max_amount && satsOf(max_amount))}
-          </dd>
-        </>
-      )}
-      {expires_at !== null && (
-        <>
-          <dt>{text.send.expires}</dt>
-          <dd>{momentText(expires_at)}</dd>
-        </>
-      )}
+      <Fact name={text.send.kind} of={text.send.kinds[kind]} />
+      <Fact name={text.send.description} of={description} />
+      <Fact name={text.send.bounds} of={isBounded ? boundsText(payable) : null} />
+      <Fact name={text.send.expires} of={expires_at === null ? null : momentText(expires_at)} />
       <dt>{text.send.to}</dt>
       <dd class="mono">
         {isShort ? string : shortened(method)}
@@ -93,17 +77,22 @@ function Explained({ payable, string }: { readonly payable: Payable; readonly st
   );
 }
 
-function Terms({
-  payable,
-  onSend,
-}: Pick<SendTermsProps, 'onSend'> & { readonly payable: Payable }) {
-  const [typedAmount, setAmount] = useState('');
+/** Returns between which amounts the receiver takes one. */
+export function boundsText({
+  min_amount,
+  max_amount,
+}: Pick<Payable, 'min_amount' | 'max_amount'>): string {
+  return text.send.between(min_amount && satsOf(min_amount), max_amount && satsOf(max_amount));
+}
+
+function Terms({ payable, onSend }: TermsProps) {
+  const typed = useTypedAmount();
   const [typedFee, setFee] = useState<string | null>(null);
-  const [message, setMessage] = useState('');
-  const [note, setNote] = useState('');
+  const message = useTyped();
+  const note = useTyped();
   const [priority, setPriority] = useState<Priority>('normal');
-  const { isAsked, asking, button, ask, cancel } = useQuestion<HTMLFieldSetElement>();
-  const amountMsat = payable.amount === null ? typedMsat(typedAmount) : toMsat(payable.amount);
+  const { isAsked, asking, button, ask, cancel } = useQuestion();
+  const amountMsat = payable.amount === null ? typed.msat : toMsat(payable.amount);
   const estimate = useFeeEstimate(payable, amountMsat);
   const usualMsat =
     amountMsat === null
@@ -112,71 +101,57 @@ function Terms({
   const feeMsat = typedFee === null || typedFee === '' ? usualMsat : feeOf(typedFee);
   const problem = amountProblem(payable, amountMsat);
   const isOnchain = payable.kind === 'onchain';
+  const sums = amountMsat !== null && feeMsat !== null && (
+    <Sums amountMsat={amountMsat} feeMsat={feeMsat} />
+  );
   if (amountMsat !== null && feeMsat !== null && isAsked) {
     const shared = {
       // An amount that the string names stands in it.
       amount: payable.amount === null || isOnchain ? fromMsat(amountMsat) : undefined,
       max_fee: fromMsat(feeMsat),
-      personal_note: note.trim() || undefined,
+      personal_note: note.given,
     };
-    const pay = () =>
-      onSend(
-        isOnchain
-          ? { call: 'payOnchain', request: { address: methodOf(payable), priority, ...shared } }
-          : {
-              call: 'pay',
-              request: {
-                payable: methodOf(payable),
-                message: message.trim() || undefined,
-                ...shared,
-              },
-            },
-      );
+    const method = methodOf(payable);
+    const request: MoneyRequest = isOnchain
+      ? { call: 'payOnchain', request: { address: method, priority, ...shared } }
+      : { call: 'pay', request: { payable: method, message: message.given, ...shared } };
     return (
       <fieldset ref={asking} tabIndex={-1} aria-label={text.send.sure}>
-        <Sums amountMsat={amountMsat} feeMsat={feeMsat} />
+        {sums}
         <p>{text.send.sure}</p>
         <div class="buttons">
-          <button type="button" class="main" onClick={pay}>
-            {text.send.payNow}
-          </button>
-          <button type="button" onClick={cancel}>
-            {text.cancel}
-          </button>
+          <Button class="main" words={text.send.payNow} onPress={() => onSend(request)} />
+          <Button words={text.cancel} onPress={cancel} />
         </div>
       </fieldset>
     );
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (problem === null && feeMsat !== null) ask();
-      }}
-    >
+    <form onSubmit={inPlace(() => problem === null && feeMsat !== null && ask())}>
       {payable.amount === null && (
         <Field
           label={text.send.amount}
-          wrong={typedAmount === '' || problem === null ? null : text.send.problems[problem]}
-          value={typedAmount}
-          onChange={setAmount}
+          wrong={typed.value === '' || problem === null ? null : text.send.problems[problem]}
+          of={typed}
           isNumber
           isRequired
         />
       )}
       <Field
         label={text.send.fee}
-        help={text.send.feeHelp(estimate === null ? null : satsOf(estimate))}
+        help={text.send.feeHelp(estimate && satsOf(estimate))}
         wrong={typedFee !== null && typedFee !== '' && feeMsat === null ? text.wrongAmount : null}
-        value={typedFee ?? (usualMsat === null ? '' : satsOf(fromMsat(usualMsat)))}
-        onChange={setFee}
+        of={{
+          value: typedFee ?? (usualMsat === null ? '' : satsOfMsat(usualMsat)),
+          onChange: setFee,
+        }}
         isNumber
         isRequired
       />
       {isOnchain && (
-        <Choice<Priority>
+        <Choice
           legend={text.send.priority}
-          options={PRIORITIES.map((one) => [one, text.send.priorities[one]] as const)}
+          options={text.send.priorities}
           value={priority}
           onChange={setPriority}
         />
@@ -184,25 +159,11 @@ function Terms({
       <details>
         <summary>{text.send.more}</summary>
         {!isOnchain && payable.kind !== 'invoice' && (
-          <Field
-            label={text.send.message}
-            help={text.send.messageHelp}
-            value={message}
-            onChange={setMessage}
-            most={200}
-          />
+          <Field {...text.send.message} of={message} most={200} />
         )}
-        <Field
-          label={text.send.note}
-          help={text.send.noteHelp}
-          value={note}
-          onChange={setNote}
-          most={200}
-        />
+        <Field {...text.send.note} of={note} most={200} />
       </details>
-      {amountMsat !== null && feeMsat !== null && (
-        <Sums amountMsat={amountMsat} feeMsat={feeMsat} />
-      )}
+      {sums}
       <button
         ref={button}
         type="submit"
@@ -214,6 +175,8 @@ function Terms({
     </form>
   );
 }
+
+type Priority = keyof typeof text.send.priorities;
 
 /** Returns the fee that the node expects. For an address it depends on the amount, so it is asked for again. */
 function useFeeEstimate(payable: Payable, amountMsat: bigint | null): Amount | null {
@@ -233,24 +196,14 @@ function useFeeEstimate(payable: Payable, amountMsat: bigint | null): Amount | n
   return value?.uri === uri ? value.estimate : null;
 }
 
-const PRIORITIES: readonly Priority[] = ['high', 'normal', 'background'];
-
 /** What a payment costs: the amount, the highest fee, and both together. */
 function Sums({ amountMsat, feeMsat }: { readonly amountMsat: bigint; readonly feeMsat: bigint }) {
+  const totalMsat = amountMsat + feeMsat;
   return (
     <dl class="sums">
-      <dt>{text.send.arrives}</dt>
-      <dd>
-        <Money of={amountMsat} />
-      </dd>
-      <dt>{text.send.feeAtMost}</dt>
-      <dd>
-        <Money of={feeMsat} />
-      </dd>
-      <dt class="total">{text.send.totalAtMost}</dt>
-      <dd class="total">
-        <Money of={amountMsat + feeMsat} />
-      </dd>
+      <Fact name={text.send.arrives} of={<Money of={amountMsat} />} />
+      <Fact name={text.send.feeAtMost} of={<Money of={feeMsat} />} />
+      <Fact class="total" name={text.send.totalAtMost} of={<Money of={totalMsat} />} />
     </dl>
   );
 }

@@ -1,10 +1,12 @@
-import { useState } from 'preact/hooks';
-import { type Claimable, fromMsat } from '../../../client/index.ts';
-import { Field } from '../../parts/field.tsx';
+import type { Claimable } from '../../../client/index.ts';
+import { Field } from '../../parts/fields.tsx';
+import { Form } from '../../parts/form.tsx';
+import { useTypedAmount } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import type { MoneyRequest } from '../../values/kept-payment.ts';
-import { satsOf, typedMsat } from '../../values/sats.ts';
+import { satsOf } from '../../values/sats.ts';
 import { amountProblem } from '../../values/terms.ts';
+import { boundsText } from './terms.tsx';
 
 interface WithdrawTermsProps {
   readonly claimable: Claimable;
@@ -13,33 +15,32 @@ interface WithdrawTermsProps {
 
 /** Money that a string lets the wallet take. */
 export function WithdrawTerms({ claimable, onSend }: WithdrawTermsProps) {
-  const { lnurl, description, min_amount, max_amount } = claimable;
-  const [typed, setTyped] = useState(max_amount === null ? '' : satsOf(max_amount));
-  const amountMsat = typedMsat(typed);
-  const problem = amountProblem(claimable, amountMsat);
+  const { lnurl, description, max_amount } = claimable;
+  const { msat, amount, ...typed } = useTypedAmount(max_amount === null ? '' : satsOf(max_amount));
+  const problem = amountProblem(claimable, msat);
   return (
-    <form
+    <Form
       class="card narrow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (amountMsat === null || problem !== null) return;
-        onSend({ call: 'withdrawLnurl', request: { lnurl, amount: fromMsat(amountMsat) } });
+      act={AT_ONCE}
+      submit={text.send.withdraw}
+      isReady={problem === null}
+      onSubmit={() => {
+        if (amount !== undefined) onSend({ call: 'withdrawLnurl', request: { lnurl, amount } });
       }}
     >
       <h2>{text.send.withdrawTitle}</h2>
       {description !== null && <p>{description}</p>}
       <Field
         label={text.send.withdrawAmount}
-        help={text.send.between(min_amount && satsOf(min_amount), max_amount && satsOf(max_amount))}
+        help={boundsText(claimable)}
         wrong={problem === null ? null : text.send.problems[problem]}
-        value={typed}
-        onChange={setTyped}
+        of={typed}
         isNumber
         isRequired
       />
-      <button type="submit" class="main" disabled={problem !== null}>
-        {text.send.withdraw}
-      </button>
-    </form>
+    </Form>
   );
 }
+
+/** What becomes of it is shown in place of the form. */
+const AT_ONCE = { isBusy: false, error: null };

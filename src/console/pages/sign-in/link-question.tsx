@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { openSidecar, walletOfLink } from '../../api/sidecar.ts';
 import type { LinkedWallet } from '../../api/types.ts';
-import { Notice } from '../../parts/notice.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Problem } from '../../parts/notice.tsx';
 import { text } from '../../texts/index.ts';
 
 interface LinkQuestionProps {
@@ -31,12 +32,8 @@ export function LinkQuestion({ link, sessionKey, onUse, onStay }: LinkQuestionPr
     return (
       <main class="alone">
         <h1>{text.signIn.title}</h1>
-        <Notice kind="bad" title={text.signIn.failed}>
-          {error.message}
-        </Notice>
-        <button type="button" class="main" onClick={onStay}>
-          {text.signIn.goOn}
-        </button>
+        <Problem error={error} title={text.signIn.failed} />
+        <Button class="main" words={text.signIn.goOn} onPress={onStay} />
       </main>
     );
   }
@@ -58,12 +55,12 @@ export function LinkQuestion({ link, sessionKey, onUse, onStay }: LinkQuestionPr
       </p>
       <p>{isIn ? text.signIn.replaceWords : text.signIn.askWords}</p>
       <div class="buttons">
-        <button type="button" class="main" onClick={onStay}>
-          {isIn ? text.signIn.stay : text.signIn.stayOut}
-        </button>
-        <button type="button" onClick={onUse}>
-          {text.signIn.replace}
-        </button>
+        <Button
+          class="main"
+          words={isIn ? text.signIn.stay : text.signIn.stayOut}
+          onPress={onStay}
+        />
+        <Button words={text.signIn.replace} onPress={onUse} />
       </div>
     </main>
   );

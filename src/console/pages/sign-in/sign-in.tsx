@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { signIn } from '../../api/sidecar.ts';
-import { Notice } from '../../parts/notice.tsx';
+import { inPlace } from '../../parts/form.tsx';
+import { Notice, Problem } from '../../parts/notice.tsx';
 import { text } from '../../texts/index.ts';
 
 interface SignInProps {
@@ -35,21 +36,12 @@ export function SignIn({ link, hasEnded, onSignedIn }: SignInProps) {
     <main class="alone">
       <h1>{text.signIn.title}</h1>
       {hasEnded && error === null && <Notice kind="warn" title={text.signIn.ended} />}
-      {error !== null && (
-        <Notice kind="bad" title={text.signIn.failed}>
-          {error.message}
-        </Notice>
-      )}
+      <Problem error={error} title={text.signIn.failed} />
       <p>{text.signIn.byLink}</p>
       <pre>
         <code>{text.signIn.command}</code>
       </pre>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          enter({ credentials });
-        }}
-      >
+      <form onSubmit={inPlace(() => enter({ credentials }))}>
         <h2>{text.signIn.or}</h2>
         <label>
           <span>{text.signIn.credentials}</span>

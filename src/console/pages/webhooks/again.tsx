@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
-import { useAct } from '../../api/use-act.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { PressTwice } from '../../parts/press-twice.tsx';
-import { Problem } from '../../parts/problem.tsx';
-import { TimeField } from '../../parts/time-field.tsx';
+import type { RedeliverWebhooksResponse } from '../../../client/index.ts';
+import { type Act, useAct } from '../../api/use-act.ts';
+import { TimeField } from '../../parts/fields.tsx';
+import { Notice, Problem } from '../../parts/notice.tsx';
+import { PressTwice } from '../../parts/question.tsx';
+import { useTyped } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import { momentText, typedMoment } from '../../values/moment.ts';
 
@@ -15,35 +15,45 @@ interface AgainSinceProps {
 
 /** Sends every delivery since a time again, for a receiver that was away for longer. */
 export function AgainSince({ endpoint, onAgain }: AgainSinceProps) {
-  const [since, setSince] = useState('');
-  const sinceMs = typedMoment(since);
+  const typed = useTyped();
+  const sinceMs = typedMoment(typed.value);
   const again = useAct(
-    ({ api }, fromMs: number) => api.redeliverWebhooks({ since: fromMs, endpoint }),
+    ({ api }, since: number) => api.redeliverWebhooks({ since, endpoint }),
     onAgain,
   );
   return (
     <details class="card">
       <summary>{text.webhooks.againSince}</summary>
-      <TimeField
-        type="datetime-local"
-        label={text.webhooks.since}
-        help={text.webhooks.againSinceHelp}
-        value={since}
-        onChange={setSince}
-      />
+      <TimeField type="datetime-local" {...text.webhooks.since} of={typed} />
       <PressTwice
         words={text.webhooks.again}
         question={text.webhooks.againQuestion(sinceMs === null ? '' : momentText(sinceMs))}
-        confirm={text.webhooks.again}
-        isBusy={again.isBusy || sinceMs === null}
-        onConfirmed={() => sinceMs !== null && again.run(sinceMs)}
+        act={{
+          isBusy: again.isBusy || sinceMs === null,
+          run: () => sinceMs !== null && again.run(sinceMs),
+        }}
       />
-      <Problem error={again.error} />
+      <SentAgain act={again} />
+    </details>
+  );
+}
+
+interface SentAgainProps {
+  readonly act: Pick<Act<never, RedeliverWebhooksResponse>, 'value' | 'error'>;
+  /** Whether it is still worth saying. */
+  readonly isShown?: boolean;
+}
+
+/** What became of sending again. */
+export function SentAgain({ act: { value, error }, isShown = true }: SentAgainProps) {
+  return (
+    <>
+      <Problem error={error} />
       <div role="status">
-        {again.value !== null && (
-          <Notice kind="good" title={text.webhooks.sentAgain(again.value.redelivered)} />
+        {value !== null && isShown && (
+          <Notice kind="good" title={text.webhooks.sentAgain(value.redelivered)} />
         )}
       </div>
-    </details>
+    </>
   );
 }

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Delivery, WebhookEndpoint } from '../../../client/index.ts';
 import { useMay } from '../../api/signed-in.tsx';
-import { useAsked } from '../../api/use-asked.ts';
+import { useLive } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
 import { usePaymentsOf } from '../../api/use-payments-of.ts';
 import { AskedPart } from '../../parts/asked-part.tsx';
-import { Select } from '../../parts/select.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Select } from '../../parts/fields.tsx';
 import { text } from '../../texts/index.ts';
 import { AgainSince } from './again.tsx';
 import { DeliveryRow } from './delivery-row.tsx';
@@ -20,23 +21,18 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
   const [state, setState] = useState<Delivery['state'] | ''>('');
   const [endpoint, setEndpoint] = useState('');
   const [before, setBefore] = useState<string | undefined>(undefined);
-  const asked = useAsked(
-    ({ api }, signal) =>
-      api.webhookDeliveries(
-        {
-          limit: PAGE,
-          before,
-          state: state === '' ? undefined : state,
-          endpoint: endpoint === '' ? undefined : endpoint,
-        },
-        { signal },
-      ),
+  const filter = { state: state || undefined, endpoint: endpoint || undefined };
+  const asked = useLive(
+    ({ api }, signal) => api.webhookDeliveries({ limit: PAGE, before, ...filter }, { signal }),
     [state, endpoint, before],
-    { live: true },
   );
   const [looked, setLooked] = useState(0);
   const isMoving = asked.value?.deliveries.some((one) => one.state === 'pending') ?? false;
   const hasGivenUp = useEvery(LOOK_MS, isMoving, asked.again, looked);
+  const refresh = () => {
+    setLooked(looked + 1);
+    asked.again();
+  };
   const payments = usePaymentsOf(asked.value?.deliveries.map(({ index }) => index) ?? []);
   return (
     <>
@@ -81,35 +77,19 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
                 ))}
               </ul>
               <div class="actions">
-                {hasGivenUp && (
-                  <button
-                    type="button"
-                    onClick={() => {
-                      setLooked(looked + 1);
-                      asked.again();
-                    }}
-                  >
-                    {text.webhooks.refresh}
-                  </button>
-                )}
+                {hasGivenUp && <Button words={text.webhooks.refresh} onPress={refresh} />}
                 {before !== undefined && (
-                  <button type="button" onClick={() => setBefore(undefined)}>
-                    {text.webhooks.newest}
-                  </button>
+                  <Button words={text.webhooks.newest} onPress={() => setBefore(undefined)} />
                 )}
                 {next !== null && (
-                  <button type="button" onClick={() => setBefore(next)}>
-                    {text.webhooks.older}
-                  </button>
+                  <Button words={text.webhooks.older} onPress={() => setBefore(next)} />
                 )}
               </div>
             </>
           )}
         </AskedPart>
       </section>
-      {may('manage_webhooks') && (
-        <AgainSince endpoint={endpoint === '' ? undefined : endpoint} onAgain={asked.again} />
-      )}
+      {may('manage_webhooks') && <AgainSince endpoint={filter.endpoint} onAgain={asked.again} />}
     </>
   );
 }

@@ -1,14 +1,14 @@
 import type { Delivery, Payment } from '../../../client/index.ts';
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
+import { Button } from '../../parts/button.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { Problem } from '../../parts/problem.tsx';
 import { text } from '../../texts/index.ts';
 import { nowMs } from '../../values/clock.ts';
 import { givenName } from '../../values/described.ts';
 import { exactMoment, secondsUntil } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
+import { SentAgain } from './again.tsx';
 
 interface DeliveryRowProps {
   readonly delivery: Delivery;
@@ -25,9 +25,10 @@ export function DeliveryRow({ delivery, payment, endpoint, onAgain }: DeliveryRo
   const may = useMay();
   const { id, type, state, last_error, index } = delivery;
   const again = useAct(
-    ({ api }, _: null) => api.redeliverWebhooks({ id, endpoint: delivery.endpoint }),
+    ({ api }) => api.redeliverWebhooks({ id, endpoint: delivery.endpoint }),
     onAgain,
   );
+  const isOver = state === 'failed' || state === 'delivered';
   return (
     <>
       <p class="head">
@@ -46,18 +47,11 @@ export function DeliveryRow({ delivery, payment, endpoint, onAgain }: DeliveryRo
         {may('get_payment_by_id') && (
           <a href={linkTo('payments', index)}>{text.webhooks.payment}</a>
         )}
-        {may('manage_webhooks') && (state === 'failed' || state === 'delivered') && (
-          <button type="button" disabled={again.isBusy} onClick={() => again.run(null)}>
-            {text.webhooks.again}
-          </button>
+        {may('manage_webhooks') && isOver && (
+          <Button words={text.webhooks.again} isBusy={again.isBusy} onPress={again.run} />
         )}
       </div>
-      <Problem error={again.error} />
-      <div role="status">
-        {again.value !== null && state !== 'delivered' && (
-          <Notice kind="good" title={text.webhooks.sentAgain(again.value.redelivered)} />
-        )}
-      </div>
+      <SentAgain act={again} isShown={state !== 'delivered'} />
     </>
   );
 }

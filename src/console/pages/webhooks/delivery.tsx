@@ -5,7 +5,8 @@ import { useAct } from '../../api/use-act.ts';
 import { useAsked } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
 import { AskedPart } from '../../parts/asked-part.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Problem } from '../../parts/notice.tsx';
 import { text } from '../../texts/index.ts';
 import { exactMoment } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
@@ -25,7 +26,7 @@ interface DeliveryProps {
 export function Delivery({ id, endpoints }: DeliveryProps) {
   const may = useMay();
   const asked = useAsked(({ api }, signal) => allAttempts(api, id, signal), [id]);
-  const again = useAct(({ api }, _: null) => api.redeliverWebhooks({ id }), asked.again);
+  const again = useAct(({ api }) => api.redeliverWebhooks({ id }), asked.again);
   useEvery(LOOK_MS, true, asked.again, again.value);
   return (
     <>
@@ -37,9 +38,7 @@ export function Delivery({ id, endpoints }: DeliveryProps) {
         <p class="mono dim">{id}</p>
         {may('manage_webhooks') && (
           <p>
-            <button type="button" disabled={again.isBusy} onClick={() => again.run(null)}>
-              {text.webhooks.again}
-            </button>
+            <Button words={text.webhooks.again} isBusy={again.isBusy} onPress={again.run} />
           </p>
         )}
         <Problem error={again.error} />

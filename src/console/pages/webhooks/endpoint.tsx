@@ -1,8 +1,8 @@
 import type { TestWebhookEndpointResponse, WebhookEndpoint } from '../../../client/index.ts';
-import { useAct } from '../../api/use-act.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { PressTwice } from '../../parts/press-twice.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { type Act, useAct } from '../../api/use-act.ts';
+import { Button } from '../../parts/button.tsx';
+import { Notice, Problem } from '../../parts/notice.tsx';
+import { PressTwice } from '../../parts/question.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
 import { Exchange } from './exchange.tsx';
@@ -14,21 +14,21 @@ const DAY_SECS = 86_400;
 
 interface EndpointCardProps {
   readonly endpoint: WebhookEndpoint;
-  readonly isBusy: boolean;
-  readonly onNewSecret: () => void;
+  /** Adds another one with the same URL and a new secret. */
+  readonly another: Pick<Act<void, unknown>, 'isBusy' | 'run'>;
   /** Called when it was removed, or its lease was renewed. */
   readonly onChanged: () => void;
 }
 
 /** One endpoint, with what can be done with it. */
-export function EndpointCard({ endpoint, isBusy, onNewSecret, onChanged }: EndpointCardProps) {
-  const { id, url, description, events, signed } = endpoint;
-  const remove = useAct(({ api }, _: null) => api.deleteWebhookEndpoint({ id }), onChanged);
+export function EndpointCard({ endpoint, another, onChanged }: EndpointCardProps) {
+  const { id, url, description, events, signed, expires_at } = endpoint;
+  const remove = useAct(({ api }) => api.deleteWebhookEndpoint({ id }), onChanged);
   const renew = useAct(
-    ({ api }, _: null) => api.renewWebhookEndpoint({ id, lease_secs: DAY_SECS }),
+    ({ api }) => api.renewWebhookEndpoint({ id, lease_secs: DAY_SECS }),
     onChanged,
   );
-  const test = useAct(({ api }, _: null) => api.testWebhookEndpoint({ id }));
+  const test = useAct(({ api }) => api.testWebhookEndpoint({ id }));
   const isConfigured = id === CONFIGURED;
   return (
     <>
@@ -42,30 +42,14 @@ export function EndpointCard({ endpoint, isBusy, onNewSecret, onChanged }: Endpo
       </ul>
       <p class="dim">{isConfigured ? text.webhooks.configured : datesOf(endpoint)}</p>
       <div class="actions">
-        <button type="button" disabled={test.isBusy} onClick={() => test.run(null)}>
-          {text.webhooks.test}
-        </button>
-        {endpoint.expires_at !== null && (
-          <button type="button" disabled={renew.isBusy} onClick={() => renew.run(null)}>
-            {text.webhooks.keep}
-          </button>
+        <Button words={text.webhooks.test} isBusy={test.isBusy} onPress={test.run} />
+        {expires_at !== null && (
+          <Button words={text.webhooks.keep} isBusy={renew.isBusy} onPress={renew.run} />
         )}
         {!isConfigured && (
           <>
-            <PressTwice
-              words={text.webhooks.newSecret}
-              question={text.webhooks.newSecretQuestion}
-              confirm={text.webhooks.newSecretConfirm}
-              isBusy={isBusy}
-              onConfirmed={onNewSecret}
-            />
-            <PressTwice
-              words={text.webhooks.remove}
-              question={text.webhooks.removeQuestion(url)}
-              confirm={text.webhooks.removeConfirm}
-              isBusy={remove.isBusy}
-              onConfirmed={() => remove.run(null)}
-            />
+            <PressTwice {...text.webhooks.newSecret} act={another} />
+            <PressTwice {...text.webhooks.remove(url)} act={remove} />
           </>
         )}
       </div>
@@ -78,14 +62,14 @@ export function EndpointCard({ endpoint, isBusy, onNewSecret, onChanged }: Endpo
 }
 
 function Tested({ tested }: { readonly tested: TestWebhookEndpointResponse }) {
+  const { delivered, duration_ms, error } = tested;
+  const words = error === null ? null : text.webhooks.problem(error);
   return (
     <>
-      {tested.delivered ? (
-        <Notice kind="good" title={text.webhooks.taken(tested.duration_ms)} />
+      {delivered ? (
+        <Notice kind="good" title={text.webhooks.taken(duration_ms)} />
       ) : (
-        <Notice kind="warn" title={text.webhooks.notTaken}>
-          {tested.error !== null && text.webhooks.problem(tested.error)}
-        </Notice>
+        <Notice kind="warn" title={text.webhooks.notTaken} words={words} />
       )}
       <Exchange of={tested} />
     </>

@@ -5,8 +5,9 @@ import {
   type WebhookEndpoint,
 } from '../../../client/index.ts';
 import { useAct } from '../../api/use-act.ts';
-import { Notice } from '../../parts/notice.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Cards } from '../../parts/items.tsx';
+import { Notice, Problem } from '../../parts/notice.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { text } from '../../texts/index.ts';
@@ -28,51 +29,40 @@ export function Endpoints({ endpoints, onChanged }: EndpointsProps) {
       onChanged();
     },
   );
+  const { isBusy, run, forget, value } = add;
   return (
-    <Replaced shown={add.value === null ? 'list' : 'secret'}>
-      {add.value === null ? (
+    <Replaced shown={value === null ? 'list' : 'secret'}>
+      {value === null ? (
         <section aria-labelledby="endpoints">
           <h2 id="endpoints">{text.webhooks.endpoints}</h2>
           <p class="dim">{text.webhooks.intro}</p>
           <AddProblem error={add.error} />
           <Replaced shown={isAdding ? 'form' : 'button'}>
             {isAdding ? (
-              <NewEndpoint
-                isBusy={add.isBusy}
-                onSubmit={add.run}
-                onCancel={() => setAdding(false)}
-              />
+              <NewEndpoint isBusy={isBusy} onSubmit={run} onCancel={() => setAdding(false)} />
             ) : (
               <p>
-                <button type="button" class="main" onClick={() => setAdding(true)}>
-                  {text.webhooks.add}
-                </button>
+                <Button class="main" words={text.webhooks.add} onPress={() => setAdding(true)} />
               </p>
             )}
           </Replaced>
           {endpoints.length === 0 && <p class="dim">{text.webhooks.none}</p>}
-          <ul class="cards">
-            {endpoints.map((endpoint) => (
-              <li key={endpoint.id} class="card">
-                <EndpointCard
-                  endpoint={endpoint}
-                  isBusy={add.isBusy}
-                  onNewSecret={() => add.run(likeEndpoint(endpoint))}
-                  onChanged={onChanged}
-                />
-              </li>
-            ))}
-          </ul>
+          <Cards of={endpoints} keyOf={({ id }) => id}>
+            {(endpoint) => (
+              <EndpointCard
+                endpoint={endpoint}
+                another={{ isBusy, run: () => run(likeEndpoint(endpoint)) }}
+                onChanged={onChanged}
+              />
+            )}
+          </Cards>
         </section>
       ) : (
         <SecretOnce
-          title={text.webhooks.secretTitle}
-          label={text.webhooks.secret}
-          secret={add.value.secret}
-          words={text.webhooks.secretWords}
-          done={text.webhooks.stored}
-          onGone={add.forget}
-          onDone={add.forget}
+          {...text.webhooks.added}
+          secret={value.secret}
+          onGone={forget}
+          onDone={forget}
         />
       )}
     </Replaced>
@@ -81,14 +71,8 @@ export function Endpoints({ endpoints, onChanged }: EndpointsProps) {
 
 /** The sidecar takes no Idempotency-Key here, so a request without an answer must not be sent again unseen. */
 function AddProblem({ error }: { readonly error: Error | null }) {
-  if (!(error instanceof WalletSidecarError && error.mayHaveTakenEffect)) {
-    return <Problem error={error} />;
-  }
-  return (
-    <Notice kind="warn" title={text.webhooks.openTitle}>
-      {text.webhooks.openWords}
-    </Notice>
-  );
+  const isOpen = error instanceof WalletSidecarError && error.mayHaveTakenEffect;
+  return isOpen ? <Notice kind="warn" {...text.webhooks.open} /> : <Problem error={error} />;
 }
 
 function likeEndpoint({ url, events, description }: WebhookEndpoint): AddWebhookEndpointRequest {

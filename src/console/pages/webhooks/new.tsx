@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { AddWebhookEndpointRequest, WebhookEndpoint } from '../../../client/index.ts';
-import { Field } from '../../parts/field.tsx';
-import { Option } from '../../parts/option.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Field, Options } from '../../parts/fields.tsx';
+import { inPlace } from '../../parts/form.tsx';
+import { useTyped } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 
 type Event = WebhookEndpoint['events'][number];
@@ -18,47 +20,28 @@ interface NewEndpointProps {
 
 /** The form of a new endpoint. Its secret is drawn by the sidecar. */
 export function NewEndpoint({ isBusy, onSubmit, onCancel }: NewEndpointProps) {
-  const [url, setUrl] = useState('');
-  const [description, setDescription] = useState('');
+  const url = useTyped();
+  const description = useTyped();
   const [events, setEvents] = useState<readonly Event[]>(['payment.finalized']);
+  const submit = () => {
+    if (events.length === 0) return;
+    const request = { url: url.value.trim(), events };
+    const { given } = description;
+    onSubmit(given === undefined ? request : { ...request, description: given });
+  };
   return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const words = description.trim();
-        if (events.length === 0) return;
-        onSubmit({ url: url.trim(), events, ...(words === '' ? {} : { description: words }) });
-      }}
-    >
-      <Field
-        label={text.webhooks.url}
-        help={text.webhooks.urlHelp}
-        value={url}
-        onChange={setUrl}
-        isRequired
+    <form class="card" onSubmit={inPlace(submit)}>
+      <Field {...text.webhooks.url} of={url} isRequired />
+      <Field {...text.webhooks.description} of={description} most={MOST_DESCRIPTION} />
+      <Options
+        legend={text.webhooks.eventsLegend}
+        offered={EVENTS}
+        wordsOf={(event) => [text.webhooks.events[event], text.webhooks.eventsHelp[event]]}
+        chosen={events}
+        onChange={(event, isChosen) =>
+          setEvents(EVENTS.filter((one) => (one === event ? isChosen : events.includes(one))))
+        }
       />
-      <Field
-        label={text.webhooks.description}
-        help={text.webhooks.descriptionHelp}
-        value={description}
-        onChange={setDescription}
-        most={MOST_DESCRIPTION}
-      />
-      <fieldset class="options">
-        <legend>{text.webhooks.eventsLegend}</legend>
-        {EVENTS.map((event) => (
-          <Option
-            key={event}
-            title={text.webhooks.events[event]}
-            help={text.webhooks.eventsHelp[event]}
-            isChosen={events.includes(event)}
-            onChange={(isChosen) =>
-              setEvents(EVENTS.filter((one) => (one === event ? isChosen : events.includes(one))))
-            }
-          />
-        ))}
-      </fieldset>
       {events.length === 0 && (
         <p role="alert" class="help wrong">
           {text.webhooks.eventsWrong}
@@ -68,9 +51,7 @@ export function NewEndpoint({ isBusy, onSubmit, onCancel }: NewEndpointProps) {
         <button type="submit" class="main" disabled={isBusy}>
           {text.webhooks.submit}
         </button>
-        <button type="button" onClick={onCancel}>
-          {text.cancel}
-        </button>
+        <Button words={text.cancel} onPress={onCancel} />
       </div>
     </form>
   );

@@ -1,6 +1,5 @@
-import type { WebhookEndpoint } from '../../../client/index.ts';
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
-import { type Asked, useAsked } from '../../api/use-asked.ts';
+import { useAsked } from '../../api/use-asked.ts';
 import { AskedPart } from '../../parts/asked-part.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Delivery } from './delivery.tsx';
@@ -14,13 +13,10 @@ export function Webhooks({ rest }: { readonly rest: string }) {
 
 function OwnersWebhooks({ rest }: { readonly rest: string }) {
   const may = useMay();
-  const asked: Asked<readonly WebhookEndpoint[]> = useAsked(
-    async ({ api }, signal) => (await api.webhookEndpoints({ signal })).endpoints,
-    [],
-  );
+  const asked = useAsked(({ api }, signal) => api.webhookEndpoints({ signal }));
   return (
     <AskedPart asked={asked}>
-      {(endpoints) =>
+      {({ endpoints }) =>
         rest === '' ? (
           <>
             <Endpoints endpoints={endpoints} onChanged={asked.again} />

@@ -1,0 +1,117 @@
+import type { ClientInfo } from '../../../client/index.ts';
+import { useMay, useSignedIn } from '../../api/signed-in.tsx';
+import { useAct } from '../../api/use-act.ts';
+import { BudgetBar } from '../../parts/bars.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Problem } from '../../parts/notice.tsx';
+import { PressTwice } from '../../parts/question.tsx';
+import { text } from '../../texts/index.ts';
+import { renewedMs } from '../../values/expiry.ts';
+import { canSpend, reaches } from '../../values/grant.ts';
+import { momentText } from '../../values/moment.ts';
+import { linkTo } from '../../values/place.ts';
+
+interface ClientCardProps {
+  readonly client: ClientInfo;
+  readonly onChanged: () => void;
+}
+
+/** One client, with what can be done with it. */
+export function ClientCard(props: ClientCardProps) {
+  const { client } = props;
+  const { client: own } = useSignedIn();
+  const may = useMay();
+  const name = clientName(client);
+  return (
+    <>
+      <h2 class="head">
+        {name}
+        {isOwn(client, own) && <span class="badge">{text.clients.own}</span>}
+      </h2>
+      <ul class="chips">
+        {client.scopes.map((scope) => (
+          <li key={scope}>{text.clients.scopes[scope][0]}</li>
+        ))}
+        {client.permissions.map((permission) => (
+          <li key={permission} class="mono">
+            {permission}
+          </li>
+        ))}
+      </ul>
+      {client.budget !== null && <BudgetBar budget={client.budget} />}
+      {client.budget === null && canSpend([], client.effective_permissions) && (
+        <p class="warn-text">{text.clients.noBudget}</p>
+      )}
+      <p class="dim">{datesOf(client)}</p>
+      {reaches(own, client) && (
+        <div class="actions">
+          {may('update_client') && (
+            <a
+              class="button"
+              href={linkTo('clients', client.client_pk ?? '')}
+              aria-label={text.clients.changeOf(name)}
+            >
+              {text.clients.change}
+            </a>
+          )}
+          {may('update_client') && <Renew {...props} />}
+          {may('revoke_client') && <Revoke {...props} />}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Returns what people call a client: its label, or the beginning of its public key. */
+export function clientName({ label, client_pk }: ClientInfo): string {
+  return label ?? text.clients.unnamed(client_pk ?? '');
+}
+
+type Named = Pick<ClientInfo, 'client_pk'>;
+
+function isOwn({ client_pk }: Named, own: Named): boolean {
+  return client_pk !== null && client_pk === own.client_pk;
+}
+
+function Renew({ client, onChanged }: ClientCardProps) {
+  const { client: own } = useSignedIn();
+  const renew = useAct(
+    ({ api }, expires_at: number) =>
+      api.updateClient({ client_pk: client.client_pk ?? '', expires_at }),
+    onChanged,
+  );
+  const laterMs = renewedMs(client.expires_at, own.expires_at);
+  if (laterMs === null) return null;
+  const moment = momentText(laterMs);
+  return (
+    <>
+      <Button
+        words={text.clients.renew(moment)}
+        label={text.clients.renewOf(clientName(client), moment)}
+        isBusy={renew.isBusy}
+        onPress={() => renew.run(laterMs)}
+      />
+      <Problem error={renew.error} />
+    </>
+  );
+}
+
+function Revoke({ client, onChanged }: ClientCardProps) {
+  const { client: own } = useSignedIn();
+  const { client_pk } = client;
+  // Revoking twice does nothing more, so the key need not outlive the page.
+  const revoke = useAct(({ api }) => api.revokeClient({ client_pk: client_pk ?? '' }), onChanged);
+  return (
+    <>
+      <PressTwice {...text.clients.revoke(clientName(client), isOwn(client, own))} act={revoke} />
+      <Problem error={revoke.error} />
+    </>
+  );
+}
+
+function datesOf({ created_at, expires_at }: ClientInfo): string {
+  const created = created_at === null ? [] : [text.clients.created(momentText(created_at))];
+  const expires =
+    expires_at === null ? text.clients.never : text.clients.expires(momentText(expires_at));
+  return [...created, expires].join(' · ');
+}

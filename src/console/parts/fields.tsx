@@ -1,0 +1,185 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import type { Typed } from './use-typed.ts';
+
+interface LabeledProps {
+  readonly label: string;
+  readonly help?: string | undefined;
+  /** What is wrong with the value; null for nothing. */
+  readonly wrong?: string | null;
+}
+
+type Described = { readonly id: string; readonly 'aria-describedby': string | undefined };
+
+/** Something that a person fills in, with its label, its help and what is wrong with it. */
+function Labeled({
+  label,
+  help,
+  wrong = null,
+  children,
+}: LabeledProps & { readonly children: (described: Described) => ComponentChildren }) {
+  const id = useId();
+  const words = wrong ?? help;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, 'aria-describedby': words === undefined ? undefined : `${id}-help` })}
+      {words !== undefined && (
+        <p id={`${id}-help`} class={wrong === null ? 'help' : 'help wrong'}>
+          {words}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface FieldProps extends LabeledProps {
+  readonly of: Typed;
+  readonly isRequired?: boolean;
+  readonly isNumber?: boolean;
+  /** The most characters. */
+  readonly most?: number;
+}
+
+/** A line of text that a person types. */
+export function Field({ of, isRequired, isNumber, most, ...labeled }: FieldProps) {
+  return (
+    <Labeled {...labeled}>
+      {(described) => (
+        <input
+          {...described}
+          type="text"
+          inputMode={isNumber ? 'decimal' : 'text'}
+          autocomplete="off"
+          value={of.value}
+          required={isRequired}
+          maxLength={most}
+          aria-invalid={(labeled.wrong ?? null) !== null}
+          onInput={({ currentTarget }) => of.onChange(currentTarget.value)}
+        />
+      )}
+    </Labeled>
+  );
+}
+
+interface TimeFieldProps extends LabeledProps {
+  readonly type: 'date' | 'datetime-local';
+  /** As the browser writes it, such as `2027-01-31`; empty for none. */
+  readonly of: Typed;
+}
+
+/** A day or a time that a person picks or types. */
+export function TimeField({ type, of, ...labeled }: TimeFieldProps) {
+  return (
+    <Labeled {...labeled}>
+      {(described) => (
+        <input
+          {...described}
+          type={type}
+          value={of.value}
+          onInput={({ currentTarget }) => of.onChange(currentTarget.value)}
+        />
+      )}
+    </Labeled>
+  );
+}
+
+interface OneOfProps<Value extends string> {
+  /** The words of each value, in order. */
+  readonly options: Readonly<Partial<Record<Value, string>>>;
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+}
+
+/** One of several things, chosen from a list. */
+export function Select<Value extends string>(
+  props: OneOfProps<Value> & { readonly label: string },
+) {
+  const { label, options, value, onChange } = props;
+  return (
+    <Labeled label={label}>
+      {(described) => (
+        <select
+          {...described}
+          value={value}
+          onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}
+        >
+          {(Object.keys(options) as Value[]).map((one) => (
+            <option key={one} value={one}>
+              {options[one]}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labeled>
+  );
+}
+
+/** One of a few things, chosen by arrow keys or a press. */
+export function Choice<Value extends string>(
+  props: OneOfProps<Value> & { readonly legend: string },
+) {
+  const { legend, options, value, onChange } = props;
+  const name = useId();
+  return (
+    <fieldset class="choice">
+      <legend>{legend}</legend>
+      {(Object.keys(options) as Value[]).map((one) => (
+        <label key={one}>
+          <input type="radio" name={name} checked={one === value} onChange={() => onChange(one)} />
+          <span>{options[one]}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface OptionProps {
+  /** What it is, and what that means. */
+  readonly words: readonly [title: string, help?: string];
+  readonly isChosen: boolean;
+  readonly onChange: (isChosen: boolean) => void;
+}
+
+/** Something that a person may choose besides others. */
+export function Option({ words: [title, help], isChosen, onChange }: OptionProps) {
+  return (
+    <label class="option">
+      <input
+        type="checkbox"
+        checked={isChosen}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+      <span>
+        {title}
+        {help !== undefined && <span class="help">{help}</span>}
+      </span>
+    </label>
+  );
+}
+
+interface OptionsProps<Value extends string> {
+  readonly legend: string;
+  readonly offered: readonly Value[];
+  readonly wordsOf: (value: Value) => OptionProps['words'];
+  readonly chosen: readonly Value[];
+  readonly onChange: (value: Value, isChosen: boolean) => void;
+}
+
+/** Several things of which any may be chosen. */
+export function Options<Value extends string>(props: OptionsProps<Value>) {
+  const { legend, offered, wordsOf, chosen, onChange } = props;
+  return (
+    <fieldset class="options">
+      <legend>{legend}</legend>
+      {offered.map((one) => (
+        <Option
+          key={one}
+          words={wordsOf(one)}
+          isChosen={chosen.includes(one)}
+          onChange={(isChosen) => onChange(one, isChosen)}
+        />
+      ))}
+    </fieldset>
+  );
+}

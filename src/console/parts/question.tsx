@@ -1,0 +1,79 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Act } from '../api/use-act.ts';
+import { text } from '../texts/index.ts';
+import { Button } from './button.tsx';
+
+interface Asking {
+  readonly isAsked: boolean;
+  /** What asks, with `tabIndex` -1. It takes the focus, and not its buttons, so that a key held down does nothing. */
+  readonly asking: RefObject<HTMLFieldSetElement | null>;
+  /** The button that is there while nothing is asked. */
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly ask: () => void;
+  readonly cancel: () => void;
+  /** Takes the question away because the answer was yes. */
+  readonly agreed: () => void;
+}
+
+/** Returns a question in place of a button, which has the focus while it is asked. After "Cancel" the button has it. */
+export function useQuestion(): Asking {
+  const [state, setState] = useState<'idle' | 'asked' | 'canceled'>('idle');
+  const asking = useRef<HTMLFieldSetElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    if (state === 'asked') asking.current?.focus();
+    if (state === 'canceled') button.current?.focus();
+  }, [state]);
+  return {
+    isAsked: state === 'asked',
+    asking,
+    button,
+    ask: () => setState('asked'),
+    cancel: () => setState('canceled'),
+    agreed: () => setState('idle'),
+  };
+}
+
+interface QuestionProps extends Pick<Asking, 'asking' | 'cancel'> {
+  readonly question: string;
+  readonly confirm: string;
+  /** What the button says by which nothing is done. */
+  readonly stay?: string;
+  readonly isBusy?: boolean;
+  readonly onConfirmed: () => void;
+}
+
+/** What is asked before something that cannot be undone. */
+export function Question(props: QuestionProps) {
+  const { asking, cancel, question, confirm, stay = text.cancel, isBusy = false } = props;
+  return (
+    <fieldset ref={asking} class="ask" tabIndex={-1}>
+      <legend>{question}</legend>
+      <Button class="danger" words={confirm} isBusy={isBusy} onPress={props.onConfirmed} />
+      <Button words={stay} onPress={cancel} />
+    </fieldset>
+  );
+}
+
+interface PressTwiceProps {
+  /** What the first button says. */
+  readonly words: string;
+  /** What is asked then. */
+  readonly question: string;
+  /** What the second button says; the same as the first unless given. */
+  readonly confirm?: string;
+  readonly act: Pick<Act<void, unknown>, 'isBusy' | 'run'>;
+}
+
+/** A button for what cannot be undone: it asks, and a second press does it. */
+export function PressTwice({ words, question, confirm = words, act }: PressTwiceProps) {
+  const { isAsked, asking, button, ask, cancel, agreed } = useQuestion();
+  if (!isAsked) return <Button at={button} words={words} isBusy={act.isBusy} onPress={ask} />;
+  const run = () => {
+    agreed();
+    act.run();
+  };
+  const shown = { asking, cancel, question, confirm, isBusy: act.isBusy };
+  return <Question {...shown} onConfirmed={run} />;
+}

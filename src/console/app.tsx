@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { sessionKey } from './api/session-key.ts';
-import { takenLink } from './api/taken-link.ts';
+import { takenLink } from './api/use-place.ts';
 import { Frame } from './frame.tsx';
 import { LinkQuestion } from './pages/sign-in/link-question.tsx';
 import { SignIn } from './pages/sign-in/sign-in.tsx';

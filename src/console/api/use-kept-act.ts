@@ -4,7 +4,6 @@ import { callersValue } from '../values/kept.ts';
 import { newKey } from '../values/key.ts';
 import type { Sidecar } from './sidecar.ts';
 import { useSignedIn } from './signed-in.tsx';
-import type { About } from './types.ts';
 
 /** A request, and the Idempotency-Key that it is sent with however often. */
 interface Kept<Request> {
@@ -37,7 +36,7 @@ export function useKeptAct<Request, T>(
   act: (sidecar: Sidecar, request: Request, key: string) => Promise<T>,
 ): KeptAct<Request, T> {
   const { sidecar, about } = useSignedIn();
-  const slot = slotOf<Request>(name, about);
+  const slot = callersValue<Kept<Request>>(sessionStorage, name, about);
   const [state, setState] = useState<State<T>>(() => (slot.read() === null ? IDLE : ASKING_AGAIN));
   // What is kept is forgotten when the outcome is on the page, and not before.
   useEffect(() => {
@@ -62,7 +61,11 @@ export function useKeptAct<Request, T>(
   useEffect(again, []);
   return {
     ...state,
-    run: (request) => send(slot.keep(request), false),
+    run(request) {
+      const kept = { key: newKey(), request };
+      slot.keep(kept);
+      send(kept, false);
+    },
     again,
     forget() {
       slot.forget();
@@ -77,16 +80,3 @@ interface State<T> extends Pick<KeptAct<never, T>, 'isBusy' | 'error' | 'isOpen'
 
 const IDLE = { isBusy: false, value: null, error: null, isOpen: false };
 const ASKING_AGAIN = { ...IDLE, isBusy: true, isOpen: true };
-
-/** A place in the storage of this tab. It belongs to one caller, as keys do. */
-function slotOf<Request>(name: string, about: About) {
-  const slot = callersValue<Kept<Request>>(sessionStorage, name, about);
-  return {
-    ...slot,
-    keep(request: Request): Kept<Request> {
-      const kept = { key: newKey(), request };
-      slot.keep(kept);
-      return kept;
-    },
-  };
-}

@@ -1,11 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Payment } from '../../client/index.ts';
-import {
-  type KeptPayment,
-  keptPayments,
-  type MoneyRequest,
-  senderOf,
-} from '../values/kept-payment.ts';
+import { type KeptPayment, keptPayments, type MoneyRequest, senderOf } from '../values/kept.ts';
 import { newKey } from '../values/key.ts';
 import { mayBeSent } from '../values/outcome.ts';
 import type { Sidecar } from './sidecar.ts';

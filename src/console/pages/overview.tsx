@@ -2,12 +2,10 @@ import { type Channel, toMsat } from '../../client/index.ts';
 import { allPayments, newestPayments } from '../api/payments.ts';
 import { useCan, useMay } from '../api/signed-in.tsx';
 import { useLive } from '../api/use-asked.ts';
-import { AskedCard } from '../parts/asked-part.tsx';
 import { ChannelBar } from '../parts/bars.tsx';
-import { Fact } from '../parts/fact.tsx';
+import { Fact, Money } from '../parts/facts.tsx';
 import { FlowPlot } from '../parts/flow-plot.tsx';
-import { HealthNotice } from '../parts/health-notice.tsx';
-import { Money } from '../parts/money.tsx';
+import { AskedCard, HealthNotice } from '../parts/notices.tsx';
 import { PaymentList } from '../parts/payment-list.tsx';
 import { text } from '../texts/index.ts';
 import { nowMs } from '../values/clock.ts';
@@ -107,18 +105,13 @@ function Flow() {
 }
 
 function Latest() {
-  const asked = useLive((sidecar, signal) =>
-    newestPayments(sidecar, { filter: 'all', limit: LATEST }, signal),
-  );
+  const asked = useLive(async (sidecar, signal) => {
+    const page = await newestPayments(sidecar, { filter: 'all', limit: LATEST }, signal);
+    return page.payments;
+  });
   return (
-    <AskedCard title={text.overview.latest} asked={asked}>
-      {({ payments }) =>
-        payments.length === 0 ? (
-          <p class="dim">{text.overview.none}</p>
-        ) : (
-          <PaymentList payments={payments} />
-        )
-      }
+    <AskedCard title={text.overview.latest} asked={asked} none={text.overview.none}>
+      {(payments) => <PaymentList payments={payments} />}
     </AskedCard>
   );
 }

@@ -1,6 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { encode } from 'uqr';
 import { text } from '../texts/index.ts';
-import { Button } from './button.tsx';
+import { qrPath } from '../values/qr-path.ts';
+import { Button } from './buttons.tsx';
 
 /** A long string with a button that copies it. */
 export function Copy({ value, label }: { readonly value: string; readonly label: string }) {
@@ -21,5 +23,48 @@ export function Copy({ value, label }: { readonly value: string; readonly label:
         onPress={copy}
       />
     </div>
+  );
+}
+
+/** The light border in modules, which readers need around the code. */
+const BORDER = 4;
+
+/** A QR code, dark on light in every theme, because readers need it so. */
+function Qr({ content, label }: { readonly content: string; readonly label: string }) {
+  const { size, path } = useMemo(() => {
+    const code = encode(content, { border: BORDER, ecc: 'L' });
+    return { size: code.size, path: qrPath(code.data) };
+  }, [content]);
+  return (
+    <svg
+      class="qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={label}
+      shape-rendering="crispEdges"
+    >
+      <rect width={size} height={size} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  );
+}
+
+interface QrCopyProps {
+  readonly value: string;
+  /** Returns what the QR code says for it. */
+  readonly qr: (value: string) => string;
+  /** What it is. */
+  readonly label: string;
+  /** What it is, for the button that copies it; the same unless given. */
+  readonly copyLabel?: string;
+}
+
+/** What somebody is to pay, as a QR code, and as a string to copy. */
+export function QrCopy({ value, qr, label, copyLabel = label }: QrCopyProps) {
+  return (
+    <>
+      <Qr content={qr(value)} label={text.receive.qr(label)} />
+      <Copy value={value} label={copyLabel} />
+    </>
   );
 }

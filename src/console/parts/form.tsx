@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { Act } from '../api/use-act.ts';
-import { Problem } from './notice.tsx';
+import { Problem } from './notices.tsx';
 
 /** How a form is drawn, and what it does. */
 export interface FormProps {
   readonly class?: string;
-  /** How it stands what the form does. */
-  readonly act: Pick<Act<never, unknown>, 'isBusy' | 'error'>;
+  /** How it stands what the form does; left out where that is shown elsewhere. */
+  readonly act?: Pick<Act<never, unknown>, 'isBusy' | 'error'>;
   /** What the button says that sends it. */
   readonly submit: string;
   /** Whether the button stands back, because other things matter more. */
@@ -24,7 +24,7 @@ export interface FormProps {
 
 /** A form: its fields, why it has not worked, and the button that sends it. */
 export function Form(props: FormProps) {
-  const { act, submit, isQuiet = false, isReady = true, isChecked, onSubmit } = props;
+  const { act = IDLE, submit, isQuiet = false, isReady = true, isChecked, onSubmit } = props;
   const send = inPlace(() => isReady && onSubmit());
   return (
     <form class={props.class} noValidate={isChecked} onSubmit={send}>
@@ -37,6 +37,8 @@ export function Form(props: FormProps) {
     </form>
   );
 }
+
+const IDLE = { isBusy: false, error: null };
 
 /** Returns what a form does when it is sent, in place of the browser, which would load another page. */
 export function inPlace(act: () => unknown): (event: Event) => void {

@@ -5,7 +5,7 @@ import { givenName } from '../values/described.ts';
 import { shortMoment } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
 import { satsOf } from '../values/sats.ts';
-import { Money } from './money.tsx';
+import { Money } from './facts.tsx';
 
 /** Payments as a list of links to their details, in the order given. */
 export function PaymentList({ payments }: { readonly payments: readonly Payment[] }) {

@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { askBeforeLeaving } from '../api/leaving.ts';
 import { text } from '../texts/index.ts';
-import { Button } from './button.tsx';
+import { Button, Question, useQuestion } from './buttons.tsx';
 import { Copy } from './copy.tsx';
-import { Question, useQuestion } from './question.tsx';
 
 interface SecretOnceProps {
   readonly title: string;

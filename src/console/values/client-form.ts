@@ -82,15 +82,12 @@ export function wrongIn(form: ClientForm): Wrong {
  * Returns the request for a new client, which expires at `latestMs` at the latest. The form must have nothing wrong.
  */
 export function createRequest(form: ClientForm, latestMs: number | null): CreateClientRequest {
-  const label = form.label.trim();
-  const expiresAtMs = endOfDayMs(form.lastDay, latestMs);
-  const budget = form.hasBudget && spends(form) ? budgetOf(form) : null;
   return {
     scopes: form.scopes,
-    ...(form.permissions.length === 0 ? {} : { permissions: form.permissions }),
-    ...(label === '' ? {} : { label }),
-    ...(expiresAtMs === null ? {} : { expires_at: expiresAtMs }),
-    ...(budget === null ? {} : { budget }),
+    permissions: form.permissions.length === 0 ? undefined : form.permissions,
+    label: form.label.trim() || undefined,
+    expires_at: endOfDayMs(form.lastDay, latestMs) ?? undefined,
+    budget: form.hasBudget && spends(form) ? budgetOf(form) : undefined,
   };
 }
 
@@ -104,25 +101,21 @@ export function updateRequest(
   latestMs: number | null,
 ): UpdateClientRequest {
   const before = formOf(client);
+  const label = form.label.trim();
+  const expires_at = endOfDayMs(form.lastDay, latestMs);
+  const { scopes, permissions } = form;
+  const isSameGrant = isSame(scopes, before.scopes) && isSame(permissions, before.permissions);
   return {
     client_pk: client.client_pk ?? '',
-    ...(form.label.trim() === before.label ? {} : labelChange(form.label.trim())),
-    ...(form.lastDay === before.lastDay ? {} : expiryChange(endOfDayMs(form.lastDay, latestMs))),
-    ...(isSame(form.scopes, before.scopes) && isSame(form.permissions, before.permissions)
+    ...(label === before.label ? {} : label === '' ? { clear_label: true } : { label }),
+    ...(form.lastDay === before.lastDay
       ? {}
-      : { scopes: form.scopes, permissions: form.permissions }),
+      : expires_at === null
+        ? { clear_expiration: true }
+        : { expires_at }),
+    ...(isSameGrant ? {} : { scopes, permissions }),
     ...budgetChange(before, form),
   };
-}
-
-function labelChange(label: string): Pick<UpdateClientRequest, 'label' | 'clear_label'> {
-  return label === '' ? { clear_label: true } : { label };
-}
-
-function expiryChange(
-  expiresAtMs: number | null,
-): Pick<UpdateClientRequest, 'expires_at' | 'clear_expiration'> {
-  return expiresAtMs === null ? { clear_expiration: true } : { expires_at: expiresAtMs };
 }
 
 function budgetChange(
@@ -136,19 +129,17 @@ function budgetChange(
     form.period === before.period &&
     form.maxPayment === before.maxPayment;
   // A budget that is hidden, because the client spends nothing, stays as it is.
-  if (isUnchanged || !spends(form)) return {};
-  const budget = budgetOf(form);
-  return budget === null ? {} : { budget };
+  return isUnchanged || !spends(form) ? {} : { budget: budgetOf(form) };
 }
 
-function budgetOf({ amount, period, maxPayment }: ClientForm): BudgetInput | null {
+function budgetOf({ amount, period, maxPayment }: ClientForm): BudgetInput | undefined {
   const amountMsat = typedMsat(amount);
   const maxPaymentMsat = typedMsat(maxPayment);
-  if (amountMsat === null) return null;
+  if (amountMsat === null) return undefined;
   return {
     amount: fromMsat(amountMsat),
     period,
-    ...(maxPaymentMsat === null ? {} : { max_payment: fromMsat(maxPaymentMsat) }),
+    max_payment: maxPaymentMsat === null ? undefined : fromMsat(maxPaymentMsat),
   };
 }
 

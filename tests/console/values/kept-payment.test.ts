@@ -5,7 +5,7 @@ import {
   type Payable,
   WalletSidecarError,
 } from '../../../src/client/index.ts';
-import { keptPayments, senderOf } from '../../../src/console/values/kept-payment.ts';
+import { keptPayments, senderOf } from '../../../src/console/values/kept.ts';
 import { newKey } from '../../../src/console/values/key.ts';
 import { mayBeSent } from '../../../src/console/values/outcome.ts';
 import { amountProblem, onchainUri, usualFeeLimitMsat } from '../../../src/console/values/terms.ts';

@@ -1,14 +1,14 @@
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
-import { useLive } from '../../api/use-asked.ts';
-import { AskedPart } from '../../parts/asked-part.tsx';
-import { HealthNotice } from '../../parts/health-notice.tsx';
-import { Cards } from '../../parts/items.tsx';
+import { useAct } from '../../api/use-act.ts';
+import { useAsked, useLive } from '../../api/use-asked.ts';
+import { PressTwice } from '../../parts/buttons.tsx';
+import { Cards } from '../../parts/facts.tsx';
+import { AskedPart, HealthNotice, Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
+import { newKey } from '../../values/key.ts';
 import { linkTo } from '../../values/place.ts';
-import { ConfirmBudgets } from './budgets.tsx';
 import { ClientCard } from './card.tsx';
-import { ChangeClient } from './change.tsx';
-import { NewClient } from './new.tsx';
+import { ChangeClient, NewClient } from './edit.tsx';
 
 /** What follows the page's name for the form of a new client. */
 const NEW = 'new';
@@ -39,17 +39,35 @@ function ClientList() {
           </a>
         </p>
       )}
-      <AskedPart asked={asked}>
-        {(newestFirst) =>
-          newestFirst.length === 0 ? (
-            <p class="dim">{text.clients.none}</p>
-          ) : (
-            <Cards of={newestFirst} keyOf={({ client_pk }) => client_pk}>
-              {(client) => <ClientCard client={client} onChanged={asked.again} />}
-            </Cards>
-          )
-        }
+      <AskedPart asked={asked} none={text.clients.none}>
+        {(newestFirst) => (
+          <Cards of={newestFirst} keyOf={({ client_pk }) => client_pk}>
+            {(client) => <ClientCard client={client} onChanged={asked.again} />}
+          </Cards>
+        )}
       </AskedPart>
     </>
+  );
+}
+
+/** Lets the owner confirm the budgets after the database was restored. Shows nothing while all is well. */
+function ConfirmBudgets() {
+  const asked = useAsked((sidecar) => sidecar.about());
+  const confirm = useAct(
+    ({ api }) => api.confirmBudgets({ idempotencyKey: newKey() }).then(() => true),
+    asked.again,
+  );
+  const isNeeded = asked.value?.budgets_confirmed === false;
+  return (
+    <div role="status">
+      {isNeeded && confirm.value === null && (
+        <>
+          <Notice kind="warn" {...text.clients.budgets} />
+          <PressTwice {...text.clients.confirmBudgets} act={confirm} />
+        </>
+      )}
+      {confirm.value !== null && <Notice kind="good" title={text.clients.budgetsConfirmed} />}
+      <Problem error={confirm.error} />
+    </div>
   );
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Scope } from '../../../client/index.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
+import type { Typed } from '../../parts/fields.tsx';
 import { Field, Option, Options, Select, TimeField } from '../../parts/fields.tsx';
 import { Form, type FormProps } from '../../parts/form.tsx';
-import type { Typed } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
 import { type ClientForm, spends, type Wrong, wrongIn } from '../../values/client-form.ts';
 import { momentText } from '../../values/moment.ts';
@@ -11,7 +11,7 @@ import { momentText } from '../../values/moment.ts';
 /** The most characters of a label. The sidecar counts bytes, and says so. */
 const MOST_LABEL = 64;
 
-interface ClientFieldsProps extends Pick<FormProps, 'act' | 'submit'> {
+interface ClientFieldsProps extends Required<Pick<FormProps, 'act' | 'submit'>> {
   readonly title: string;
   readonly start: ClientForm;
   /** The scopes that are offered. */

@@ -3,13 +3,10 @@ import { useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
 import { useLive } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
-import { AskedPart } from '../../parts/asked-part.tsx';
 import { ChannelBar } from '../../parts/bars.tsx';
-import { Fact } from '../../parts/fact.tsx';
-import { Cards } from '../../parts/items.tsx';
-import { Money } from '../../parts/money.tsx';
-import { Notice, Problem } from '../../parts/notice.tsx';
-import { PressTwice } from '../../parts/question.tsx';
+import { PressTwice } from '../../parts/buttons.tsx';
+import { Cards, Fact, Money } from '../../parts/facts.tsx';
+import { AskedPart, Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { newKey } from '../../values/key.ts';
 import { satsOf } from '../../values/sats.ts';
@@ -32,16 +29,12 @@ function ChannelList() {
     <>
       <section aria-labelledby="channels">
         <h2 id="channels">{text.node.channels}</h2>
-        <AskedPart asked={asked}>
-          {(channels) =>
-            channels.length === 0 ? (
-              <p class="dim">{text.node.none}</p>
-            ) : (
-              <Cards of={channels} keyOf={({ channel_id }) => channel_id}>
-                {(channel) => <ChannelCard channel={channel} onClosed={asked.again} />}
-              </Cards>
-            )
-          }
+        <AskedPart asked={asked} none={text.node.none}>
+          {(channels) => (
+            <Cards of={channels} keyOf={({ channel_id }) => channel_id}>
+              {(channel) => <ChannelCard channel={channel} onClosed={asked.again} />}
+            </Cards>
+          )}
         </AskedPart>
       </section>
       {may('open_channel') && <OpenChannel onOpened={asked.again} />}

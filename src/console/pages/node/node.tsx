@@ -1,10 +1,9 @@
 import { useCan, useMay, useSignedIn } from '../../api/signed-in.tsx';
 import { useAsked, useLive } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
-import { AskedCard, AskedPart } from '../../parts/asked-part.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Fact } from '../../parts/fact.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { Fact } from '../../parts/facts.tsx';
+import { AskedCard, AskedPart, Notice } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
 import { NodeChannels } from './channels.tsx';

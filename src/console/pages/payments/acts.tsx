@@ -2,12 +2,10 @@ import { useState } from 'preact/hooks';
 import type { Amount, Payment } from '../../../client/index.ts';
 import { useCan, useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, PressTwice } from '../../parts/buttons.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Field } from '../../parts/fields.tsx';
-import { Problem } from '../../parts/notice.tsx';
-import { PressTwice } from '../../parts/question.tsx';
-import { useTypedAmount } from '../../parts/use-typed.ts';
+import { Field, useTypedAmount } from '../../parts/fields.tsx';
+import { Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { newKey } from '../../values/key.ts';
 

@@ -6,15 +6,13 @@ import {
 import { useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
 import { type Asked, useAsked } from '../../api/use-asked.ts';
-import { Arrivals } from '../../parts/arrivals.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Field } from '../../parts/fields.tsx';
+import { Copy, QrCopy } from '../../parts/copy.tsx';
+import { Field, useTyped } from '../../parts/fields.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { QrCopy } from '../../parts/qr.tsx';
+import { Notice } from '../../parts/notices.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
-import { useTyped } from '../../parts/use-typed.ts';
 import { text } from '../../texts/index.ts';
+import { Arrivals } from './arrivals.tsx';
 
 /** The wallet's name, by which people pay it as they write a mail; and claiming it. */
 export function ReceiveByName() {

@@ -1,9 +1,8 @@
 import type { Payment } from '../../../client/index.ts';
 import type { MoneyStanding } from '../../api/use-money.ts';
-import { Button } from '../../parts/button.tsx';
-import { Fact } from '../../parts/fact.tsx';
-import { Money } from '../../parts/money.tsx';
-import { Notice, Problem } from '../../parts/notice.tsx';
+import { Button } from '../../parts/buttons.tsx';
+import { Fact, Money } from '../../parts/facts.tsx';
+import { Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { linkTo } from '../../values/place.ts';
 

@@ -3,16 +3,18 @@ import type { AnalyzeResponse, Claimable, Payable } from '../../../client/index.
 import { useMay } from '../../api/signed-in.tsx';
 import { type Act, useAct } from '../../api/use-act.ts';
 import { useMoney } from '../../api/use-money.ts';
-import { Button } from '../../parts/button.tsx';
-import { inPlace } from '../../parts/form.tsx';
-import { Notice, Problem } from '../../parts/notice.tsx';
+import { Button } from '../../parts/buttons.tsx';
+import { Field, useTypedAmount } from '../../parts/fields.tsx';
+import { Form, inPlace } from '../../parts/form.tsx';
+import { Notice, Problem } from '../../parts/notices.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
-import { Scan } from '../../parts/scan.tsx';
 import { text } from '../../texts/index.ts';
-import type { MoneyRequest } from '../../values/kept-payment.ts';
+import type { MoneyRequest } from '../../values/kept.ts';
+import { satsOf } from '../../values/sats.ts';
+import { amountProblem } from '../../values/terms.ts';
 import { SendOutcome } from './outcome.tsx';
-import { SendTerms } from './terms.tsx';
-import { WithdrawTerms } from './withdraw.tsx';
+import { Scan } from './scan.tsx';
+import { boundsText, SendTerms } from './terms.tsx';
 
 /** Pays: first what is to be paid, which `rest` may fill in; then the terms; then what became of it. */
 export function Send({ rest }: { readonly rest: string }) {
@@ -107,3 +109,36 @@ const PERMISSIONS = {
   onchain: 'pay_onchain',
   'lnurl-pay': 'pay_invoice',
 } as const satisfies Record<Payable['kind'], string>;
+
+interface WithdrawTermsProps {
+  readonly claimable: Claimable;
+  readonly onSend: (request: MoneyRequest) => void;
+}
+
+/** Money that a string lets the wallet take. */
+function WithdrawTerms({ claimable, onSend }: WithdrawTermsProps) {
+  const { lnurl, description, max_amount } = claimable;
+  const { msat, amount, ...typed } = useTypedAmount(max_amount === null ? '' : satsOf(max_amount));
+  const problem = amountProblem(claimable, msat);
+  return (
+    <Form
+      class="card narrow"
+      submit={text.send.withdraw}
+      isReady={problem === null}
+      onSubmit={() => {
+        if (amount !== undefined) onSend({ call: 'withdrawLnurl', request: { lnurl, amount } });
+      }}
+    >
+      <h2>{text.send.withdrawTitle}</h2>
+      {description !== null && <p>{description}</p>}
+      <Field
+        label={text.send.withdrawAmount}
+        help={boundsText(claimable)}
+        wrong={problem === null ? null : text.send.problems[problem]}
+        of={typed}
+        isNumber
+        isRequired
+      />
+    </Form>
+  );
+}

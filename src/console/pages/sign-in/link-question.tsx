@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { openSidecar, walletOfLink } from '../../api/sidecar.ts';
 import type { LinkedWallet } from '../../api/types.ts';
-import { Button } from '../../parts/button.tsx';
-import { Problem } from '../../parts/notice.tsx';
+import { Button } from '../../parts/buttons.tsx';
+import { Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 
 interface LinkQuestionProps {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { signIn } from '../../api/sidecar.ts';
 import { inPlace } from '../../parts/form.tsx';
-import { Notice, Problem } from '../../parts/notice.tsx';
+import { Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 
 interface SignInProps {

@@ -1,9 +1,8 @@
 import type { RedeliverWebhooksResponse } from '../../../client/index.ts';
 import { type Act, useAct } from '../../api/use-act.ts';
-import { TimeField } from '../../parts/fields.tsx';
-import { Notice, Problem } from '../../parts/notice.tsx';
-import { PressTwice } from '../../parts/question.tsx';
-import { useTyped } from '../../parts/use-typed.ts';
+import { PressTwice } from '../../parts/buttons.tsx';
+import { TimeField, useTyped } from '../../parts/fields.tsx';
+import { Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText, typedMoment } from '../../values/moment.ts';
 

@@ -4,9 +4,8 @@ import { useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
 import { useAsked } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
-import { AskedPart } from '../../parts/asked-part.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Problem } from '../../parts/notice.tsx';
+import { Button } from '../../parts/buttons.tsx';
+import { AskedPart, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { exactMoment } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
@@ -42,23 +41,16 @@ export function Delivery({ id, endpoints }: DeliveryProps) {
           </p>
         )}
         <Problem error={again.error} />
-        <AskedPart asked={asked}>
-          {(attempts) =>
-            attempts.length === 0 ? (
-              <p class="dim">{text.webhooks.noAttempts}</p>
-            ) : (
-              <ol class="rows">
-                {attempts.toReversed().map((attempt) => (
-                  <li key={attempt.number}>
-                    <Attempt
-                      attempt={attempt}
-                      endpoint={endpointName(attempt.endpoint, endpoints)}
-                    />
-                  </li>
-                ))}
-              </ol>
-            )
-          }
+        <AskedPart asked={asked} none={text.webhooks.noAttempts}>
+          {(attempts) => (
+            <ol class="rows">
+              {attempts.toReversed().map((attempt) => (
+                <li key={attempt.number}>
+                  <Attempt attempt={attempt} endpoint={endpointName(attempt.endpoint, endpoints)} />
+                </li>
+              ))}
+            </ol>
+          )}
         </AskedPart>
       </section>
     </>

@@ -1,8 +1,7 @@
 import type { TestWebhookEndpointResponse, WebhookEndpoint } from '../../../client/index.ts';
 import { type Act, useAct } from '../../api/use-act.ts';
-import { Button } from '../../parts/button.tsx';
-import { Notice, Problem } from '../../parts/notice.tsx';
-import { PressTwice } from '../../parts/question.tsx';
+import { Button, PressTwice } from '../../parts/buttons.tsx';
+import { Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
 import { Exchange } from './exchange.tsx';

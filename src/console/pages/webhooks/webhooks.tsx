@@ -1,6 +1,6 @@
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
 import { useAsked } from '../../api/use-asked.ts';
-import { AskedPart } from '../../parts/asked-part.tsx';
+import { AskedPart } from '../../parts/notices.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Delivery } from './delivery.tsx';
 import { Endpoints } from './endpoints.tsx';

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Payment } from '../../client/index.ts';
-import { useSignedIn } from '../api/signed-in.tsx';
-import { text } from '../texts/index.ts';
-import { PaymentList } from './payment-list.tsx';
+import type { Payment } from '../../../client/index.ts';
+import { useSignedIn } from '../../api/signed-in.tsx';
+import { PaymentList } from '../../parts/payment-list.tsx';
+import { text } from '../../texts/index.ts';
 
 /** The payments that have arrived since this was shown, as they happen. */
 export function Arrivals() {

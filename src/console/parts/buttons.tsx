@@ -1,8 +1,40 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Act } from '../api/use-act.ts';
+import type { KeptAct } from '../api/use-kept-act.ts';
 import { text } from '../texts/index.ts';
-import { Button } from './button.tsx';
+
+interface ButtonProps {
+  readonly words: string;
+  readonly onPress: () => void;
+  readonly class?: 'main' | 'danger' | 'quiet' | 'skip';
+  /** Whether it cannot be pressed now. */
+  readonly isBusy?: boolean;
+  /** Its name, where its words alone say too little. */
+  readonly label?: string;
+  /** Whether it is switched on; undefined for a button that is no switch. */
+  readonly isOn?: boolean;
+  /** Is given the button itself. */
+  readonly at?: RefObject<HTMLButtonElement | null>;
+}
+
+/** A button that does something when it is pressed. Those that send a form are the form's own. */
+export function Button(props: ButtonProps) {
+  const { words, onPress, isBusy, label, isOn, at = null } = props;
+  return (
+    <button
+      ref={at}
+      type="button"
+      class={props.class}
+      disabled={isBusy}
+      aria-label={label}
+      aria-pressed={isOn}
+      onClick={() => onPress()}
+    >
+      {words}
+    </button>
+  );
+}
 
 interface Asking {
   readonly isAsked: boolean;
@@ -76,4 +108,19 @@ export function PressTwice({ words, question, confirm = words, act }: PressTwice
   };
   const shown = { asking, cancel, question, confirm, isBusy: act.isBusy };
   return <Question {...shown} onConfirmed={run} />;
+}
+
+interface AskAgainProps {
+  readonly act: Pick<KeptAct<never, unknown>, 'isBusy' | 'again'>;
+  readonly onGivenUp: () => void;
+}
+
+/** What can be done while nobody knows whether something was done. */
+export function AskAgain({ act: { isBusy, again }, onGivenUp }: AskAgainProps) {
+  return (
+    <div class="actions">
+      <Button class="main" words={text.askAgain} isBusy={isBusy} onPress={again} />
+      <Button words={text.giveUp} isBusy={isBusy} onPress={onGivenUp} />
+    </div>
+  );
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import decodeQR from 'qr/decode.js';
-import { text } from '../texts/index.ts';
-import { Button } from './button.tsx';
-import { Notice } from './notice.tsx';
+import { Button } from '../../parts/buttons.tsx';
+import { Notice } from '../../parts/notices.tsx';
+import { text } from '../../texts/index.ts';
 
 /** How often a picture is looked at, in milliseconds. */
 const LOOK_MS = 200;

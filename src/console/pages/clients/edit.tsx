@@ -1,0 +1,115 @@
+import type {
+  ClientInfo,
+  CreateClientRequest,
+  UpdateClientRequest,
+} from '../../../client/index.ts';
+import { useMay, useSignedIn } from '../../api/signed-in.tsx';
+import { useAct } from '../../api/use-act.ts';
+import { useAsked } from '../../api/use-asked.ts';
+import { useKeptAct } from '../../api/use-kept-act.ts';
+import { AskAgain } from '../../parts/buttons.tsx';
+import { AskedPart, Notice, Problem } from '../../parts/notices.tsx';
+import { Replaced } from '../../parts/replaced.tsx';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { text } from '../../texts/index.ts';
+import { createRequest, EMPTY_FORM, formOf, updateRequest } from '../../values/client-form.ts';
+import { grantableScopes, reaches, SCOPES } from '../../values/grant.ts';
+import { linkTo } from '../../values/place.ts';
+import { clientName } from './card.tsx';
+import { ClientFields } from './form.tsx';
+
+/** Makes a client, and shows its credentials once. */
+export function NewClient() {
+  const may = useMay();
+  const { client: own } = useSignedIn();
+  const make = useKeptAct('create-client', ({ api }, request: CreateClientRequest, key) =>
+    api.createClient(request, { idempotencyKey: key }),
+  );
+  const offered = grantableScopes(own);
+  const done = () => {
+    make.forget();
+    if (may('list_clients')) location.hash = linkTo('clients');
+  };
+  return (
+    <Replaced shown={make.value !== null ? 'secret' : make.isOpen ? 'open' : 'form'}>
+      {make.value !== null ? (
+        <SecretOnce
+          {...text.clients.made}
+          secret={make.value.client_credentials}
+          onGone={make.forget}
+          onDone={done}
+        />
+      ) : make.isOpen ? (
+        <>
+          <Notice kind="warn" {...text.clients.open} />
+          <Problem error={make.error} />
+          <AskAgain act={make} onGivenUp={done} />
+        </>
+      ) : (
+        <>
+          {may('list_clients') && (
+            <p>
+              <a href={linkTo('clients')}>{text.clients.back}</a>
+            </p>
+          )}
+          <ClientFields
+            title={text.clients.add}
+            start={{
+              ...EMPTY_FORM,
+              scopes: EMPTY_FORM.scopes.filter((scope) => offered.includes(scope)),
+            }}
+            scopes={offered}
+            submit={text.clients.make}
+            act={make}
+            onSubmit={(form) => make.run(createRequest(form, own.expires_at))}
+          />
+        </>
+      )}
+    </Replaced>
+  );
+}
+
+/** Changes what a client is called, may do, may spend, and until when. */
+export function ChangeClient({ clientPk }: { readonly clientPk: string }) {
+  const { client: own } = useSignedIn();
+  const may = useMay();
+  const asked = useAsked(({ api }, signal) => api.listClients({ signal }), [clientPk]);
+  return (
+    <>
+      <p>
+        <a href={linkTo('clients')}>{text.clients.back}</a>
+      </p>
+      <AskedPart asked={asked}>
+        {({ clients }) => {
+          const client = clients[clientPk];
+          if (client === undefined || !may('update_client') || !reaches(own, client)) {
+            return <Notice kind="warn" title={text.clients.notFound} />;
+          }
+          return <Change key={clientPk} client={client} />;
+        }}
+      </AskedPart>
+    </>
+  );
+}
+
+function Change({ client }: { readonly client: ClientInfo }) {
+  const { client: own } = useSignedIn();
+  const change = useAct(
+    ({ api }, request: UpdateClientRequest) => api.updateClient(request),
+    () => {
+      location.hash = linkTo('clients');
+    },
+  );
+  const grantable = grantableScopes(own);
+  return (
+    <ClientFields
+      title={text.clients.changeTitle(clientName(client))}
+      start={formOf(client)}
+      // What it has may be taken from it, even where it could not be given.
+      scopes={SCOPES.filter((one) => grantable.includes(one) || client.scopes.includes(one))}
+      submit={text.clients.save}
+      act={change}
+      onSubmit={(form) => change.run(updateRequest(client, form, own.expires_at))}
+    />
+  );
+}

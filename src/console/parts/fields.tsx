@@ -37,48 +37,31 @@ function Labeled({
 
 interface FieldProps extends LabeledProps {
   readonly of: Typed;
+  /** For a day or a time, which the browser writes such as `2027-01-31`; words unless given. */
+  readonly type?: 'date' | 'datetime-local';
   readonly isRequired?: boolean;
   readonly isNumber?: boolean;
   /** The most characters. */
   readonly most?: number;
 }
 
-/** A line of text that a person types. */
-export function Field({ of, isRequired, isNumber, most, ...labeled }: FieldProps) {
+/** A line that a person types, or a day or a time that they pick. */
+export function Field({ of, type, isRequired, isNumber, most, ...labeled }: FieldProps) {
+  const words = {
+    type: 'text',
+    inputMode: isNumber ? 'decimal' : 'text',
+    autocomplete: 'off',
+    'aria-invalid': (labeled.wrong ?? null) !== null,
+  } as const;
   return (
     <Labeled {...labeled}>
       {(described) => (
         <input
           {...described}
-          type="text"
-          inputMode={isNumber ? 'decimal' : 'text'}
-          autocomplete="off"
+          {...(type === undefined ? words : { type })}
           value={of.value}
           required={isRequired}
           maxLength={most}
-          aria-invalid={(labeled.wrong ?? null) !== null}
-          onInput={({ currentTarget }) => of.onChange(currentTarget.value)}
-        />
-      )}
-    </Labeled>
-  );
-}
-
-interface TimeFieldProps extends LabeledProps {
-  readonly type: 'date' | 'datetime-local';
-  /** As the browser writes it, such as `2027-01-31`; empty for none. */
-  readonly of: Typed;
-}
-
-/** A day or a time that a person picks or types. */
-export function TimeField({ type, of, ...labeled }: TimeFieldProps) {
-  return (
-    <Labeled {...labeled}>
-      {(described) => (
-        <input
-          {...described}
-          type={type}
-          value={of.value}
           onInput={({ currentTarget }) => of.onChange(currentTarget.value)}
         />
       )}

@@ -21,18 +21,11 @@ export const enPayments = {
     title: 'Payments',
     search: 'Search',
     status: 'Status',
-    statuses: {
-      all: 'All',
-      ...STATUS,
-      finalized: 'Completed or failed',
-    },
+    statuses: { all: 'All', ...STATUS, finalized: 'Completed or failed' },
     direction: 'Direction',
     directions: { any: 'All', inbound: 'Received', outbound: 'Sent', info: INFO },
     rail: 'Kind',
-    rails: {
-      any: 'All',
-      ...RAILS,
-    },
+    rails: { any: 'All', ...RAILS },
     shown: (count: number, isMore: boolean) =>
       count === 0
         ? 'No payments.'

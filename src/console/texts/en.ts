@@ -78,12 +78,7 @@ export const en = {
   withFee: (fee: string) => `fee ${fee} sats`,
   feeWaived: 'The fee of a channel was waived',
   feeOfMiners: 'A fee for miners alone',
-  railShort: {
-    onchain: 'On chain',
-    invoice: 'Invoice',
-    offer: 'Offer',
-    spontaneous: 'Lightning',
-  },
+  railShort: { onchain: 'On chain', invoice: 'Invoice', offer: 'Offer', spontaneous: 'Lightning' },
   overview: {
     title: 'Overview',
     balance: 'Balance',

@@ -6,11 +6,8 @@ export function momentText(ms: number): string {
 /** Returns a time with its time zone, for what begins by the clock of another place. It does not break in a line. */
 export function zonedMoment(ms: number): string {
   const words = new Date(ms).toLocaleString(undefined, {
+    ...SHORT,
     year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: '2-digit',
     timeZoneName: 'short',
   });
   return words.replace(/\s/g, '\u00a0');
@@ -19,18 +16,15 @@ export function zonedMoment(ms: number): string {
 /** Returns a time as short as people need it at `nowMs`: the year only where it is another. */
 export function shortMoment(ms: number, nowMs: number): string {
   const isThisYear = new Date(ms).getFullYear() === new Date(nowMs).getFullYear();
-  return new Date(ms).toLocaleString(undefined, {
-    ...(isThisYear ? {} : { year: 'numeric' }),
-    month: 'short',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: '2-digit',
-  });
+  return new Date(ms).toLocaleString(undefined, isThisYear ? SHORT : { ...SHORT, year: 'numeric' });
 }
+
+const DAY = { month: 'short', day: 'numeric' } as const;
+const SHORT = { ...DAY, hour: 'numeric', minute: '2-digit' } as const;
 
 /** Returns a day for people, such as `Nov 22`. */
 export function dayText(ms: number): string {
-  return new Date(ms).toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
+  return new Date(ms).toLocaleDateString(undefined, DAY);
 }
 
 /** Returns the time that a person typed, such as `2027-01-31T12:30` on this machine's clock; null for none. */

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Scope } from '../../../client/index.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
-import type { Typed } from '../../parts/fields.tsx';
-import { Field, Option, Options, Select, TimeField } from '../../parts/fields.tsx';
+import { Field, Option, Options, Select, type Typed } from '../../parts/fields.tsx';
 import { Form, type FormProps } from '../../parts/form.tsx';
 import { text } from '../../texts/index.ts';
 import { type ClientForm, spends, type Wrong, wrongIn } from '../../values/client-form.ts';
@@ -70,7 +69,7 @@ export function ClientFields(props: ClientFieldsProps) {
       {spends(form) && own.budget === null && (
         <BudgetFields form={form} wrong={wrong} onChange={set} />
       )}
-      <TimeField
+      <Field
         type="date"
         label={text.clients.lastDay}
         help={

@@ -1,7 +1,7 @@
 import type { RedeliverWebhooksResponse } from '../../../client/index.ts';
 import { type Act, useAct } from '../../api/use-act.ts';
 import { PressTwice } from '../../parts/buttons.tsx';
-import { TimeField, useTyped } from '../../parts/fields.tsx';
+import { Field, useTyped } from '../../parts/fields.tsx';
 import { Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText, typedMoment } from '../../values/moment.ts';
@@ -23,7 +23,7 @@ export function AgainSince({ endpoint, onAgain }: AgainSinceProps) {
   return (
     <details class="card">
       <summary>{text.webhooks.againSince}</summary>
-      <TimeField type="datetime-local" {...text.webhooks.since} of={typed} />
+      <Field type="datetime-local" {...text.webhooks.since} of={typed} />
       <PressTwice
         words={text.webhooks.again}
         question={text.webhooks.againQuestion(sinceMs === null ? '' : momentText(sinceMs))}

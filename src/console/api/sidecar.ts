@@ -10,9 +10,9 @@ const KEY_HEADER = 'console-key';
 /** What the page is told of its requests. */
 export interface Heard {
   /** A request got an answer (true), or none (false). */
-  readonly onReached: (reached: boolean) => void;
+  readonly onReached?: (reached: boolean) => void;
   /** A stream of events was opened. */
-  readonly onStream: () => void;
+  readonly onStream?: () => void;
   /** The session has ended. */
   readonly onEnded: () => void;
 }
@@ -37,12 +37,12 @@ export function openSidecar(key: string, { onReached, onStream, onEnded }: Heard
       try {
         response = await fetch(url, { ...init, headers: { ...init.headers, [KEY_HEADER]: key } });
       } catch (error) {
-        if (init.signal?.aborted !== true) onReached(false);
+        if (init.signal?.aborted !== true) onReached?.(false);
         throw error;
       }
-      onReached(true);
+      onReached?.(true);
       if (response.status === 401) onEnded();
-      if (response.headers.get('content-type')?.startsWith('text/event-stream')) onStream();
+      if (response.headers.get('content-type')?.startsWith('text/event-stream')) onStream?.();
       return response;
     },
   };

@@ -4,6 +4,7 @@ import { callersValue } from '../values/kept.ts';
 import { newKey } from '../values/key.ts';
 import type { Sidecar } from './sidecar.ts';
 import { useSignedIn } from './signed-in.tsx';
+import type { Act } from './use-act.ts';
 
 /** A request, and the Idempotency-Key that it is sent with however often. */
 interface Kept<Request> {
@@ -12,17 +13,12 @@ interface Kept<Request> {
 }
 
 /** Something that must be done once, however often the page is reloaded, and how it stands. */
-export interface KeptAct<Request, T> {
-  readonly isBusy: boolean;
-  /** What it gave; null before. */
-  readonly value: T | null;
-  readonly error: Error | null;
+export interface KeptAct<Request, T> extends Act<Request, T> {
   /** Whether nobody knows what became of the latest request, so that it has to be asked again. */
   readonly isOpen: boolean;
-  readonly run: (request: Request) => void;
   /** Sends the open request again, with the same key. */
   readonly again: () => void;
-  /** Forgets the outcome, or the open request. */
+  /** Forgets the latest outcome, or the open request. */
   readonly forget: () => void;
 }
 
@@ -74,9 +70,7 @@ export function useKeptAct<Request, T>(
   };
 }
 
-interface State<T> extends Pick<KeptAct<never, T>, 'isBusy' | 'error' | 'isOpen'> {
-  readonly value: T | null;
-}
+type State<T> = Pick<KeptAct<never, T>, 'isBusy' | 'value' | 'error' | 'isOpen'>;
 
 const IDLE = { isBusy: false, value: null, error: null, isOpen: false };
 const ASKING_AGAIN = { ...IDLE, isBusy: true, isOpen: true };

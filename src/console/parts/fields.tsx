@@ -176,13 +176,13 @@ export interface Typed {
 }
 
 /** {@link Typed} words. */
-export interface TypedWords extends Typed {
+interface TypedWords extends Typed {
   /** The words without spaces around them; undefined for none. */
   readonly given: string | undefined;
 }
 
 /** {@link Typed} sats. */
-export interface TypedAmount extends Typed {
+interface TypedAmount extends Typed {
   /** Null for what is no amount. */
   readonly msat: bigint | null;
   /** The same for the API; undefined for none. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { askBeforeLeaving } from '../api/leaving.ts';
 import { text } from '../texts/index.ts';
 import { Button, Question, useQuestion } from './buttons.tsx';
@@ -18,11 +18,6 @@ interface SecretOnceProps {
   readonly onDone: () => void;
 }
 
-/** Where somebody was about to go. */
-interface WayOut {
-  readonly go: () => void;
-}
-
 /**
  * A secret that is shown this once. It is in no storage, and a browser that comes back to the page finds it gone. Who
  * leaves without saying that it is stored is asked first.
@@ -33,12 +28,13 @@ export function SecretOnce(props: SecretOnceProps) {
     addEventListener('pagehide', onGone);
     return () => removeEventListener('pagehide', onGone);
   });
-  const [wayOut, setWayOut] = useState<WayOut | null>(null);
+  /** Goes where somebody was about to go. */
+  const wayOut = useRef<() => void>(() => undefined);
   const { isAsked, asking, button, ask, cancel } = useQuestion();
   const endAsking = useRef<() => void>(() => undefined);
   useEffect(() => {
     endAsking.current = askBeforeLeaving((go) => {
-      setWayOut({ go });
+      wayOut.current = go;
       ask();
     });
     return endAsking.current;
@@ -50,7 +46,7 @@ export function SecretOnce(props: SecretOnceProps) {
   const leave = () => {
     endAsking.current();
     onGone();
-    wayOut?.go();
+    wayOut.current();
   };
   return (
     <section class="card secret" aria-label={title}>

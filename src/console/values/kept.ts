@@ -4,7 +4,7 @@ import type { PayOnchainRequest, PayRequest, WithdrawLnurlRequest } from '../../
 export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 /** Returns a place in a browser's storage that holds one value, as JSON, which outlives a reload. */
-export function keptValue<T>(store: Store, name: string) {
+function keptValue<T>(store: Store, name: string) {
   return {
     /** Throws when the browser keeps nothing. */
     keep(value: T): void {

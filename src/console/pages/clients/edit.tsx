@@ -13,7 +13,7 @@ import { Replaced } from '../../parts/replaced.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { text } from '../../texts/index.ts';
 import { createRequest, EMPTY_FORM, formOf, updateRequest } from '../../values/client-form.ts';
-import { grantableScopes, reaches, SCOPES } from '../../values/grant.ts';
+import { grantableScopes, reaches } from '../../values/grant.ts';
 import { linkTo } from '../../values/place.ts';
 import { clientName } from './card.tsx';
 import { ClientFields } from './form.tsx';
@@ -25,7 +25,8 @@ export function NewClient() {
   const make = useKeptAct('create-client', ({ api }, request: CreateClientRequest, key) =>
     api.createClient(request, { idempotencyKey: key }),
   );
-  const offered = grantableScopes(own);
+  const grantable = grantableScopes(own);
+  const scopes = EMPTY_FORM.scopes.filter((scope) => grantable.includes(scope));
   const done = () => {
     make.forget();
     if (may('list_clients')) location.hash = linkTo('clients');
@@ -54,11 +55,7 @@ export function NewClient() {
           )}
           <ClientFields
             title={text.clients.add}
-            start={{
-              ...EMPTY_FORM,
-              scopes: EMPTY_FORM.scopes.filter((scope) => offered.includes(scope)),
-            }}
-            scopes={offered}
+            start={{ ...EMPTY_FORM, scopes }}
             submit={text.clients.make}
             act={make}
             onSubmit={(form) => make.run(createRequest(form, own.expires_at))}
@@ -100,13 +97,10 @@ function Change({ client }: { readonly client: ClientInfo }) {
       location.hash = linkTo('clients');
     },
   );
-  const grantable = grantableScopes(own);
   return (
     <ClientFields
       title={text.clients.changeTitle(clientName(client))}
       start={formOf(client)}
-      // What it has may be taken from it, even where it could not be given.
-      scopes={SCOPES.filter((one) => grantable.includes(one) || client.scopes.includes(one))}
       submit={text.clients.save}
       act={change}
       onSubmit={(form) => change.run(updateRequest(client, form, own.expires_at))}

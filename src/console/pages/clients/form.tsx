@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { Scope } from '../../../client/index.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
 import { Field, Option, Options, Select, type Typed } from '../../parts/fields.tsx';
 import { Form, type FormProps } from '../../parts/form.tsx';
 import { text } from '../../texts/index.ts';
 import { type ClientForm, spends, type Wrong, wrongIn } from '../../values/client-form.ts';
+import { grantableScopes, SCOPES } from '../../values/grant.ts';
 import { momentText } from '../../values/moment.ts';
 
 /** The most characters of a label. The sidecar counts bytes, and says so. */
@@ -13,16 +13,15 @@ const MOST_LABEL = 64;
 interface ClientFieldsProps extends Required<Pick<FormProps, 'act' | 'submit'>> {
   readonly title: string;
   readonly start: ClientForm;
-  /** The scopes that are offered. */
-  readonly scopes: readonly Scope[];
   /** Called with a form that has nothing wrong. */
   readonly onSubmit: (form: ClientForm) => void;
 }
 
 /** The form of a client. What is missing is said when the form is sent. */
 export function ClientFields(props: ClientFieldsProps) {
-  const { title, start, scopes, submit, act, onSubmit } = props;
+  const { title, start, submit, act, onSubmit } = props;
   const { client: own } = useSignedIn();
+  const grantable = grantableScopes(own);
   const [form, setForm] = useState(start);
   const [isSent, setSent] = useState(false);
   const set = (change: Partial<ClientForm>) => setForm({ ...form, ...change });
@@ -44,7 +43,8 @@ export function ClientFields(props: ClientFieldsProps) {
       <Field {...text.clients.label} of={typedIn(form, 'label', set)} most={MOST_LABEL} />
       <Options
         legend={text.clients.scopesLegend}
-        offered={scopes}
+        // What a client has may be taken from it, even where it could not be given.
+        offered={SCOPES.filter((one) => grantable.includes(one) || start.scopes.includes(one))}
         wordsOf={(scope) => text.clients.scopes[scope]}
         chosen={form.scopes}
         onChange={(scope, isChosen) => set({ scopes: toggled(form.scopes, scope, isChosen) })}
@@ -90,9 +90,9 @@ interface BudgetFieldsProps {
 }
 
 function BudgetFields({ form, wrong, onChange }: BudgetFieldsProps) {
-  const amountField = (name: 'amount' | 'maxPayment') => (
+  const amountField = (name: 'amount' | 'maxPayment', words: { label: string; help: string }) => (
     <Field
-      {...text.clients[name]}
+      {...words}
       wrong={wrong[name] ? text.wrongAmount : null}
       of={typedIn(form, name, onChange)}
       isNumber
@@ -109,14 +109,14 @@ function BudgetFields({ form, wrong, onChange }: BudgetFieldsProps) {
       {!form.hasBudget && <p class="warn-text">{text.clients.budgetWarning}</p>}
       {form.hasBudget && (
         <div class="columns">
-          {amountField('amount')}
+          {amountField('amount', text.clients.amount)}
           <Select
             label={text.clients.period}
             options={text.clients.periods}
             value={form.period}
             onChange={(period) => onChange({ period })}
           />
-          {amountField('maxPayment')}
+          {amountField('maxPayment', text.clients.maxPayment)}
         </div>
       )}
     </fieldset>

@@ -75,9 +75,8 @@ function useIsIn(sessionKey: string | null): boolean | null {
     const onEnded = () => {
       hasEnded = true;
     };
-    const heard = { onReached: () => undefined, onStream: () => undefined, onEnded };
     const told = () => setIn(!hasEnded);
-    openSidecar(sessionKey, heard).about().then(told, told);
+    openSidecar(sessionKey, { onEnded }).about().then(told, told);
   }, [sessionKey]);
   return isIn;
 }

@@ -180,11 +180,8 @@ function stateWords({ state, attempts }: Delivery): string {
 }
 
 function timesOf({ created_at, delivered_at, next_attempt_at }: Delivery): readonly string[] {
-  return [
-    exactMoment(created_at),
-    ...(delivered_at === null ? [] : [text.webhooks.deliveredAt(exactMoment(delivered_at))]),
-    ...(next_attempt_at === null
-      ? []
-      : [text.webhooks.nextAttempt(secondsUntil(next_attempt_at, nowMs()))]),
-  ];
+  const times = [exactMoment(created_at)];
+  if (delivered_at !== null) times.push(text.webhooks.deliveredAt(exactMoment(delivered_at)));
+  if (next_attempt_at === null) return times;
+  return [...times, text.webhooks.nextAttempt(secondsUntil(next_attempt_at, nowMs()))];
 }

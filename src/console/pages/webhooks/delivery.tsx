@@ -1,4 +1,8 @@
-import type { DeliveryAttempt, WebhookEndpoint } from '../../../client/index.ts';
+import type {
+  DeliveryAttempt,
+  TestWebhookEndpointResponse,
+  WebhookEndpoint,
+} from '../../../client/index.ts';
 import { allAttempts } from '../../api/attempts.ts';
 import { useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
@@ -10,7 +14,6 @@ import { text } from '../../texts/index.ts';
 import { exactMoment } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
 import { endpointName } from './deliveries.tsx';
-import { Exchange } from './exchange.tsx';
 
 /** How often to look for further attempts, in milliseconds. */
 const LOOK_MS = 2000;
@@ -78,5 +81,27 @@ function Attempt({ attempt, endpoint }: AttemptProps) {
       <p class="dim">{endpoint}</p>
       <Exchange of={attempt} />
     </>
+  );
+}
+
+interface ExchangeProps {
+  readonly of: Pick<TestWebhookEndpointResponse, 'request' | 'http_status' | 'answer'>;
+}
+
+/** What was sent to a receiver and what it answered, folded away until somebody wants to see it. */
+export function Exchange({ of: { request, http_status, answer } }: ExchangeProps) {
+  const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <details class="exchange">
+      <summary>{text.webhooks.exchange}</summary>
+      <p class="part">{text.webhooks.sentHeaders}</p>
+      <pre>{headers.join('\n')}</pre>
+      <p class="part">{text.webhooks.sentBody}</p>
+      <pre>{request.body}</pre>
+      <p class="part">{text.webhooks.answer(http_status)}</p>
+      {answer === null && <p class="dim">{text.webhooks.noAnswer}</p>}
+      {answer === '' && <p class="dim">{text.webhooks.emptyAnswer}</p>}
+      {answer !== null && answer !== '' && <pre>{answer}</pre>}
+    </details>
   );
 }

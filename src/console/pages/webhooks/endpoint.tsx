@@ -4,7 +4,7 @@ import { Button, PressTwice } from '../../parts/buttons.tsx';
 import { Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
-import { Exchange } from './exchange.tsx';
+import { Exchange } from './delivery.tsx';
 
 /** The id of the endpoint that the sidecar's own configuration names. */
 const CONFIGURED = 'configured';

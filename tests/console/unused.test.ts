@@ -35,6 +35,26 @@ test('the console uses every text that it has', () => {
   expect(pathsOf(text).filter((path) => !isUsed(path))).toEqual([]);
 });
 
+/** The words that parts take. A table that is given to a part as a whole counts as used, so it may hold no others. */
+const WORDS_OF_PARTS = new Set('label help title words question confirm stay done'.split(' '));
+
+test('a text that is given to a part as a whole holds nothing that parts do not show', () => {
+  const given = [...PAGES.matchAll(/\{\.\.\.text((?:\.\w+)+)/g)].map(([, path = '']) =>
+    path.slice(1),
+  );
+  expect(given.length).toBeGreaterThan(0);
+  const tableAt = (path: string): object => {
+    const found = path.split('.').reduce<unknown>((at, key) => (at as never)[key], text);
+    return (typeof found === 'function' ? found('1', '2') : found) as object;
+  };
+  const unshown = given.flatMap((path) =>
+    Object.keys(tableAt(path))
+      .filter((name) => !WORDS_OF_PARTS.has(name))
+      .map((name) => `${path}.${name}`),
+  );
+  expect(unshown).toEqual([]);
+});
+
 test('the console uses every class that its style names', () => {
   const style = contentOf('src/console/style/*.css').replaceAll(/\/\*[\s\S]*?\*\/|@import.*/g, '');
   const selectors = [...style.matchAll(/([^{}]*)\{/g)].map(([, selector = '']) => selector);

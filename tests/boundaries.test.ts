@@ -28,7 +28,6 @@ const SLEEPERS: Readonly<Record<string, string>> = {
   'net/guarded-fetch.test.ts': 'a server that answers too late, or in drops',
   'net/lnurl-hostile.test.ts': 'a server that answers in drops',
   'nodes/lnd/two-payers.test.ts': 'a time in which the feed must not tell',
-  'resources/connections.test.ts': "longer than the kernel's own limit for a silent connection",
 };
 
 interface Source {

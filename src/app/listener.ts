@@ -1,20 +1,6 @@
 import type { AppEnv } from '../http/env.ts';
-import { connectionGuard, keepLooking } from '../http/limits/connection-guard.ts';
-import { descriptorLimit, lowestFreeDescriptor } from '../http/limits/descriptors.ts';
 import { IDLE_SECS } from '../http/limits/idle.ts';
-import { systemSockets } from '../http/limits/system-sockets.ts';
-import { elapsedMs } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
 import { urlHost } from '../lib/url-host.ts';
-
-/**
- * For this many seconds a silent new connection stays in the kernel, where it costs no descriptor. Only Linux can do
- * this.
- */
-const DEFER_SECS = 30;
-
-/** Only descriptors below this number are examined when connections are closed to make room. */
-const MOST_LOOKED_AT = 32_768;
 
 /** What answers requests. */
 export interface Answering {
@@ -36,10 +22,7 @@ export interface Listener {
  * Starts to listen. Requests wait until `answerWith` is called, because the port must be known before the application
  * is built. Throws when the address is in use.
  */
-export function listen(
-  { host, port }: { readonly host: string; readonly port: number },
-  log: Log,
-): Listener {
+export function listen({ host, port }: { readonly host: string; readonly port: number }): Listener {
   const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
   const server = Bun.serve({
     hostname: host,
@@ -50,7 +33,7 @@ export function listen(
     fetch: async (request) => (await ready.promise)(request),
   });
   const ownPort = server.port ?? 0;
-  const stopGuard = guardDescriptors(server, ownPort, log);
+  startHttpClient();
   const env = {
     timeout: (request: Request, secs: number) => server.timeout(request, secs),
     peer: (request: Request) => server.requestIP(request)?.address ?? null,
@@ -63,42 +46,13 @@ export function listen(
       server.reload({ fetch: answer });
       ready.resolve(answer);
     },
-    stop() {
-      stopGuard();
-      return server.stop();
-    },
+    stop: () => server.stop(),
   };
 }
 
 /**
- * Keeps descriptors free for everything that is not a connection to this port (docs/decisions.md 75). Returns a
- * function that stops it.
- */
-function guardDescriptors(server: Bun.Server<undefined>, port: number, log: Log): () => void {
-  startHttpClient();
-  const limit = descriptorLimit();
-  if (limit === null) return () => undefined;
-  const sockets = systemSockets({
-    port,
-    most: Math.min(limit, MOST_LOOKED_AT),
-    deferSecs: DEFER_SECS,
-  });
-  return keepLooking(
-    connectionGuard({
-      limit,
-      lowestFree: lowestFreeDescriptor,
-      endSilent: () => sockets?.endSilent() ?? 0,
-      holdBack: (on) => sockets?.holdBack(on),
-      closeIdle: () => server.closeIdleConnections(),
-      log,
-      elapsedMs,
-    }),
-  );
-}
-
-/**
  * Bun starts the thread of `fetch` when it is first used, and the process ends if no descriptor is free then. So
- * `fetch` is used at the start, in a way that opens no connection.
+ * `fetch` is used at the start, in a way that opens no connection (docs/decisions.md 177).
  */
 function startHttpClient(): void {
   fetch('http://localhost/', { unix: '/dev/null/none' }).catch(() => undefined);

@@ -10,7 +10,7 @@ import { writeCookie } from '../lib/cookie-file.ts';
 import { ownDataDir, readOwner } from '../lib/data-dir.ts';
 import { fileUnusable, isFileFailure } from '../lib/file-problem.ts';
 import { listenFailed } from '../lib/listen-problem.ts';
-import { type Log, openLog } from '../lib/log.ts';
+import { openLog } from '../lib/log.ts';
 import { openMarker } from '../lib/marker-file.ts';
 import { openMetrics } from '../lib/metrics.ts';
 import { urlHost } from '../lib/url-host.ts';
@@ -95,7 +95,7 @@ async function start(
   // A defect in one request must not stop the payments and webhooks of all others.
   process.on('unhandledRejection', (error) => log.error('An error was not handled.', { error }));
   // Listening comes before anything is written, so that a start that fails because of its port leaves no files behind.
-  const listener = listenOrExplain(given, log);
+  const listener = listenOrExplain(given);
   const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
   if (owned) undo.push(owned.release);
   const config = mode === 'dev' ? withDevWallet(given) : given;
@@ -269,9 +269,9 @@ function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
   return config;
 }
 
-function listenOrExplain(config: Config, log: Log): ReturnType<typeof listen> {
+function listenOrExplain(config: Config): ReturnType<typeof listen> {
   try {
-    return listen(config.listen, log);
+    return listen(config.listen);
   } catch (error) {
     const { host, port } = config.listen;
     const owner = config.dataDir === ':memory:' ? null : readOwner(config.dataDir);

@@ -1,5 +1,6 @@
 import { backoffDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isDescriptorFree } from '../lib/descriptors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Counter, Metrics } from '../lib/metrics.ts';
 import type { DueDelivery, Outbox, QueuedEndpoint, WebhookEndpointStore } from '../store/ports.ts';
@@ -25,6 +26,8 @@ const KEPT_MOST = 100_000;
 /** The most attempts that are kept. Each has up to 4 KiB of an answer. */
 const KEPT_ATTEMPTS = 50_000;
 const PRUNE_EVERY_MS = 3600 * 1000;
+/** The shortest time between two log lines that say that deliveries wait for a file descriptor. */
+const TELL_EVERY_MS = 60_000;
 
 /**
  * When the sidecar stops, attempts in progress may take this long to end before they are aborted
@@ -42,6 +45,8 @@ interface DispatcherOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly attemptLimitMs?: number;
+  /** Whether this process can open a connection; asked of the system unless given. */
+  readonly canConnect?: () => boolean;
   /** Certificate authorities (PEM) that are trusted instead of the system's. */
   readonly ca?: string;
 }
@@ -74,7 +79,7 @@ export interface Dispatcher {
  */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { outbox, endpoints, clock, log, elapsedMs } = options;
-  const { attemptLimitMs: limitMs = ATTEMPT_LIMIT_MS } = options;
+  const { attemptLimitMs: limitMs = ATTEMPT_LIMIT_MS, canConnect = isDescriptorFree } = options;
   const ended = attemptCounters(options.metrics);
   const lanes = openLanes(options.find, options.ca);
   /** Whether an endpoint has more due than its lane has room for, so that the end of an attempt is awaited. */
@@ -86,6 +91,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   let stopped = false;
   let tookOver = false;
   let prunedAtMs = Number.NEGATIVE_INFINITY;
+  let toldAtMs = Number.NEGATIVE_INFINITY;
 
   function wake(): void {
     if (stopped) return;
@@ -180,6 +186,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
           : await attemptOnce(lane, delivery, { clock, elapsedMs, limitMs, signal });
       if (attempted === null) return await outbox.release(delivery, clock.now());
       const { outcome, record } = attempted;
+      if (outcome === 'unreachable' && !canConnect()) return await postpone(delivery);
       ended[outcome].inc();
       if (outcome === 'delivered') return await outbox.delivered(delivery, record);
       const attempts = delivery.attempts + 1;
@@ -192,6 +199,17 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       // The lease ends by itself and the delivery is tried again, so the receiver may get it twice.
       log.error('The outcome of a webhook attempt could not be stored.', { id, endpoint, error });
     }
+  }
+
+  /** Lets a delivery wait that this process had no descriptor for. It is no attempt (docs/decisions.md 177). */
+  async function postpone(delivery: DueDelivery): Promise<void> {
+    await outbox.release(delivery, clock.now() + BACKOFF.firstMs);
+    wake();
+    if (elapsedMs() - toldAtMs < TELL_EVERY_MS) return;
+    toldAtMs = elapsedMs();
+    log.warn(
+      'Webhooks wait, because this process has no file descriptor left: end connections to it, or raise its limit of open files.',
+    );
   }
 
   async function prune(): Promise<void> {

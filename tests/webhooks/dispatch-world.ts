@@ -37,6 +37,7 @@ export function dispatchWorld() {
       readonly ca?: string;
       readonly store?: Store;
       readonly attemptLimitMs?: number;
+      readonly canConnect?: () => boolean;
       /** Null: no receiver is configured. */
       readonly configured?: null;
     } = {},
@@ -59,6 +60,7 @@ export function dispatchWorld() {
       log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
       metrics,
       attemptLimitMs: options.attemptLimitMs ?? 200,
+      ...(options.canConnect === undefined ? {} : { canConnect: options.canConnect }),
       ...(options.ca === undefined ? {} : { ca: options.ca }),
     });
     cleanups.push(async () => {

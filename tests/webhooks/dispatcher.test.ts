@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { nextDueAt } from '../support/delivery-steps.ts';
+import { freePort } from '../support/ports.ts';
 import { dispatchWorld, WALLET } from './dispatch-world.ts';
 
 const { cleanups, start } = dispatchWorld();
@@ -63,6 +64,35 @@ describe('deliveries', () => {
     const { deliver, settled } = start(() => new Response(), 'http://127.0.0.1:9');
     const row = await settled(await deliver(1), undefined, ({ attempts }) => attempts > 0);
     expect(row.last_error).toBe('connection refused by the receiver');
+  });
+
+  test('a delivery for which this process has no descriptor waits, and that is no attempt', async () => {
+    const port = freePort();
+    let refused = 0;
+    let isFree = false;
+    const { deliver, settled, clock, attempts } = start(
+      () => new Response(),
+      `http://127.0.0.1:${port}`,
+      {
+        canConnect() {
+          refused++;
+          return isFree;
+        },
+      },
+    );
+    const id = await deliver(1);
+    const waited = await settled(
+      id,
+      () => clock.advance(3000),
+      () => refused > 5,
+    );
+    expect(waited).toMatchObject({ state: 'pending', attempts: 0, last_error: null });
+    expect(await attempts()).toEqual({});
+    isFree = true;
+    const receiver = Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() });
+    cleanups.push(() => receiver.stop(true));
+    const row = await settled(id, () => clock.advance(3000));
+    expect(row).toMatchObject({ state: 'delivered' });
   });
 
   test('every attempt is counted once, by how it ended', async () => {

@@ -11,17 +11,12 @@ export function descriptorLimit(): number | null {
   }
 }
 
-/**
- * Returns the lowest free file descriptor; all lower ones are in use. Returns null when none is free. It opens and
- * closes one file, so its cost does not grow with the number of open descriptors.
- */
-export function lowestFreeDescriptor(): number | null {
-  let descriptor: number;
+/** Whether this process can open one more file or socket. */
+export function isDescriptorFree(): boolean {
   try {
-    descriptor = openSync('/dev/null', 'r');
+    closeSync(openSync('/dev/null', 'r'));
+    return true;
   } catch {
-    return null;
+    return false;
   }
-  closeSync(descriptor);
-  return descriptor;
 }

@@ -8,11 +8,12 @@ import { elapsedMs, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Marker } from '../lib/marker-file.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { undoAll } from '../lib/steps.ts';
 import type { PostgresOptions, SeenLeader } from '../store/postgres/index.ts';
 import { markerFollower } from '../wallet/budget/marker-follower.ts';
 import { openStandByApp } from './http-app.ts';
 import type { Answering, Listener } from './listener.ts';
-import { onStopSignal, stopStandingBy } from './stop.ts';
+import { ending, endWaits, onStopSignal } from './stop.ts';
 
 /** How this process and the other sidecars of its database answer together (docs/decisions.md 139). */
 export interface Fleet {
@@ -81,7 +82,9 @@ export function openFleet(config: Config, options: FleetOptions): Fleet | null {
     });
     keepSignals = onStopSignal(async () => {
       log.info('Stopping.');
-      await stopStandingBy({ stopping, listener }, log);
+      // What waits for a sidecar that leads ends, and what was passed on gets its time.
+      const requests = ending('requests', () => listener.stop());
+      await undoAll([requests, ending('waits', () => endWaits(stopping))], log);
       options.onEnd();
     });
     log.info('Another sidecar leads: this one stands by.', { url: listener.baseUrl });

@@ -12,7 +12,10 @@ const KEYS_KEPT_COUNT = 10_000;
  * Removes stored rows that have expired and gives their space back to the disk, now and daily. Returns a function that
  * stops it.
  */
-export function keepHouse(store: Store, log: Log): () => void {
+export function keepHouse(
+  store: Pick<Store, 'idempotency' | 'releaseSpace'>,
+  log: Log,
+): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
   const cleanUp = async () => {

@@ -124,7 +124,10 @@ function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<str
 }
 
 /** Returns the Host headers of payers: the address domain, and the host that --sidecar-url gives the callbacks. */
-function domainHosts({ addressDomain, sidecarUrl }: Config): Set<string> {
+function domainHosts({
+  addressDomain,
+  sidecarUrl,
+}: Pick<Config, 'addressDomain' | 'sidecarUrl'>): Set<string> {
   if (addressDomain === null) return new Set();
   return new Set([addressDomain, ...(sidecarUrl === null ? [] : [new URL(sidecarUrl).host])]);
 }

@@ -16,6 +16,8 @@ export interface Listener {
   answerWith(app: Answering): void;
   /** Accepts no further connections. Resolves when the requests in progress have ended. */
   stop(): Promise<void>;
+  /** Closes the port and every connection. */
+  close(): Promise<void>;
 }
 
 /**
@@ -47,6 +49,7 @@ export function listen({ host, port }: { readonly host: string; readonly port: n
       ready.resolve(answer);
     },
     stop: () => server.stop(),
+    close: () => server.stop(true),
   };
 }
 

@@ -101,7 +101,10 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
 }
 
 /** Returns the kind of node that holds the default wallet. */
-export function defaultKind({ node, clientCredentials }: Config): NodeKind {
+export function defaultKind({
+  node,
+  clientCredentials,
+}: Pick<Config, 'node' | 'clientCredentials'>): NodeKind {
   if (node !== null) return ROOT_SEED_KIND;
   const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
   return credentials?.node?.kind ?? 'sandbox';

@@ -31,10 +31,9 @@ import type { Nodes } from './open-nodes.ts';
 
 /** Starts to deliver webhooks. */
 export function openDispatcher(
-  config: Config,
+  { webhookUrl: url, webhookSecret: secret }: Pick<Config, 'webhookUrl' | 'webhookSecret'>,
   { store, log, metrics }: { store: Store; log: Log; metrics: Metrics },
 ): Dispatcher {
-  const { webhookUrl: url, webhookSecret: secret } = config;
   return startDispatcher({
     outbox: store.outbox,
     endpoints: store.webhookEndpoints,
@@ -49,8 +48,12 @@ export function openDispatcher(
 
 /** Returns what routes need of webhooks. */
 export function webhookSender(
-  { webhookUrl: url, webhookSecret, webhookEvents: events }: Config,
-  dispatcher: Dispatcher,
+  {
+    webhookUrl: url,
+    webhookSecret,
+    webhookEvents: events,
+  }: Pick<Config, 'webhookUrl' | 'webhookSecret' | 'webhookEvents'>,
+  dispatcher: Pick<Dispatcher, 'wake' | 'forget' | 'sendOnce'>,
 ): WebhookSender {
   return {
     configured: url === null ? null : { url, signed: webhookSecret !== null, events },
@@ -86,7 +89,7 @@ export function openWallets(
     store: Store;
     guard: StoreGuard;
     log: Log;
-    nodes: Nodes;
+    nodes: Pick<Nodes, 'connector' | 'root' | 'configured'>;
     wake: () => void;
     unproven: (payment: Payment) => void;
     contradicted: (payment: Payment) => void;
@@ -124,10 +127,9 @@ export function openWallets(
 
 /** Returns the clients for outside services that payment strings name. */
 export function openServices(
-  config: Config,
+  { allowPrivateNetwork, dohUrl }: Pick<Config, 'allowPrivateNetwork' | 'dohUrl'>,
   { sandbox, names }: { sandbox: Sandbox | null; names: Names | null },
 ): Parts['services'] {
-  const { allowPrivateNetwork, dohUrl } = config;
   return {
     // LNURL services on this machine are allowed only on the sandbox or with --allow-private-network.
     lnurl: createLnurlClient(
@@ -144,19 +146,17 @@ export function openServices(
   };
 }
 
-/** Opens the names of wallets under that domain. */
-export function openServedNames(
-  domain: string,
-  parts: {
-    readonly store: Store;
-    readonly log: Log;
-    readonly wallets: Wallets;
-    readonly sidecarUrl: string;
-  },
-): Names {
-  const { store, log, wallets, sidecarUrl } = parts;
+/** Opens the names of wallets under the address domain. */
+export function openServedNames(parts: {
+  readonly addressDomain: string;
+  readonly sidecarUrl: string;
+  readonly store: Store;
+  readonly log: Log;
+  readonly wallets: Wallets;
+}): Names {
+  const { addressDomain, sidecarUrl, store, log, wallets } = parts;
   return openNames({
-    domain,
+    domain: addressDomain,
     callbackUrl: (username) => `${sidecarUrl}/.well-known/lnurlp/${username}/callback`,
     store,
     log,

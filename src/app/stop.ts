@@ -1,53 +1,31 @@
-import { runStopStages } from '../lib/lifecycle.ts';
-import type { Log } from '../lib/log.ts';
+import type { Ending } from '../lib/steps.ts';
 import { ApiError } from '../model/errors.ts';
 
 /**
- * The time in milliseconds that each part may take when the server stops. Together it is less than 5 seconds, because
- * containers are killed after 10 and the machine may be busy (docs/decisions.md 94).
+ * The time in milliseconds that each part may take to end. Together it is less than 5 seconds, because containers are
+ * killed after 10 and the machine may be busy (docs/decisions.md 94).
  */
-const STOP_MS = { waits: 100, requests: 1500, feeds: 300, webhooks: 1500, node: 500, store: 500 };
+const END_MS = {
+  port: 100,
+  lock: 100,
+  store: 500,
+  node: 500,
+  data: 100,
+  webhooks: 1500,
+  feeds: 300,
+  requests: 1500,
+  waits: 100,
+  housekeeping: 100,
+};
 
-/** The parts that end when the server stops. */
-interface StoppingParts {
-  readonly stopping: AbortController;
-  readonly listener: { stop(): Promise<void> };
-  readonly wallets: { stop(): void };
-  readonly dispatcher: { stop(): Promise<void> };
-  readonly nodes: { close(): Promise<void> };
-  readonly store: { close(): Promise<void> };
+/** Says how a part is ended, each within its time. */
+export function ending(part: keyof typeof END_MS, end: Ending['end']): Ending {
+  return { part, end, withinMs: END_MS[part] };
 }
 
-/** Ends the parts one after another, each within its time. */
-export async function stopInStages(parts: StoppingParts, log: Log): Promise<void> {
-  const { stopping, listener, wallets, dispatcher, nodes, store } = parts;
-  await runStopStages(
-    [
-      {
-        name: 'waits',
-        deadlineMs: STOP_MS.waits,
-        stop: async () => stopping.abort(stoppingError()),
-      },
-      { name: 'requests', deadlineMs: STOP_MS.requests, stop: () => listener.stop() },
-      { name: 'feeds', deadlineMs: STOP_MS.feeds, stop: async () => wallets.stop() },
-      { name: 'webhooks', deadlineMs: STOP_MS.webhooks, stop: () => dispatcher.stop() },
-      { name: 'node', deadlineMs: STOP_MS.node, stop: () => nodes.close() },
-      { name: 'store', deadlineMs: STOP_MS.store, stop: () => store.close() },
-    ],
-    log,
-  );
-}
-
-/** Ends a process that stands by: what waits for a sidecar that leads ends, and what was passed on gets its time. */
-export async function stopStandingBy(
-  { stopping, listener }: Pick<StoppingParts, 'stopping' | 'listener'>,
-  log: Log,
-): Promise<void> {
-  stopping.abort(stoppingError());
-  await runStopStages(
-    [{ name: 'requests', deadlineMs: STOP_MS.requests, stop: () => listener.stop() }],
-    log,
-  );
+/** Ends the waits and streams of callers. */
+export function endWaits(stopping: AbortController): void {
+  stopping.abort(new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.'));
 }
 
 /**
@@ -61,8 +39,4 @@ export function onStopSignal(stop: () => Promise<void>): () => void {
   return () => {
     for (const signal of signals) process.off(signal, end);
   };
-}
-
-function stoppingError(): ApiError {
-  return new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
 }

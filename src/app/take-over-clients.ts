@@ -7,7 +7,10 @@ import { periodStart } from '../wallet/budget/budget.ts';
  * credentials stay valid. This happens once only, because a store that is lost later must not get these clients back
  * without their budgets.
  */
-export async function takeOverSandboxClients(store: Store, sandbox: Sandbox): Promise<void> {
+export async function takeOverSandboxClients(
+  store: Pick<Store, 'clients' | 'budgets'>,
+  sandbox: Sandbox,
+): Promise<void> {
   const clients = sandbox.legacyClients();
   // Forgetting writes to the disk, which no later start needs.
   if (clients.length === 0) return;

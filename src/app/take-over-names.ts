@@ -5,7 +5,10 @@ import type { Store } from '../store/ports.ts';
  * Copies names that version 0.2 kept in the sandbox's own database into the store, where the names of all wallets are
  * now. This happens once only.
  */
-export async function takeOverSandboxNames(store: Store, sandbox: Sandbox): Promise<void> {
+export async function takeOverSandboxNames(
+  store: Pick<Store, 'names'>,
+  sandbox: Sandbox,
+): Promise<void> {
   const names = sandbox.legacyNames();
   if (names.length === 0) return;
   for (const legacy of names) {

@@ -13,8 +13,8 @@ export interface TellingGuard extends StoreGuard {
  * their markers follow the store (docs/decisions.md 139).
  */
 export function tellingGuard(
-  { database }: Config,
-  { leader }: OpenedStore,
+  { database }: Pick<Config, 'database'>,
+  { leader }: Pick<OpenedStore, 'leader'>,
   guard: StoreGuard,
 ): TellingGuard {
   const tell = async () => {

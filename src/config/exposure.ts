@@ -3,13 +3,16 @@ import type { Config } from './config.ts';
 import { OPTIONS } from './options.ts';
 import { ConfigError } from './sources.ts';
 
+/** The part of the configuration that says which wallet needs no header. */
+type DefaultWallet = Pick<Config, 'rootSeed' | 'clientCredentials'>;
+
 /** Returns whether there is a wallet for requests without an Authorization header. */
-export function hasDefaultWallet({ rootSeed, clientCredentials }: Config): boolean {
+export function hasDefaultWallet({ rootSeed, clientCredentials }: DefaultWallet): boolean {
   return rootSeed !== null || clientCredentials !== null;
 }
 
 /** Returns whether requests without an Authorization header reach the default wallet. */
-export function isOpenToAll(config: Config): boolean {
+export function isOpenToAll(config: DefaultWallet & Pick<Config, 'requireAuth'>): boolean {
   return hasDefaultWallet(config) && !config.requireAuth;
 }
 
@@ -17,7 +20,10 @@ export function isOpenToAll(config: Config): boolean {
  * Returns whether payers elsewhere are told URLs of names that they cannot use: LNURL is https (LUD-01), and loopback
  * leads to their own machine.
  */
-export function hasUnreachableNames({ addressDomain, sidecarUrl }: Config): boolean {
+export function hasUnreachableNames({
+  addressDomain,
+  sidecarUrl,
+}: Pick<Config, 'addressDomain' | 'sidecarUrl'>): boolean {
   if (addressDomain === null || isLoopbackHost(addressDomain)) return false;
   return sidecarUrl === null || !sidecarUrl.startsWith('https://');
 }

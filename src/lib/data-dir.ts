@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from './clock.ts';
+import { type Cookie, writeCookie } from './cookie-file.ts';
 import { FileUnusable, fileUnusable } from './file-problem.ts';
 import { takeKernelLock } from './kernel-lock.ts';
 import { replacePrivateFile } from './replace-file.ts';
@@ -22,6 +23,8 @@ export interface Owner {
 export interface OwnedDataDir {
   /** Stores the URL that {@link readOwner} returns. */
   noteUrl(url: string): void;
+  /** Writes a cookie, which is removed before the lock is released, and returns its token. Throws FileUnusable. */
+  writeCookie(random: (bytes: number) => Uint8Array): string;
   /** Releases the lock. If this is never called, the kernel releases it when the process ends. */
   release(): void;
 }
@@ -60,6 +63,7 @@ export function readOwner(dir: string): Owner | null {
 
 function owned(dir: string, release: () => void): OwnedDataDir {
   const path = ownerFile(dir);
+  let cookie: Cookie | null = null;
   const owner: Owner = {
     pid: process.pid,
     startedAt: new Date(systemClock.now()).toISOString(),
@@ -74,7 +78,12 @@ function owned(dir: string, release: () => void): OwnedDataDir {
   }
   return {
     noteUrl: (url) => write({ ...owner, url }),
+    writeCookie(random) {
+      cookie = writeCookie(dir, random);
+      return cookie.token;
+    },
     release() {
+      cookie?.remove();
       // The file is removed while the lock is still held: afterwards it may belong to another owner.
       rmSync(path, { force: true });
       release();

@@ -1,0 +1,268 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { hasDefaultWallet, requireSafeExposure } from '../config/exposure.ts';
+import { localUrl } from '../config/network.ts';
+import type { Parts } from '../http/parts.ts';
+import { elapsedMs, systemClock } from '../lib/clock.ts';
+import { ownDataDir, readOwner } from '../lib/data-dir.ts';
+import { listenFailed } from '../lib/listen-problem.ts';
+import type { Log } from '../lib/log.ts';
+import { openMarker } from '../lib/marker-file.ts';
+import { openMetrics } from '../lib/metrics.ts';
+import { Steps } from '../lib/steps.ts';
+import { urlHost } from '../lib/url-host.ts';
+import { measuredNodes } from '../nodes/measured.ts';
+import { measuredStore } from '../store/measured.ts';
+import { VERSION } from '../version.ts';
+import { openStoreGuard } from '../wallet/budget/store-guard.ts';
+import { walletMetrics } from '../wallet/open/wallet-metrics.ts';
+import { careForData } from './data-care.ts';
+import { withDevWallet } from './dev-wallet.ts';
+import { openFleet } from './fleet.ts';
+import { health, watchBudgets } from './health.ts';
+import { keepHouse } from './housekeeping.ts';
+import { openHttpApp } from './http-app.ts';
+import { type Listener, listen } from './listener.ts';
+import { defaultKind, openNodes } from './open-nodes.ts';
+import { openStore, requireUsableDatabase } from './open-store.ts';
+import {
+  openConsole,
+  openDispatcher,
+  openServedNames,
+  openServices,
+  openWallets,
+  registerFigures,
+  webhookSender,
+} from './parts.ts';
+import { ending, endWaits } from './stop.ts';
+import { takeOverSandboxClients } from './take-over-clients.ts';
+import { takeOverSandboxNames } from './take-over-names.ts';
+import { tellSystemd } from './tell-systemd.ts';
+import { tellingGuard } from './telling-guard.ts';
+import { unfitRows } from './unfit-rows.ts';
+
+/** What a start is given. */
+export interface Given {
+  readonly mode: 'serve' | 'dev';
+  /** The configuration as it was read. The step `config` adds the trial wallet. */
+  readonly given: Config;
+  readonly log: Log;
+  /** Is aborted when the process is told to stop. */
+  readonly stopping: AbortController;
+  /** Whether the trial wallet of `dev` on the sandbox is signed up and funded. */
+  readonly trial: { isReady: boolean };
+}
+
+/**
+ * The steps of a start, up to where it answers requests. Each is undone when a later one fails, and when the server
+ * stops; what is undone has its time in `stop.ts`.
+ */
+export const START = new Steps<Given>()
+  // Listening comes before anything is written, so that a start that fails because of its port leaves no files behind.
+  .step('listener', ({ given }) => {
+    const listener = listenOrExplain(given);
+    return { value: listener, undo: ending('port', listener.close) };
+  })
+  .step('owned', ({ given }) => {
+    const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
+    return { value: owned, undo: owned && ending('lock', () => owned.release()) };
+  })
+  .step('config', ({ mode, given }) => {
+    const config = mode === 'dev' ? withDevWallet(given) : given;
+    requireSafeExposure(config, { onRealNode: defaultKind(config) !== 'sandbox' });
+    requireUsableDatabase(config);
+    return { value: config };
+  })
+  .step('metrics', ({ config }) => {
+    const metrics = openMetrics();
+    registerFigures(metrics, defaultKind(config));
+    return { value: metrics };
+  })
+  // An unreadable marker must stop the program before it creates a database.
+  .step('marker', ({ config, log }) => {
+    const marker = openMarker(config);
+    if (marker.warning !== null) log.warn(marker.warning);
+    return { value: { ...marker, isSigned: marker.read()?.isSigned === true } };
+  })
+  .step('noteUrl', ({ config, owned, listener }) => ({
+    value: () => owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port })),
+  }))
+  .step('fleet', ({ config, owned, noteUrl, listener, log, metrics, marker, stopping }) => ({
+    value: openFleet(config, {
+      listener,
+      log,
+      metrics,
+      marker,
+      stopping,
+      onStandBy() {
+        noteUrl();
+        void tellSystemd(process.env, log);
+      },
+      onEnd: () => owned?.release(),
+    }),
+  }))
+  .step('rows', ({ config, log }) => ({ value: unfitRows(log, !config.requireAuth) }))
+  .step('opened', async ({ config, log, marker, rows, fleet }) => {
+    const opened = await openStore(config, {
+      isMarkedSigned: marker.isSigned,
+      onUnfit: rows.tell,
+      standingBy: fleet?.standingBy ?? null,
+      onLost(message) {
+        // Nothing may be written or sent any more, so nothing is left to be ended in order.
+        log.error(message);
+        process.exit(1);
+      },
+    });
+    return { value: opened, undo: ending('store', () => opened.store.close()) };
+  })
+  .step('budgets', async ({ fleet, opened, metrics }) => {
+    await fleet?.take();
+    return { value: await watchBudgets(measuredStore(opened.store, metrics, systemClock)) };
+  })
+  .step('store', ({ budgets }) => ({ value: budgets.store }))
+  .step('site', ({ config, listener: { baseUrl } }) => ({
+    value: {
+      sidecarUrl: config.sidecarUrl ?? baseUrl,
+      addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
+    },
+  }))
+  .step('nodes', async ({ config, store, site, metrics }) => {
+    const { dataDir } = config;
+    const nodes = await openNodes({
+      config,
+      store,
+      version: VERSION,
+      ...site,
+      sandboxPath: dataDir === ':memory:' ? ':memory:' : join(dataDir, 'sandbox.sqlite'),
+      measured: measuredNodes(metrics, elapsedMs),
+    });
+    return { value: nodes, undo: ending('node', nodes.close) };
+  })
+  .step('data', async ({ config, log }) => {
+    const data = await careForData(config.dataDir, log);
+    return { value: data, undo: ending('data', data.stop) };
+  })
+  .step('dispatcher', ({ config, store, log, metrics }) => {
+    const dispatcher = openDispatcher(config, { store, log, metrics });
+    return { value: dispatcher, undo: ending('webhooks', dispatcher.stop) };
+  })
+  .step('guard', async ({ config, opened, store, marker, log }) => ({
+    value: tellingGuard(config, opened, await openStoreGuard(store.identity, marker, log)),
+  }))
+  .step('found', () => ({
+    value: {
+      unproven: new Set<string>(),
+      contradicted: new Set<string>(),
+      unfit: new Set<string>(),
+    },
+  }))
+  .step('wallets', ({ config, store, guard, log, nodes, found, dispatcher }) => {
+    const wallets = openWallets(config, {
+      store,
+      guard,
+      log,
+      nodes,
+      wake: dispatcher.wake,
+      unproven: ({ index }) => void found.unproven.add(index),
+      contradicted: ({ index }) => void found.contradicted.add(index),
+      unfit: (problem) => void found.unfit.add(problem),
+    });
+    return { value: wallets, undo: ending('feeds', () => wallets.stop()) };
+  })
+  .step('names', async ({ config, nodes: { sandbox }, store, log, wallets, site }) => {
+    if (sandbox) {
+      await takeOverSandboxClients(store, sandbox);
+      await takeOverSandboxNames(store, sandbox);
+    }
+    // Without a domain of their own, names are served on the sandbox alone (docs/decisions.md 100).
+    const isServed = sandbox !== null || config.addressDomain !== null;
+    return { value: isServed ? openServedNames({ ...site, store, log, wallets }) : null };
+  })
+  .step('cookie', ({ config, owned, noteUrl }) => {
+    // A cookie would be good at one of the sidecars of a database alone (docs/decisions.md 72).
+    const cookie = config.database === null ? (owned?.writeCookie(random) ?? null) : null;
+    // The address is noted now, because the command line sends the cookie to the noted address.
+    noteUrl();
+    return { value: cookie };
+  })
+  .step('health', ({ config, nodes, guard, data, store, found, rows, budgets, trial }) => ({
+    value: () =>
+      health({
+        config,
+        nodes,
+        guard,
+        data,
+        store,
+        ...found,
+        rows,
+        hasBudgets: budgets.any,
+        isTrialWalletReady: trial.isReady || nodes.sandbox === null,
+      }),
+  }))
+  .step('parts', ({ config, nodes: { sandbox }, wallets, names, ...made }) => {
+    const { store, log, metrics, health, cookie, dispatcher, site } = made;
+    const parts: Parts = {
+      wallets,
+      store,
+      log,
+      metrics,
+      version: VERSION,
+      clock: systemClock,
+      fees: config.maxFee,
+      health,
+      sidecarUrl: site.sidecarUrl,
+      console: openConsole(wallets, {
+        requireAuth: config.requireAuth,
+        cookie,
+        hasDefaultWallet: hasDefaultWallet(config),
+      }),
+      webhooks: webhookSender(config, dispatcher),
+      services: openServices(config, { sandbox, names }),
+      buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
+      sandbox: sandbox?.controls ?? null,
+      lnurlServices: sandbox?.controls ?? null,
+      names,
+    };
+    return { value: parts };
+  })
+  .step('app', ({ config, listener, nodes, metrics, wallets, parts, cookie, stopping }) => {
+    // Nodes are asked in the background, so that the first request for health finds what they answered.
+    nodes.problems();
+    walletMetrics(metrics, wallets, systemClock);
+    const app = openHttpApp(config, parts, {
+      port: listener.port,
+      cookieToken: cookie,
+      stopping: stopping.signal,
+    });
+    return { value: app };
+  })
+  .step('answering', ({ listener, fleet, opened: { leader }, app }) => {
+    if (fleet && leader) fleet.lead(app, leader.fence);
+    else listener.answerWith(app);
+    return { value: null, undo: ending('requests', () => listener.stop()) };
+  })
+  .step('waits', ({ stopping }) => ({
+    value: null,
+    undo: ending('waits', () => endWaits(stopping)),
+  }))
+  .step('housekeeping', async ({ guard, store, log }) => {
+    await guard.tell();
+    return { value: null, undo: ending('housekeeping', keepHouse(store, log)) };
+  });
+
+function random(bytes: number): Uint8Array {
+  return new Uint8Array(randomBytes(bytes));
+}
+
+function listenOrExplain({
+  listen: address,
+  dataDir,
+}: Pick<Config, 'listen' | 'dataDir'>): Listener {
+  try {
+    return listen(address);
+  } catch (error) {
+    const owner = dataDir === ':memory:' ? null : readOwner(dataDir);
+    throw listenFailed(`${urlHost(address.host)}:${address.port}`, error, owner);
+  }
+}

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
+import { decrypt, encrypt } from './aes-gcm.ts';
 
 /** Encrypts values that are stored where others may read them (docs/decisions.md 138). */
 export interface Sealer {
@@ -26,8 +27,6 @@ export class SealBroken extends Error {
 
 const VERSION = 's1';
 const SALT_BYTES = 16;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /**
  * Returns the sealer of a 32-byte key. It uses AES-256-GCM. Each value has a key of its own (HKDF-SHA256 with a random
@@ -39,29 +38,17 @@ export function sealer(key: Uint8Array): Sealer {
     keyId,
     seal(text, place) {
       const salt = randomBytes(SALT_BYTES);
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', valueKey(key, salt), nonce);
-      cipher.setAAD(nameOf(place));
-      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      const sealed = Buffer.concat([salt, nonce, body, cipher.getAuthTag()]);
+      const sealed = Buffer.concat([salt, encrypt(text, valueKey(key, salt), nameOf(place))]);
       return `${VERSION}.${keyId}.${sealed.toString('base64url')}`;
     },
     open(sealed, place) {
       const [version, id, text = ''] = sealed.split('.');
       if (version !== VERSION || id !== keyId) throw broken(place);
       const bytes = Buffer.from(text, 'base64url');
-      if (bytes.length < SALT_BYTES + NONCE_BYTES + TAG_BYTES) throw broken(place);
       const salt = bytes.subarray(0, SALT_BYTES);
-      const nonce = bytes.subarray(SALT_BYTES, SALT_BYTES + NONCE_BYTES);
-      const body = bytes.subarray(SALT_BYTES + NONCE_BYTES, -TAG_BYTES);
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', valueKey(key, salt), nonce);
-        decipher.setAAD(nameOf(place));
-        decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-        return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
-      } catch {
-        throw broken(place);
-      }
+      const opened = decrypt(bytes.subarray(SALT_BYTES), valueKey(key, salt), nameOf(place));
+      if (opened === null) throw broken(place);
+      return opened;
     },
   };
 }

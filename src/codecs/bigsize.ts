@@ -1,3 +1,5 @@
+import { bytesToNumberBE, concatBytes, numberToBytesBE } from '@noble/curves/utils.js';
+
 /**
  * Throws the `CodecError` of one kind of document. It is given the broken rule as a clause without a full stop, such
  * as `offer_paths ends too early`, and adds the document's name and the next step. Readers of parts that several
@@ -22,14 +24,7 @@ export function encodeBigSize(value: bigint): Uint8Array {
   if (value < 0n || value > MAX_BIGSIZE) throw new RangeError('BigSize holds 0 to 2^64 - 1.');
   if (value < 0xfdn) return Uint8Array.of(Number(value));
   const width = WIDTHS.findLast(({ least }) => value >= least) ?? WIDTHS[0];
-  const encoded = new Uint8Array(1 + width.bytes);
-  encoded[0] = width.prefix;
-  let rest = value;
-  for (let i = width.bytes; i > 0; i--) {
-    encoded[i] = Number(rest & 0xffn);
-    rest >>= 8n;
-  }
-  return encoded;
+  return concatBytes(Uint8Array.of(width.prefix), numberToBytesBE(value, width.bytes));
 }
 
 /**
@@ -47,8 +42,7 @@ export function readBigSize(
   if (width === undefined) return { value: BigInt(first), end: offset + 1 };
   const end = offset + 1 + width.bytes;
   if (end > bytes.length) return invalid('it ends in the middle of a number');
-  let value = 0n;
-  for (let i = offset + 1; i < end; i++) value = (value << 8n) | BigInt(bytes[i] ?? 0);
+  const value = bytesToNumberBE(bytes.subarray(offset + 1, end));
   if (value < width.least) return invalid('a number in it is written longer than needed');
   return { value, end };
 }

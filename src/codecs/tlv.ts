@@ -1,3 +1,4 @@
+import { bytesToNumberBE, numberToVarBytesBE } from '@noble/curves/utils.js';
 import { encodeBigSize, type Invalid, readBigSize } from './bigsize.ts';
 
 /**
@@ -24,13 +25,8 @@ export function sortTlvRecords(records: readonly TlvRecord[]): TlvRecord[] {
  * Joins byte strings. It takes a list, because a hostile stream can have more records than a call can have arguments.
  */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
-  }
-  return joined;
+  // A plain array, since a Buffer behaves otherwise (`slice`).
+  return new Uint8Array(Buffer.concat(parts));
 }
 
 /** Writes records in the given order. Their types must be strictly ascending; `sortTlvRecords` sorts them. */
@@ -63,16 +59,12 @@ export function decodeTlvStream(bytes: Uint8Array, invalid: Invalid): TlvRecord[
 
 /** Writes a non-negative integer as BOLT 1's `tu64` or `tu32`: big-endian, no leading zero bytes, zero is empty. */
 export function encodeTruncatedUint(value: bigint): Uint8Array {
-  const reversed: number[] = [];
-  for (let rest = value; rest > 0n; rest >>= 8n) reversed.push(Number(rest & 0xffn));
-  return Uint8Array.from(reversed.reverse());
+  return value === 0n ? new Uint8Array() : numberToVarBytesBE(value);
 }
 
 /** Reads BOLT 1's `tu64` (`maxBytes` 8) or `tu32` (4). Longer values and leading zero bytes are invalid. */
 export function decodeTruncatedUint(value: Uint8Array, maxBytes: number, invalid: Invalid): bigint {
   if (value.length > maxBytes) invalid(`is a number of more than ${maxBytes} bytes`);
   if (value[0] === 0) invalid('is a number with a leading zero byte');
-  let result = 0n;
-  for (const byte of value) result = (result << 8n) | BigInt(byte);
-  return result;
+  return bytesToNumberBE(value);
 }

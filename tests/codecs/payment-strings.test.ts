@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { decodeBip321, encodeBip321 } from '../../src/codecs/bip321.ts';
+import { decodeBip321 } from '../../src/codecs/bip321.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
 import {
   decodeHumanBitcoinAddress,
@@ -9,6 +9,7 @@ import {
 import { decodeLightningAddress } from '../../src/codecs/lightning-address.ts';
 import { decodeLnurl, encodeLnurl } from '../../src/codecs/lnurl.ts';
 import { parsePaymentString } from '../../src/wallet/strings/payment-string.ts';
+import { encodeBip321 } from '../support/bip321.ts';
 import offers from '../vectors/bolt12-offers-test.json';
 import instructions from '../vectors/payment-instructions.json';
 import { expectInvalid } from './expect-invalid.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
-import { encodeBip321 } from '../../src/codecs/bip321.ts';
+import { encodeBip321 } from '../support/bip321.ts';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';

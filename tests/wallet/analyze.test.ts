@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { encodeBip321 } from '../../src/codecs/bip321.ts';
 import { encodeLnurl } from '../../src/codecs/lnurl.ts';
 import { serviceRefusal } from '../../src/net/service-error.ts';
+import { encodeBip321 } from '../support/bip321.ts';
 import { makeOffer } from '../support/bolt12-fixtures.ts';
 import {
   addressOf,

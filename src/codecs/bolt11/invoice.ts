@@ -1,3 +1,5 @@
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bech32 } from '@scure/base';
 import { CodecError } from '../codec-error.ts';
 import type { Network } from '../network.ts';
 
@@ -76,19 +78,7 @@ export function invalid(rule: string): never {
 
 /** Returns the signed bytes: the human-readable part and the data, padded with zero bits to whole bytes (BOLT 11). */
 export function signedBytes(prefix: string, words: readonly number[]): Uint8Array {
-  const head = new TextEncoder().encode(prefix);
-  const bytes = new Uint8Array(head.length + Math.ceil((words.length * 5) / 8));
-  bytes.set(head);
-  let [buffer, bits, at] = [0, 0, head.length];
-  for (const word of words) {
-    buffer = (buffer << 5) | word;
-    bits += 5;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes[at++] = (buffer >> bits) & 0xff;
-      buffer &= (1 << bits) - 1;
-    }
-  }
-  if (bits > 0) bytes[at] = (buffer << (8 - bits)) & 0xff;
-  return bytes;
+  const bits = Math.ceil((words.length * 5) / 8) * 8;
+  const padding = new Array<number>(Math.ceil(bits / 5) - words.length).fill(0);
+  return concatBytes(utf8ToBytes(prefix), bech32.fromWords([...words, ...padding]));
 }

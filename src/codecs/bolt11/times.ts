@@ -1,3 +1,4 @@
+import { wordOfLetter } from '../bech32-letters.ts';
 import { readInteger, splitFields } from './fields.ts';
 import {
   DEFAULT_EXPIRY_SECS,
@@ -9,10 +10,6 @@ import {
 
 /** Words of the bech32 checksum. */
 const CHECKSUM_WORDS = 6;
-/** The values of bech32 letters (BIP 173). */
-const WORD_OF: ReadonlyMap<string, number> = new Map(
-  [...'qpzry9x8gf2tvdw0s3jn54khce6mua7l'].map((letter, word) => [letter, word]),
-);
 
 /**
  * Returns when an invoice was made, in seconds, without checking the rest of it. Use it only for invoices that are
@@ -45,7 +42,7 @@ function dataPartOf(invoice: string): string {
 
 function wordsOf(letters: string, part: string): number[] {
   return Array.from(
-    letters.toLowerCase(),
-    (letter) => WORD_OF.get(letter) ?? invalid(`its ${part} is not bech32`),
+    letters,
+    (letter) => wordOfLetter(letter) ?? invalid(`its ${part} is not bech32`),
   );
 }

@@ -36,6 +36,7 @@ export {
   type InvoiceRequestValues,
   verifyInvoiceRequest,
 } from './invoice-request.ts';
+export { isIssuerKey } from './issuer-key.ts';
 export { branchHash, foldTree, leafHash, merkleRoot, nonceHashes } from './merkle.ts';
 export {
   decodeOffer,

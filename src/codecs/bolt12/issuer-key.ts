@@ -7,15 +7,23 @@ export interface IssuerKeys {
   readonly pathsLastBlindedNodeIds: readonly string[];
 }
 
-/** Checks that a node id is one with which the invoices of an offer are signed (BOLT 12, reader of an invoice). */
-export function requireIssuerKey(
+/**
+ * Returns whether a node id is one with which the invoices of an offer are signed: its `issuerId`, or, where it has
+ * none, the last hop of one of its paths.
+ */
+export function isIssuerKey(
   nodeId: string,
   { issuerId, pathsLastBlindedNodeIds }: IssuerKeys,
-  invalid: Invalid,
-): void {
-  if (issuerId !== null) {
-    if (nodeId !== issuerId) invalid('invoice_node_id is not the offer_issuer_id');
-  } else if (!pathsLastBlindedNodeIds.includes(nodeId)) {
-    invalid('invoice_node_id is not the end of any of offer_paths');
-  }
+): boolean {
+  return issuerId === null ? pathsLastBlindedNodeIds.includes(nodeId) : nodeId === issuerId;
+}
+
+/** Checks that a node id is one with which the invoices of an offer are signed (BOLT 12, reader of an invoice). */
+export function requireIssuerKey(nodeId: string, keys: IssuerKeys, invalid: Invalid): void {
+  if (isIssuerKey(nodeId, keys)) return;
+  invalid(
+    keys.issuerId === null
+      ? 'invoice_node_id is not the end of any of offer_paths'
+      : 'invoice_node_id is not the offer_issuer_id',
+  );
 }

@@ -1,18 +1,9 @@
+import { bech32 } from '@scure/base';
+import { lettersOfWords, wordOfLetter } from '../bech32-letters.ts';
 import type { Invalid } from '../bigsize.ts';
 
 /** The human-readable parts of BOLT 12: offer, invoice request, invoice, payer proof. */
 export type Bolt12Prefix = 'lno' | 'lnr' | 'lni' | 'lnp';
-
-const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
-
-/**
- * The five-bit value of each character code of the alphabet in both cases, and 255 for all others. Texts are read with
- * this table and not converted to lower case first, because that would turn a Kelvin sign into a "k".
- */
-const VALUES = new Uint8Array(128).fill(255);
-for (const alphabet of [ALPHABET, ALPHABET.toUpperCase()]) {
-  for (let i = 0; i < alphabet.length; i++) VALUES[alphabet.charCodeAt(i)] = i;
-}
 
 const WHITESPACE = /\s/;
 
@@ -27,19 +18,7 @@ export function bolt12PrefixOf(text: string): Bolt12Prefix | null {
 
 /** Writes bytes as a lower-case BOLT 12 string: prefix, `1`, bech32 characters, no checksum, no length limit. */
 export function encodeBolt12String(prefix: Bolt12Prefix, bytes: Uint8Array): string {
-  const characters: string[] = [`${prefix}1`];
-  let bits = 0;
-  let buffer = 0;
-  for (const byte of bytes) {
-    buffer = ((buffer << 8) | byte) & 0xfff;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      characters.push(ALPHABET.charAt((buffer >> bits) & 31));
-    }
-  }
-  if (bits > 0) characters.push(ALPHABET.charAt((buffer << (5 - bits)) & 31));
-  return characters.join('');
+  return `${prefix}1${lettersOfWords(bech32.toWords(bytes))}`;
 }
 
 /**
@@ -59,23 +38,17 @@ export function decodeBolt12String(
   }
   if (/[a-z]/.test(whole) && /[A-Z]/.test(whole)) invalid('it mixes upper and lower case');
 
-  const bytes = new Uint8Array(Math.floor(((whole.length - prefix.length - 1) * 5) / 8));
-  let written = 0;
-  let bits = 0;
-  let buffer = 0;
-  for (let i = prefix.length + 1; i < whole.length; i++) {
-    const value = VALUES[whole.charCodeAt(i)] ?? 255;
-    if (value === 255) invalid(strayCharacter(whole.charAt(i)));
-    buffer = ((buffer << 5) | value) & 0xfff;
-    bits += 5;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes[written++] = (buffer >> bits) & 0xff;
-    }
-  }
-  if (bits >= 5) invalid('it has more padding at its end than needed');
-  if ((buffer & ((1 << bits) - 1)) !== 0) invalid('its padding is not zero');
-  return bytes.subarray(0, written);
+  const words = Array.from(
+    whole.slice(prefix.length + 1),
+    (letter) => wordOfLetter(letter) ?? invalid(strayCharacter(letter)),
+  );
+  const bytes = bech32.fromWordsUnsafe(words);
+  if (bytes) return bytes;
+  return invalid(
+    (words.length * 5) % 8 >= 5
+      ? 'it has more padding at its end than needed'
+      : 'its padding is not zero',
+  );
 }
 
 /**

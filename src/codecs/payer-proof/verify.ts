@@ -6,6 +6,7 @@ import {
   encodeBolt12String,
   INVOICE_SIGNATURE,
   invalidDocument,
+  isIssuerKey,
   isRootSignature,
   merkleRoot,
   type Offer,
@@ -132,11 +133,9 @@ export function verifyPayerProof(text: string): PayerProof {
 }
 
 /**
- * Returns whether a proof is about a payment to the issuer of an offer: its node id is the offer's `issuerId`, or, if
- * the offer has none, the last hop of one of its paths. This identifies the payee, and not one offer.
+ * Returns whether a proof is about a payment to the issuer of an offer, by the key that signed the invoice. This
+ * identifies the payee, and not one offer.
  */
 export function paysIssuerOf(proof: PayerProof, offer: Offer): boolean {
-  return offer.issuerId === null
-    ? offer.pathsLastBlindedNodeIds.includes(proof.nodeId)
-    : offer.issuerId === proof.nodeId;
+  return isIssuerKey(proof.nodeId, offer);
 }

@@ -75,7 +75,7 @@ export function welcomeLines(baseUrl: string, cookiePath: string | null): string
 }
 
 /** Where the trial wallet is reached, for scripts. */
-export interface DevAccess {
+interface DevAccess {
   readonly baseUrl: string;
   readonly dataDir: string;
   /** The owner's token; null where there is none, in a data directory in memory. */

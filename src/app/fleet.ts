@@ -16,7 +16,7 @@ import type { Answering, Listener } from './listener.ts';
 import { ending, endWaits, onStopSignal } from './stop.ts';
 
 /** How this process and the other sidecars of its database answer together (docs/decisions.md 139). */
-export interface Fleet {
+interface Fleet {
   /** How this process waits for the database while another one leads. */
   readonly standingBy: NonNullable<PostgresOptions['standingBy']>;
   /** This process has the database from here on. Requests wait until {@link lead}. */

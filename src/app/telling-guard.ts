@@ -3,7 +3,7 @@ import type { StoreGuard } from '../wallet/session/ports.ts';
 import type { OpenedStore } from './open-store.ts';
 
 /** A guard whose standing the processes that stand by are told. */
-export interface TellingGuard extends StoreGuard {
+interface TellingGuard extends StoreGuard {
   /** Tells them where this process is, and whether its store is trusted; does nothing where there can be none. */
   tell(): Promise<void>;
 }

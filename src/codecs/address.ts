@@ -4,7 +4,7 @@ import { CodecError } from './codec-error.ts';
 import { NETWORKS, type Network } from './network.ts';
 
 /** The kind of script that an address pays to; `segwit` is a witness version or length that has no name yet. */
-export type AddressKind = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'segwit';
+type AddressKind = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'segwit';
 
 /** The parts of an on-chain address. */
 export interface DecodedAddress {

@@ -2,7 +2,7 @@ import { bytesToNumberBE } from '@noble/curves/utils.js';
 import type { Invalid } from './bigsize.ts';
 
 /** Reads a byte string part by part. A part that is incomplete is invalid. */
-export interface ByteReader {
+interface ByteReader {
   /** Whether every byte has been read. */
   done(): boolean;
   /** Returns the offset of the next byte. */

@@ -4,7 +4,7 @@ import { type NameAtHost, readNameAtHost } from './name-at-host.ts';
 import { schemeFor } from './web-host.ts';
 
 /** A Lightning Address and the URL of its LNURL-pay service. */
-export interface LightningAddress extends NameAtHost {
+interface LightningAddress extends NameAtHost {
   readonly url: string;
 }
 

@@ -14,7 +14,7 @@ export function lnurlError(reason: string): LnurlAnswer {
 export const LNURL_OK: LnurlAnswer = { status: 'OK' };
 
 /** The terms in the first answer of an LNURL-pay service; amounts in millisatoshis. */
-export interface PayTerms {
+interface PayTerms {
   readonly callback: string;
   readonly minMsat: bigint;
   readonly maxMsat: bigint;
@@ -47,7 +47,7 @@ export function metadataHash(metadata: string): string {
 }
 
 /** The terms in the first answer of an LNURL-withdraw service; amounts in millisatoshis. */
-export interface WithdrawTerms {
+interface WithdrawTerms {
   readonly callback: string;
   readonly k1: string;
   readonly minMsat: bigint;

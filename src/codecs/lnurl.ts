@@ -3,7 +3,7 @@ import { CodecError } from './codec-error.ts';
 import { isLoopback, schemeFor } from './web-host.ts';
 
 /** The service that an LNURL names. */
-export interface Lnurl {
+interface Lnurl {
   /** The LNURL itself, in lower case where it is bech32. */
   readonly text: string;
   readonly url: string;

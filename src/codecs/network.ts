@@ -2,7 +2,7 @@
 export type Network = 'bitcoin' | 'testnet' | 'signet' | 'regtest';
 
 /** The prefixes of a network's strings, and the genesis block hash that identifies it in BOLT 12. */
-export interface NetworkParameters {
+interface NetworkParameters {
   /** BOLT 11 prefix, which follows `ln`. */
   readonly bolt11Prefix: string;
   /** Human-readable part of segwit addresses (BIP 173). */

@@ -13,7 +13,7 @@ import type { Parsed } from '../model/parsed.ts';
 import { readableByOthers } from './file-access.ts';
 
 /** A `.env` that was read. */
-export interface EnvFile {
+interface EnvFile {
   readonly path: string;
   readonly values: Readonly<Record<string, string | undefined>>;
   /** Set when other users can read the file. */

@@ -4,7 +4,7 @@ import { PASSED_ON_HEADER, type PassedOn, type PassedOnSeal } from './passed-on.
 import { NOT_LEADING, STALE, targetOf, USED } from './stand-by.ts';
 
 /** What a request that arrived is: one of a caller, or one that another sidecar passed on to this one. */
-export type Arrival =
+type Arrival =
   | { readonly kind: 'own' }
   | { readonly kind: 'passed_on'; readonly facts: PassedOn }
   /** One that was passed on to a sidecar that leads, which is not, or not any more, this process. */

@@ -10,7 +10,7 @@ export interface RequestEnv {
 }
 
 /** Which sidecar leads, as far as this process knows. */
-export type Lead =
+type Lead =
   /** Nobody that is known of, or one that has not told yet where it is. */
   | { readonly kind: 'unknown' }
   /** One that was started without --peer-url. */

@@ -9,7 +9,7 @@ export interface Numbered {
 }
 
 /** A header of this age is not believed, nor is one from that far in the future. The clocks of machines differ. */
-export const FRESH_MS = 60_000;
+const FRESH_MS = 60_000;
 
 interface Sender {
   /** Every count up to this one has been used or is too old. */

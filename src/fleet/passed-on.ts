@@ -13,14 +13,14 @@ export interface PassedOn {
 }
 
 /** The part of a request that the header belongs to. */
-export interface PassedHead {
+interface PassedHead {
   readonly method: string;
   /** The path with the query. */
   readonly target: string;
 }
 
 /** A header that a sidecar with the same key wrote for this very request. */
-export interface GenuineHeader extends PassedOn, Numbered {
+interface GenuineHeader extends PassedOn, Numbered {
   /** The fencing number of the sidecar that it was sent to. */
   readonly fence: string;
 }

@@ -41,7 +41,7 @@ interface StandByOptions {
 }
 
 /** What became of sending a request to the sidecar that leads. */
-export type PassedOutcome = 'answered' | 'not_sent' | 'cut' | 'ending' | 'stale';
+type PassedOutcome = 'answered' | 'not_sent' | 'cut' | 'ending' | 'stale';
 
 /** A caller that reads nothing of a whole answer for this long is gone. */
 const UNREAD_SECS = 30;

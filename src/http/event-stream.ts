@@ -18,7 +18,7 @@ export interface ServerSentEvent {
 }
 
 /** The clock and timer of a stream, which tests replace. */
-export interface StreamTime {
+interface StreamTime {
   /** Returns monotonic milliseconds. */
   readonly elapsedMs: () => number;
   /** Calls `beat` every `ms` milliseconds until the returned function is called. */

@@ -92,7 +92,7 @@ export class Reply {
 }
 
 /** An example for the documentation. Tests check it against the schemas. */
-export interface RouteExample {
+interface RouteExample {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string>>;
   readonly response: unknown;

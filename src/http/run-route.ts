@@ -47,7 +47,7 @@ export type RunRoute = (
 ) => Promise<Response>;
 
 /** The body and query after the route's schemas have parsed them. */
-export interface RouteInput {
+interface RouteInput {
   readonly body: unknown;
   readonly query: unknown;
 }

@@ -2,7 +2,7 @@ import type { Payment } from '../model/payment.ts';
 
 /** What an outside node does with a payment that it receives. */
 export const BEHAVIORS = ['settle', 'fail', 'hold'] as const;
-export type Behavior = (typeof BEHAVIORS)[number];
+type Behavior = (typeof BEHAVIORS)[number];
 
 /**
  * The operations of the sandbox node that the sandbox routes use (docs/decisions.md 78). Amounts are in millisatoshis.

@@ -3,7 +3,7 @@ import type { AttemptRecord } from '../store/ports.ts';
 import type { RedeliveryLimit } from '../wallet/read/redelivery-limit.ts';
 
 /** How a message to a receiver ended. */
-export interface SentMessage extends AttemptRecord {
+interface SentMessage extends AttemptRecord {
   readonly id: string;
   readonly body: string;
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { codeOf } from './error-code.ts';
 
 /** Notices when files that this process has open are removed or replaced (docs/decisions.md 87). */
-export interface FileWatch {
+interface FileWatch {
   /** Returns the paths that no longer lead to the open files, as of the last check. */
   lost(): readonly string[];
   stop(): void;

@@ -2,7 +2,7 @@ import type { Owner } from './data-dir.ts';
 import { codeOf } from './error-code.ts';
 
 /** An address that cannot be listened on; the message is one sentence for the person who starts the program. */
-export class ListenFailed extends Error {
+class ListenFailed extends Error {
   override readonly name = 'ListenFailed';
 }
 

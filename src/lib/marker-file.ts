@@ -39,7 +39,7 @@ export class MarkerUnreadable extends Error {
 }
 
 /** The configuration that says where a marker is. */
-export interface MarkerPlace {
+interface MarkerPlace {
   /** Directory, or `:memory:`. */
   readonly dataDir: string;
   /** The configured file; null for `<data-dir>.marker`, or `<data-dir>/marker` where that cannot be written. */

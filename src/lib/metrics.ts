@@ -10,7 +10,7 @@ export interface Histogram {
 }
 
 /** A family of series, which share one name, one meaning and one set of labels. */
-export interface FamilyOptions<Label extends string> {
+interface FamilyOptions<Label extends string> {
   readonly name: string;
   /** One sentence for the HELP line. */
   readonly help: string;
@@ -19,10 +19,10 @@ export interface FamilyOptions<Label extends string> {
 }
 
 /** The value of each label of a family. */
-export type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
+type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
 
 /** A value of one series, read when the metrics are rendered. */
-export interface Sample<Label extends string> {
+interface Sample<Label extends string> {
   readonly labels: LabelValues<Label>;
   readonly value: number;
 }

@@ -13,7 +13,7 @@ export interface Sealer {
 }
 
 /** Where a sealed value belongs. */
-export interface SealedPlace {
+interface SealedPlace {
   readonly table: string;
   readonly column: string;
   /** The row: the wallet, and the rest of the row's key. */

@@ -10,13 +10,13 @@ export interface Ending {
 }
 
 /** What a step has made, and how it is undone. */
-export interface Made<Value> {
+interface Made<Value> {
   readonly value: Value;
   readonly undo?: Ending | null;
 }
 
 /** One step of a start. It is given what the steps before it have made, by their names. */
-export interface Step {
+interface Step {
   readonly name: string;
   readonly make: (parts: never) => Made<unknown> | Promise<Made<unknown>>;
 }

@@ -48,7 +48,7 @@ const shapes = once(() => {
 });
 
 /** Credentials of an application: a client and its secret, and no location of a node (docs/decisions.md 55). */
-export interface ClientCredentials {
+interface ClientCredentials {
   /** Hex ed25519 public key. */
   readonly client: string;
   /** Hex of 32 random bytes. In credentials of version 0.1 for an LND it is the hex of a macaroon. */

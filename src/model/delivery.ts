@@ -14,54 +14,40 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export const DELIVERY_EVENTS = ['payment.finalized', 'payment.held'] as const;
 export type WebhookEvent = (typeof DELIVERY_EVENTS)[number];
 
-/** What the bodies of all webhooks have beside the payment and `type`. */
-const shared = once(() => ({
-  timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
-  user_pk: hexOutput(32).meta({
-    description: 'The wallet that the payment belongs to; tells several wallets apart.',
-  }),
-}));
+/** What the bodies of all webhooks hold: a payment, the type, and what tells wallets and times apart. */
+function payload<Type extends string>(type: Type, description: string) {
+  return paymentJson().extend({
+    type: z.literal(type).meta({ description }),
+    timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
+    user_pk: hexOutput(32).meta({
+      description: 'The wallet that the payment belongs to; tells several wallets apart.',
+    }),
+  });
+}
 
 /** The body of a `payment.finalized` webhook: the payment and three fields (docs/webhooks.md, Payload). */
 export const finalizedPayload = once(() =>
-  paymentJson()
-    .extend({
-      type: z.literal('payment.finalized').meta({ description: 'Always `payment.finalized`.' }),
-      ...shared(),
-    })
-    .meta({
-      id: 'PaymentFinalized',
-      description: 'Body of the webhook: the Payment, and three fields more.',
-    }),
+  payload('payment.finalized', 'Always `payment.finalized`.').meta({
+    id: 'PaymentFinalized',
+    description: 'Body of the webhook: the Payment, and three fields more.',
+  }),
 );
 
 /** The body of a `payment.held` webhook (docs/decisions.md 117). */
 export const heldPayload = once(() =>
-  paymentJson()
-    .extend({
-      type: z.literal('payment.held').meta({ description: 'Always `payment.held`.' }),
-      ...shared(),
-    })
-    .meta({
-      id: 'PaymentHeld',
-      description:
-        'Body of the webhook of a held payment: the pending Payment, and three fields more.',
-    }),
+  payload('payment.held', 'Always `payment.held`.').meta({
+    id: 'PaymentHeld',
+    description:
+      'Body of the webhook of a held payment: the pending Payment, and three fields more.',
+  }),
 );
 
 /** The body of a test delivery (docs/decisions.md 128). */
 export const testPayload = once(() =>
-  paymentJson()
-    .extend({
-      type: z
-        .literal('webhook.test')
-        .meta({ description: 'Always `webhook.test`: no payment was made.' }),
-      ...shared(),
-    })
-    .meta({
-      id: 'WebhookTest',
-      description: 'Body of a test delivery: a made up, failed Payment of nothing.',
-    }),
+  payload('webhook.test', 'Always `webhook.test`: no payment was made.').meta({
+    id: 'WebhookTest',
+    description: 'Body of a test delivery: a made up, failed Payment of nothing.',
+  }),
 );
 export type TestPayload = z.infer<ReturnType<typeof testPayload>>;
 /** The body of a webhook. */

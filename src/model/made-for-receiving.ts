@@ -12,7 +12,7 @@ import type { AddressType } from './receive.ts';
  */
 
 /** The wallet for which something is made. */
-export interface Receiver {
+interface Receiver {
   /** Hex node key of the wallet. */
   readonly nodePk: string;
   readonly network: Network;
@@ -30,7 +30,7 @@ export interface AskedInvoice {
 }
 
 /** An invoice as the node told of it; hashes and secrets are hex. */
-export interface ToldInvoice {
+interface ToldInvoice {
   readonly invoice: string;
   readonly paymentHash: string;
   readonly paymentSecret: string;
@@ -77,7 +77,7 @@ export function invoiceMisfit(
 }
 
 /** The terms of an offer that was asked for. */
-export interface AskedOffer {
+interface AskedOffer {
   readonly description: string | null;
   readonly minAmountMsat: bigint | null;
   readonly expiresAtMs: number | null;

@@ -42,7 +42,7 @@ export const nodeInfoJson = once(() =>
     })
     .meta({ id: 'NodeInfo', description: 'The wallet node and its balances.' }),
 );
-export type NodeInfoJson = z.infer<ReturnType<typeof nodeInfoJson>>;
+type NodeInfoJson = z.infer<ReturnType<typeof nodeInfoJson>>;
 
 /** The state of the node inside this program; amounts in millisatoshis. */
 export interface NodeInfo {

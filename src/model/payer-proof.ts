@@ -45,7 +45,7 @@ export const checkedProofJson = once(() =>
     ])
     .meta({ id: 'CheckedProof', description: 'What a payer proof shows, or why it is not valid.' }),
 );
-export type CheckedProofJson = z.infer<ReturnType<typeof checkedProofJson>>;
+type CheckedProofJson = z.infer<ReturnType<typeof checkedProofJson>>;
 
 /**
  * Checks a payer proof (docs/decisions.md 101). Returns what it discloses, or why it is not valid. A field is null when

@@ -19,14 +19,7 @@ import { hexOutput, timestamp } from './text.ts';
 /** The technical means by which the money of a payment moves (docs/api.md, Payment). */
 export const RAILS = ['onchain', 'invoice', 'offer', 'spontaneous'] as const;
 /** What a payment is for: a rail, or a fee that was waived. */
-const KINDS = [
-  'onchain',
-  'invoice',
-  'offer',
-  'spontaneous',
-  'waived_channel_fee',
-  'waived_liquidity_fee',
-] as const;
+const KINDS = [...RAILS, 'waived_channel_fee', 'waived_liquidity_fee'] as const;
 /** The direction in which the money of a payment moves; an `info` payment moves none, but may have cost fees. */
 export const DIRECTIONS = ['inbound', 'outbound', 'info'] as const;
 /** States of a payment; the last two are final (docs/api.md, Payment status). */
@@ -35,9 +28,9 @@ const STATUSES = ['pending', 'completed', 'failed'] as const;
 export const PRIORITIES = ['high', 'normal', 'background'] as const;
 
 export type Rail = (typeof RAILS)[number];
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 export type Direction = (typeof DIRECTIONS)[number];
-export type Status = (typeof STATUSES)[number];
+type Status = (typeof STATUSES)[number];
 export type Priority = (typeof PRIORITIES)[number];
 
 /** A priority in a request or an answer. It has a name of its own in the OpenAPI document (docs/decisions.md 167). */

@@ -56,7 +56,7 @@ export const humanBitcoinAddressJson = once(() =>
     })
     .meta({ id: 'HumanBitcoinAddress', description: 'A human-readable Bitcoin address.' }),
 );
-export type HumanBitcoinAddressJson = z.infer<ReturnType<typeof humanBitcoinAddressJson>>;
+type HumanBitcoinAddressJson = z.infer<ReturnType<typeof humanBitcoinAddressJson>>;
 
 /** A name of a wallet inside this program. */
 export interface HumanBitcoinAddress {

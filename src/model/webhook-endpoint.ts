@@ -11,7 +11,7 @@ export const CONFIGURED_ENDPOINT = 'configured';
 /** The most endpoints of a wallet, besides the configured one (docs/api.md, Limits). */
 export const MOST_ENDPOINTS = 16;
 /** For how many seconds an endpoint may be kept without being renewed (docs/decisions.md 129). */
-export const LEASE_SECS = { least: 10, most: 86_400 };
+const LEASE_SECS = { least: 10, most: 86_400 };
 
 /** The longest URL of an endpoint, in characters. */
 const URL_MAX_CHARACTERS = 2_000;

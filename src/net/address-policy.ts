@@ -32,7 +32,7 @@ exceptIpv6.addSubnet('2002::', 16, 'ipv6');
 exceptIpv6.addSubnet('3fff::', 20, 'ipv6');
 
 /** Where an IP address leads; `private` is everything that is neither public nor loopback. */
-export type AddressKind = 'public' | 'loopback' | 'private';
+type AddressKind = 'public' | 'loopback' | 'private';
 
 /** Returns the kind of an IP address. An IPv6 address that embeds an IPv4 address has the kind of that. */
 export function addressKind(address: string): AddressKind {

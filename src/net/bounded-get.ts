@@ -5,7 +5,7 @@ import { foreignText } from './foreign-text.ts';
 import { serviceFailed } from './service-error.ts';
 
 /** One GET request. */
-export interface GetRequest {
+interface GetRequest {
   readonly url: URL;
   /** The media type asked for. */
   readonly accept: string;

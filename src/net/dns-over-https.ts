@@ -15,7 +15,7 @@ import { shown } from './dnssec/unproven.ts';
 import { serviceFailed } from './service-error.ts';
 
 /** The resolver to use, and how it is reached. */
-export interface DohOptions {
+interface DohOptions {
   /** An https URL that speaks DNS over HTTPS (RFC 8484), configured by the operator. */
   readonly url: string;
   /** Certificate authorities to trust in place of the system's, PEM. */

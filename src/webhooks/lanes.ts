@@ -20,7 +20,7 @@ export interface Lane {
 }
 
 /** The lanes of all endpoints. An endpoint that hangs fills its own lane, and leaves room to the others. */
-export interface Lanes {
+interface Lanes {
   /** Returns the lane of an endpoint, opened if needed; null where it has no target. */
   of(endpoint: string): Promise<Lane | null>;
   /** How many more attempts the lane may begin: it takes at most half of what the others leave. */

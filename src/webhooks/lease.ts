@@ -1,7 +1,7 @@
 /**
  * The times of a claim, in milliseconds: when it begins, when its lease ends, and the latest due time that can be true.
  */
-export interface Lease {
+interface Lease {
   readonly nowMs: number;
   readonly leaseUntilMs: number;
   readonly lastPossibleMs: number;

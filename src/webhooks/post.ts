@@ -32,7 +32,7 @@ interface PostRequest {
 }
 
 /** What a receiver answered. */
-export interface PostAnswer {
+interface PostAnswer {
   readonly httpStatus: number;
   /** The first {@link MOST_SHOWN_BYTES} of the body as text, as far as they came within a second. */
   readonly text: string;

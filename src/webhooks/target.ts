@@ -2,7 +2,7 @@ import { CONFIGURED_ENDPOINT } from '../model/webhook-endpoint.ts';
 import type { WebhookEndpointStore } from '../store/ports.ts';
 
 /** Where deliveries of an endpoint go. */
-export interface Target {
+interface Target {
   readonly url: string;
   /** Base64 without prefix; null: deliveries are not signed. */
   readonly secret: string | null;

@@ -4,7 +4,7 @@ import { invalid } from './invoice.ts';
 const LARGEST_INTEGER = 1e12;
 
 /** A tagged field of an invoice (BOLT 11, Tagged Fields). */
-export interface Bolt11Field {
+interface Bolt11Field {
   readonly type: number;
   readonly words: readonly number[];
 }

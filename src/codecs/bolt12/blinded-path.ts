@@ -5,7 +5,7 @@ import { joinBytes } from '../tlv.ts';
 import { bytesOfHex, isPoint, uintBytes, type ValueCodec } from './values.ts';
 
 /** One hop of a blinded path (BOLT 4). */
-export interface BlindedHop {
+interface BlindedHop {
   /** Compressed public key, hex. */
   readonly blindedNodeId: string;
   /** Data that only the hop's node can decrypt, and that tells it the next hop. */
@@ -134,7 +134,7 @@ export const fallbackAddresses: ValueCodec<readonly FallbackAddress[]> = {
 };
 
 /** The parts of a path with one hop. */
-export interface OneHopPathParts {
+interface OneHopPathParts {
   /** Node id of the node that the path leads to and starts at, hex. */
   readonly introductionNodeId: string;
   /** First path key, hex. */

@@ -12,7 +12,7 @@ import { signRoot } from './signature.ts';
 import { verifyInvoice } from './verify-invoice.ts';
 
 /** The values that an invoice is made from. */
-export interface InvoiceParts {
+interface InvoiceParts {
   readonly invoiceRequest: InvoiceRequest;
   /** SHA-256 of the preimage, hex. */
   readonly paymentHash: string;

@@ -15,14 +15,14 @@ import {
 } from './values.ts';
 
 /** One field of a TLV stream: its type, its name in the specification, and the codec of its value. */
-export interface Field<T> {
+interface Field<T> {
   readonly type: bigint;
   readonly name: string;
   readonly codec: ValueCodec<T>;
 }
 
 /** Every field that one kind of document may have, by its name in this program. */
-export type FieldTable = Readonly<Record<string, Field<unknown>>>;
+type FieldTable = Readonly<Record<string, Field<unknown>>>;
 
 /** The values of a document's fields, null where the document does not have the field. */
 export type FieldValues<F extends FieldTable> = {

@@ -1,17 +1,9 @@
 // For payers and payees.
 
 export type { Bip353Name } from './bip353-name.ts';
-export type {
-  BlindedHop,
-  BlindedPath,
-  BlindedPayInfo,
-  FallbackAddress,
-  OneHopPathParts,
-} from './blinded-path.ts';
 export { oneHopPath } from './blinded-path.ts';
-export { createInvoice, type InvoiceParts } from './create-invoice.ts';
+export { createInvoice } from './create-invoice.ts';
 export { createInvoiceRequest, type InvoiceRequestParts } from './create-invoice-request.ts';
-export { expectedAmountMsat } from './expected-amount.ts';
 // For payer proofs, which use the same fields, hashes and signatures.
 export {
   type FieldValues,
@@ -27,16 +19,13 @@ export {
   decodeInvoice,
   INVOICE_SIGNATURE,
   type InvoicePath,
-  type InvoiceValues,
   isBolt12InvoiceExpired,
 } from './invoice.ts';
 export {
   decodeInvoiceRequest,
   type InvoiceRequest,
-  type InvoiceRequestValues,
   verifyInvoiceRequest,
 } from './invoice-request.ts';
-export { isIssuerKey } from './issuer-key.ts';
 export { branchHash, foldTree, leafHash, merkleRoot, nonceHashes } from './merkle.ts';
 export {
   decodeOffer,

@@ -14,7 +14,7 @@ import { decodeBolt12String, encodeBolt12String } from './string.ts';
 import { unknownEvenBit } from './values.ts';
 
 /** The values of all fields that an invoice request may have, by BOLT 12's names; null for a field that is absent. */
-export type InvoiceRequestValues = FieldValues<typeof INVOICE_REQUEST_FIELDS>;
+type InvoiceRequestValues = FieldValues<typeof INVOICE_REQUEST_FIELDS>;
 
 /** A BOLT 12 invoice request. If it has a signature, that has been verified. */
 export interface InvoiceRequest {

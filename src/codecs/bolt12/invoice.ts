@@ -14,7 +14,7 @@ import { decodeBolt12String, encodeBolt12String } from './string.ts';
 import { unknownEvenBit } from './values.ts';
 
 /** The values of all fields that an invoice may have, by BOLT 12's names; null for a field that is absent. */
-export type InvoiceValues = FieldValues<typeof INVOICE_FIELDS>;
+type InvoiceValues = FieldValues<typeof INVOICE_FIELDS>;
 
 /** A blinded path of an invoice, with its fees and limits. */
 export interface InvoicePath {

@@ -1,7 +1,7 @@
 import type { Invalid } from '../bigsize.ts';
 
 /** The keys of an offer that its invoices may be signed with. */
-export interface IssuerKeys {
+interface IssuerKeys {
   readonly issuerId: string | null;
   /** Used only where there is no `issuerId` (BOLT 12, reader of an invoice). */
   readonly pathsLastBlindedNodeIds: readonly string[];

@@ -6,7 +6,7 @@ import { encodeTlvRecord, type TlvRecord } from '../tlv.ts';
 import { isSignatureType } from './ranges.ts';
 
 /** Hashes messages under one tag: `H(tag, msg) = SHA256(SHA256(tag) || SHA256(tag) || msg)`. */
-export type TaggedHash = (...parts: readonly Uint8Array[]) => Uint8Array;
+type TaggedHash = (...parts: readonly Uint8Array[]) => Uint8Array;
 
 /** Returns the tagged hash of BIP 340. The state after the tag is kept, so that the tag is hashed only once. */
 export function taggedHash(tag: Uint8Array): TaggedHash {

@@ -4,13 +4,13 @@ import { hex } from '@scure/base';
 import { taggedHash } from './merkle.ts';
 
 /** The subject of a BOLT 12 signature: the names of the message and of the signature's field in the specification. */
-export interface SignatureSubject {
+interface SignatureSubject {
   readonly message: 'invoice_request' | 'invoice' | 'payer_proof';
   readonly field: 'signature' | 'proof_signature';
 }
 
 /** The inputs of a signature. */
-export interface Signer {
+interface Signer {
   /** 32-byte secret key. */
   readonly secretKey: Uint8Array;
   /**

@@ -3,7 +3,7 @@ import { lettersOfWords, wordOfLetter } from '../bech32-letters.ts';
 import type { Invalid } from '../bigsize.ts';
 
 /** The human-readable parts of BOLT 12: offer, invoice request, invoice, payer proof. */
-export type Bolt12Prefix = 'lno' | 'lnr' | 'lni' | 'lnp';
+type Bolt12Prefix = 'lno' | 'lnr' | 'lni' | 'lnp';
 
 const WHITESPACE = /\s/;
 

@@ -14,7 +14,7 @@ export function nextMarker(previous: bigint): bigint {
 }
 
 /** One leaf of an invoice's tree in a proof: the type of a disclosed field, or a marker. */
-export interface ProofLeaf {
+interface ProofLeaf {
   readonly number: bigint;
   readonly isMarker: boolean;
 }

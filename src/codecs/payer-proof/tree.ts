@@ -4,7 +4,7 @@ import { branchHash, foldTree } from '../bolt12/index.ts';
 export type Subtree<O> = { readonly hash: Uint8Array } | { readonly omitted: O };
 
 /** How omitted subtrees are represented and hashed, which differs between writer and reader of a proof. */
-export interface OmittedSubtrees<O> {
+interface OmittedSubtrees<O> {
   /** Joins two omitted neighbours into one omitted subtree. */
   join(left: O, right: O): O;
   /** Returns the hash of an omitted subtree beside a disclosed one. Called in the order of `proof_missing_hashes`. */

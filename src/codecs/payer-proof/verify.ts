@@ -6,10 +6,8 @@ import {
   encodeBolt12String,
   INVOICE_SIGNATURE,
   invalidDocument,
-  isIssuerKey,
   isRootSignature,
   merkleRoot,
-  type Offer,
   readFields,
   required,
   safeNumber,
@@ -130,12 +128,4 @@ export function verifyPayerProof(text: string): PayerProof {
     values,
     records,
   };
-}
-
-/**
- * Returns whether a proof is about a payment to the issuer of an offer, by the key that signed the invoice. This
- * identifies the payee, and not one offer.
- */
-export function paysIssuerOf(proof: PayerProof, offer: Offer): boolean {
-  return isIssuerKey(proof.nodeId, offer);
 }

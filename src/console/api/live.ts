@@ -4,7 +4,7 @@ import { type Payment, type WalletSidecar, WalletSidecarError } from '../../clie
 const AGAIN_MS = 1000;
 
 /** A payment that has changed; null when the stream was opened, so that anything may have changed before. */
-export type Change = Payment | null;
+type Change = Payment | null;
 
 /** The changes of payments as they happen. */
 export interface Live {

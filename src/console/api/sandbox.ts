@@ -16,7 +16,7 @@ export function sandboxControl<T>({ transport }: Sidecar, name: string, body: ob
 }
 
 /** What somebody outside pays; `amount` where the string names none. */
-export interface OutsidePayment {
+interface OutsidePayment {
   readonly payable: string;
   readonly amount: Amount | undefined;
 }

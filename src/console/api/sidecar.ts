@@ -8,7 +8,7 @@ import type { About, LinkedWallet } from './types.ts';
 const KEY_HEADER = 'console-key';
 
 /** What the page is told of its requests. */
-export interface Heard {
+interface Heard {
   /** A request got an answer (true), or none (false). */
   readonly onReached?: (reached: boolean) => void;
   /** A stream of events was opened. */

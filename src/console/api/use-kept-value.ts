@@ -3,7 +3,7 @@ import { callersValue } from '../values/kept.ts';
 import { useSignedIn } from './signed-in.tsx';
 
 /** A value that this tab keeps until it is forgotten or dropped. It outlives a reload, and belongs to one caller. */
-export interface KeptValue<T> {
+interface KeptValue<T> {
   /** Null when there is none. */
   readonly value: T | null;
   readonly keep: (value: T) => void;

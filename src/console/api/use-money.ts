@@ -23,7 +23,7 @@ export type MoneyStanding =
   | { readonly state: 'foreign' };
 
 /** The payment that this tab makes. */
-export interface Money {
+interface Money {
   readonly standing: MoneyStanding;
   /** Keeps the request, then sends it. While another one is not over, it does nothing. */
   readonly send: (request: MoneyRequest) => void;

@@ -12,7 +12,7 @@ import { Send } from './send/send.tsx';
 import { Webhooks } from './webhooks/webhooks.tsx';
 
 /** A page of the console. */
-export interface Page {
+interface Page {
   /** Its name in the URL. */
   readonly name: string;
   readonly title: string;

@@ -28,7 +28,7 @@ interface DoorOptions {
 }
 
 /** What a browser gets at the sign-in. */
-export interface SignIn {
+interface SignIn {
   /** The half of the session that the page keeps. */
   readonly key: string;
   /** The Set-Cookie header with the other half. */

@@ -43,7 +43,7 @@ const FILE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the answer with the file of that name. Throws error 107 when there is none. */
-export type ServeConsoleFile = (name: string, headers: Headers) => Response;
+type ServeConsoleFile = (name: string, headers: Headers) => Response;
 
 /** Returns a function that serves these files. The names of all but the page change with their content. */
 export function consoleFiles(files: readonly ConsoleFile[]): ServeConsoleFile {

@@ -9,7 +9,7 @@ export const LINK_MS = 60_000;
 const TOKEN_BYTES = 32;
 
 /** Who makes a link. */
-export interface LinkMaker {
+interface LinkMaker {
   /** A text that is different for each caller of each wallet. */
   readonly caller: string;
   /** The credentials that the link stands for; null for the default wallet. */

@@ -13,7 +13,7 @@ export const LONGEST_MS = 8 * 60 * 60_000;
 const SECRET_BYTES = 32;
 
 /** What somebody who signed in to the console may do, and where. */
-export interface SignedIn {
+interface SignedIn {
   /** A text that is different for each caller of each wallet. */
   readonly caller: string;
   /** The credentials of the sign-in; null stands for the default wallet. */
@@ -36,13 +36,13 @@ export interface ConsoleSession extends SignedIn {
  * The two halves of a session, each 64 hex characters. A browser keeps `id` in a cookie, which scripts cannot read, and
  * `key` in a storage that other ports of the host cannot read. A request needs both (docs/decisions.md 133).
  */
-export interface SessionSecrets {
+interface SessionSecrets {
   readonly id: string;
   readonly key: string;
 }
 
 /** The sessions of the console. They are in memory alone, so a restart ends them. */
-export interface ConsoleSessions {
+interface ConsoleSessions {
   /** Begins a session. A caller's eleventh ends the one of its own that was idle longest. */
   begin(signedIn: SignedIn): SessionSecrets;
   /** Returns the session of these halves and keeps it for another {@link IDLE_MS}; null when there is none. */

@@ -20,7 +20,7 @@ export interface KnownCredentials {
 }
 
 /** Settings of authentication, and the functions that open sessions. */
-export interface AuthenticateOptions extends KnownCredentials {
+interface AuthenticateOptions extends KnownCredentials {
   /** Opens the session of the credentials; null means the default wallet. */
   readonly open: (credentials: string | null) => Promise<Session>;
   /** Finds the session of a request that the console's page made (docs/decisions.md 133). */
@@ -43,10 +43,7 @@ export interface Caller {
  * Returns who calls, by the headers of the request. Throws error 104, 108 or 112. `opened` is called with the session
  * as soon as it is known, before it is checked whether it may use the route.
  */
-export type Authenticate = (
-  headers: Headers,
-  opened?: (session: Session) => void,
-) => Promise<Caller>;
+type Authenticate = (headers: Headers, opened?: (session: Session) => void) => Promise<Caller>;
 
 const NOBODY: Caller = {
   session: undefined,

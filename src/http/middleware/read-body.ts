@@ -35,7 +35,7 @@ export function boundsOf({ access }: Pick<Route, 'access'>): BodyBounds {
  * Reads the body of a request, and returns its parsed value. `takePlace` takes the caller's place among those who send
  * bodies, and returns a function that gives it back.
  */
-export type ReadBody = (context: Context<AppEnv>, takePlace: () => () => void) => Promise<unknown>;
+type ReadBody = (context: Context<AppEnv>, takePlace: () => () => void) => Promise<unknown>;
 
 /**
  * Returns the function that reads and parses the JSON bodies of a route that has them. An empty body, or null, counts

@@ -12,7 +12,7 @@ import { accept, noteIgnored, parsed } from './validate.ts';
  * and parses the others. That function returns undefined for a route without parameters. An unknown parameter is error
  * 7 where an unknown field of the body is (docs/decisions.md 18), otherwise it is ignored.
  */
-export type ReadQuery = (context: Context<AppEnv>) => () => unknown;
+type ReadQuery = (context: Context<AppEnv>) => () => unknown;
 
 const NOTHING = () => undefined;
 

@@ -6,7 +6,6 @@ import { encodeBolt12String } from '../../../src/codecs/bolt12/index.ts';
 import {
   createPayerProof,
   isDisclosableType,
-  paysIssuerOf,
   verifyPayerProof,
 } from '../../../src/codecs/payer-proof/index.ts';
 import { encodeTlvStream, joinBytes } from '../../../src/codecs/tlv.ts';
@@ -24,6 +23,7 @@ import {
   secretKey,
   signInvoice,
 } from '../../support/bolt12-fixtures.ts';
+import { paysIssuerOf } from '../../support/pays-issuer.ts';
 import { expectInvalid } from '../expect-invalid.ts';
 import { patchProof, resignProof } from './fixtures.ts';
 

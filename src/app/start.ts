@@ -36,8 +36,7 @@ import {
   webhookSender,
 } from './parts.ts';
 import { ending, endWaits } from './stop.ts';
-import { takeOverSandboxClients } from './take-over-clients.ts';
-import { takeOverSandboxNames } from './take-over-names.ts';
+import { takeOverSandboxClients, takeOverSandboxNames } from './take-over.ts';
 import { tellSystemd } from './tell-systemd.ts';
 import { tellingGuard } from './telling-guard.ts';
 import { unfitRows } from './unfit-rows.ts';

@@ -1,5 +1,5 @@
 import { CodecError } from './codec-error.ts';
-import { NETWORKS } from './network.ts';
+import { MAX_AMOUNT_MSAT, NETWORKS } from './network.ts';
 
 /** The parts of a BIP 321 URI. The payment methods in it are not read yet. */
 export interface Bip321Uri {
@@ -101,7 +101,7 @@ function readAmountMsat(text: string): bigint {
   const amountMsat =
     BigInt(match[1] || '0') * MSAT_PER_BTC + BigInt((match[2] ?? '').padEnd(8, '0')) * 1000n;
   if (amountMsat === 0n) invalid('its amount is zero');
-  if (amountMsat > 21_000_000n * MSAT_PER_BTC) invalid('its amount is above 21 million bitcoins');
+  if (amountMsat > MAX_AMOUNT_MSAT) invalid('its amount is above 21 million bitcoins');
   return amountMsat;
 }
 

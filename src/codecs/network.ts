@@ -1,3 +1,6 @@
+/** 21 million BTC in millisatoshis, the largest amount there is. */
+export const MAX_AMOUNT_MSAT = 2_100_000_000_000_000_000n;
+
 /** The Bitcoin networks that this program distinguishes. */
 export type Network = 'bitcoin' | 'testnet' | 'signet' | 'regtest';
 

@@ -1,11 +1,9 @@
 import { z } from 'zod';
+import { MAX_AMOUNT_MSAT } from '../codecs/network.ts';
 import { once } from '../lib/once.ts';
 
 /** Millisatoshis in one satoshi. */
 export const MSAT_PER_SAT = 1000n;
-
-/** 21 million BTC in millisatoshis, the largest amount accepted (docs/decisions.md 20). */
-export const MAX_AMOUNT_MSAT = 21_000_000n * 100_000_000n * MSAT_PER_SAT;
 
 /**
  * Marks the text of an amount in the OpenAPI document. A `format` such as `decimal` would make generated clients read

@@ -84,7 +84,7 @@ export const timestamp = once(() =>
 );
 
 /** How many UTF-8 bytes the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
-const INVOICE_DESCRIPTION_MAX_BYTES = 639;
+export const INVOICE_DESCRIPTION_MAX_BYTES = 639;
 
 /** The schema of an invoice's description (docs/decisions.md 21). */
 export const invoiceDescriptionInput = once(() => unicodeText(INVOICE_DESCRIPTION_MAX_BYTES));

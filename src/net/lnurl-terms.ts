@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { MAX_AMOUNT_MSAT } from '../codecs/network.ts';
 import { once } from '../lib/once.ts';
-import { MAX_AMOUNT_MSAT } from '../model/amount.ts';
 import { refused } from '../model/errors.ts';
+import { INVOICE_DESCRIPTION_MAX_BYTES } from '../model/text.ts';
 import { foreignText } from './foreign-text.ts';
 import { readReply } from './lnurl-reply.ts';
 import { serviceFailed } from './service-error.ts';
@@ -36,8 +37,6 @@ export interface LnurlWithdrawRequest {
 /** The most characters of a callback or `k1`, which both become part of a URL. */
 const MAX_URL_PART = 8_000;
 const MAX_SHOWN_CHARACTERS = 1_000;
-/** The most UTF-8 bytes that the description of a BOLT 11 invoice holds (1023 groups of 5 bits). */
-const MAX_INVOICE_DESCRIPTION_BYTES = 639;
 /** Known kinds of LNURL that this wallet does not support (LUD-02, LUD-04, LUD-07). */
 const OTHER_TAGS: ReadonlySet<string> = new Set([
   'login',
@@ -171,7 +170,7 @@ function withdrawRequestOf(
   if (reply.maxWithdrawable === 0n) throw refused('This LNURL has nothing to withdraw.');
   const description = foreignText(reply.defaultDescription, {
     maxCharacters: MAX_SHOWN_CHARACTERS,
-    maxBytes: MAX_INVOICE_DESCRIPTION_BYTES,
+    maxBytes: INVOICE_DESCRIPTION_MAX_BYTES,
   });
   return {
     tag: 'withdrawRequest',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { fromMsat, toMsat } from '../../src/client/index.ts';
-import { formatAmountMsat, MAX_AMOUNT_MSAT, parseAmountMsat } from '../../src/model/amount.ts';
+import { MAX_AMOUNT_MSAT } from '../../src/codecs/network.ts';
+import { formatAmountMsat, parseAmountMsat } from '../../src/model/amount.ts';
 
 describe('toMsat', () => {
   const texts = ['0', '1', '0.5', '0.001', '1000', '1000.010', '007', '2100000000000000'];

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { formatAmountMsat, MAX_AMOUNT_MSAT } from '../../src/model/amount.ts';
+import { MAX_AMOUNT_MSAT } from '../../src/codecs/network.ts';
+import { formatAmountMsat } from '../../src/model/amount.ts';
 
 test('millisatoshis are written as satoshis, without zeros at the end', () => {
   const written = {

@@ -3,9 +3,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, hex } from '@scure/base';
 import { decodeAddress } from '../address.ts';
 import { CodecError } from '../codec-error.ts';
-import { NETWORKS, type Network } from '../network.ts';
+import { MAX_AMOUNT_MSAT, NETWORKS, type Network } from '../network.ts';
 import { featureWords } from './features.ts';
-import { FIELD, MAX_AMOUNT_MSAT, type RouteHint, signedBytes, TIMESTAMP_WORDS } from './invoice.ts';
+import { FIELD, type RouteHint, signedBytes, TIMESTAMP_WORDS } from './invoice.ts';
 
 /** The values that an invoice is written from; hashes and keys are hex. */
 export interface Bolt11Fields {

@@ -65,9 +65,6 @@ export const TIMESTAMP_WORDS = 7;
 /** Words of the signature with its recovery id. */
 export const SIGNATURE_WORDS = 104;
 
-/** The highest amount of an invoice: 21 million BTC in millisatoshis. */
-export const MAX_AMOUNT_MSAT = 2_100_000_000_000_000_000n;
-
 /** Throws CodecError('bolt11') that names the broken rule. */
 export function invalid(rule: string): never {
   throw new CodecError(

@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { isSameSecret } from '../lib/same-secret.ts';
 import { type Numbered, onceOnly, type Use } from './once-only.ts';
 
 /** The header by which a sidecar that stands by tells the one that leads whose request it passes on. */
@@ -61,20 +62,17 @@ export function passedOnSeal(
           ...[facts.sender, facts.count, facts.atMs],
         ]),
       )
-      .digest();
+      .digest('base64url');
   return {
     write(fence, head, { host, source }) {
       const facts = { fence, host, source, sender, count: count++, atMs: nowMs() };
       const text = Buffer.from(JSON.stringify(facts)).toString('base64url');
-      return `${text}.${codeOf(facts, head).toString('base64url')}`;
+      return `${text}.${codeOf(facts, head)}`;
     },
     read(header, head) {
       const [text = '', code = ''] = header.split('.');
       const facts = factsIn(text);
-      if (facts === null) return null;
-      const given = Buffer.from(code, 'base64url');
-      const right = codeOf(facts, head);
-      return given.length === right.length && timingSafeEqual(given, right) ? facts : null;
+      return facts !== null && isSameSecret(code, codeOf(facts, head)) ? facts : null;
     },
     useUp: onceOnly(nowMs, elapsedMs),
   };

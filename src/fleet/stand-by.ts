@@ -102,7 +102,7 @@ export function openStandBy(options: StandByOptions): StandBy {
         request.signal.throwIfAborted();
         const lead = leads.current();
         if (lead.kind === 'self') return answerHere(await lead.answer, passing);
-        if (lead.kind === 'hidden') throw hidden(passing);
+        if (lead.kind === 'hidden') throw unserved(HIDDEN, passing);
         if (lead.kind === 'peer') {
           const outcome = await attempt(passing, lead);
           onPassed(typeof outcome === 'string' ? outcome : 'answered');
@@ -111,7 +111,7 @@ export function openStandBy(options: StandByOptions): StandBy {
             void outcome.ended.then(() => env.timeout?.(request, UNREAD_SECS));
             return answerOf(outcome);
           }
-          if (outcome === 'stale') throw clocksApart(passing);
+          if (outcome === 'stale') throw unserved(CLOCKS_APART, passing);
           if (outcome === 'cut') {
             if (!mayRepeat) throw unknownOutcome(passing);
             if (!course.cutBy.has(lead.fence)) course.sinceMs = elapsedMs();
@@ -119,8 +119,10 @@ export function openStandBy(options: StandByOptions): StandBy {
           }
         }
         const leftMs = course.sinceMs + patienceMs - elapsedMs();
-        if (stopping.aborted) throw ending(passing);
-        if (!mayWait || leftMs <= 0 || course.cutBy.size > MOST_CUTS) throw nobodyLeads(passing);
+        if (stopping.aborted) throw unserved(STOPPING, passing);
+        if (!mayWait || leftMs <= 0 || course.cutBy.size > MOST_CUTS) {
+          throw unserved(NOBODY_LEADS, passing);
+        }
         const ended = AbortSignal.any([request.signal, stopping]);
         await leads.changed(lead, Math.min(PAUSE_MS, leftMs), ended);
       }
@@ -168,38 +170,21 @@ export const STALE = 'stale';
 /** The value of {@link ENDING_HEADER} where the request has come before. */
 export const USED = 'used';
 
-/** Adds what may have been sent: of one that may be repeated, also by an earlier request with its key. */
-function withSent(error: ApiError, { movesMoney, mayRepeat }: Passing): ApiError {
+const NOBODY_LEADS =
+  'No sidecar of this database leads now, or it cannot be reached: try again in a moment. If this lasts, check the logs of the sidecars and their --peer-url.';
+const HIDDEN =
+  'The sidecar that leads was started without --peer-url, so this one cannot pass requests on: start every sidecar of this database with its --peer-url.';
+const CLOCKS_APART =
+  'The sidecar that leads did not take this request: the clocks of the two machines differ by more than a minute. Set them.';
+const STOPPING = 'The sidecar is stopping: try again in a moment.';
+
+/**
+ * Makes error 8. It says what may have been sent: of a request that may be repeated, also by an earlier one with its
+ * key.
+ */
+function unserved(message: string, { movesMoney, mayRepeat }: Passing): ApiError {
+  const error = new ApiError('overCapacity', message);
   return movesMoney ? error.with({ sent: mayRepeat ? 'unknown' : 'no' }) : error;
-}
-
-function nobodyLeads(passing: Passing): ApiError {
-  const error = new ApiError(
-    'overCapacity',
-    'No sidecar of this database leads now, or it cannot be reached: try again in a moment. If this lasts, check the logs of the sidecars and their --peer-url.',
-  );
-  return withSent(error, passing);
-}
-
-function hidden(passing: Passing): ApiError {
-  const error = new ApiError(
-    'overCapacity',
-    'The sidecar that leads was started without --peer-url, so this one cannot pass requests on: start every sidecar of this database with its --peer-url.',
-  );
-  return withSent(error, passing);
-}
-
-function clocksApart(passing: Passing): ApiError {
-  const error = new ApiError(
-    'overCapacity',
-    'The sidecar that leads did not take this request: the clocks of the two machines differ by more than a minute. Set them.',
-  );
-  return withSent(error, passing);
-}
-
-function ending(passing: Passing): ApiError {
-  const error = new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
-  return withSent(error, passing);
 }
 
 /** The code is one that no client repeats by itself. */

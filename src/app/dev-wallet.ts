@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
 import { hasDefaultWallet } from '../config/exposure.ts';
+import { random } from '../lib/random.ts';
 import { createPrivateFile } from '../lib/replace-file.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
@@ -19,7 +19,7 @@ export function withDevWallet(config: Config): Config {
 }
 
 function devSeed(dataDir: string): Uint8Array {
-  if (dataDir === ':memory:') return new Uint8Array(randomBytes(32));
+  if (dataDir === ':memory:') return random(32);
   const path = join(dataDir, 'dev-root-seed');
   if (existsSync(path)) {
     const seed = parseRootSeed(readFileSync(path, 'utf8'));
@@ -28,7 +28,7 @@ function devSeed(dataDir: string): Uint8Array {
       `${path} does not hold a root seed: remove it to start with a new trial wallet.`,
     );
   }
-  const seed = new Uint8Array(randomBytes(32));
+  const seed = random(32);
   createPrivateFile(path, `${hex.encode(seed)}\n`);
   return seed;
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
 import { hasDefaultWallet } from '../config/exposure.ts';
@@ -14,6 +13,7 @@ import { createStandByApp } from '../http/stand-by-app.ts';
 import { descriptorLimit } from '../lib/descriptors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { random } from '../lib/random.ts';
 import { urlHost } from '../lib/url-host.ts';
 import { CONSOLE_FILES } from './console-files.ts';
 
@@ -83,7 +83,7 @@ function siteOf(
     requireAuth: config.requireAuth,
     log,
     stopping,
-    startId: hex.encode(randomBytes(3)),
+    startId: hex.encode(random(3)),
   };
 }
 

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/sources.ts';
 import { systemClock } from '../lib/clock.ts';
 import { fileMeasurement } from '../lib/measurement.ts';
+import { random } from '../lib/random.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
 import { type NodeKind, REMOTE_KINDS, type RemoteKind } from '../model/node-kind.ts';
 import { REMOTE_NODES, ROOT_SEED_KIND } from '../nodes/kinds.ts';
@@ -47,7 +47,6 @@ interface NodesOptions {
 /** Opens a connector for each kind of node. A kind that the configuration does not name is loaded when it is called. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const { config, store, version, addressDomain, sidecarUrl, sandboxPath, measured } = options;
-  const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
   const kind = defaultKind(config);
   const configured = configuredNodes(config);
   const entries = configured.map(({ node }) => node);

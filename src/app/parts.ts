@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
 import { type ConsoleDoor, openConsoleDoor } from '../http/console/door.ts';
@@ -9,6 +8,7 @@ import { elapsedMs, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { processMetrics } from '../lib/process-metrics.ts';
+import { random } from '../lib/random.ts';
 import type { Payment } from '../model/payment.ts';
 import { createNameResolver } from '../net/bip353.ts';
 import { createGuardedFetch } from '../net/guarded-fetch.ts';
@@ -61,7 +61,7 @@ export function webhookSender(
     wake: dispatcher.wake,
     forget: dispatcher.forget,
     async test(endpoint, userPk, signal) {
-      const draw = hex.encode(randomBytes(16));
+      const draw = hex.encode(random(16));
       const message = testMessage(userPk, { nowMs: systemClock.now(), draw });
       const sent = await dispatcher.sendOnce(endpoint, message, signal);
       return sent && { ...message, ...sent.record };
@@ -162,7 +162,7 @@ export function openServedNames(parts: {
     log,
     wallets,
     elapsedMs,
-    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    random,
   });
 }
 
@@ -172,6 +172,6 @@ export function openConsole(wallets: Wallets, known: KnownCredentials): ConsoleD
     open: (credentials) => wallets.open(credentials),
     credentialsOf: (authorization) => credentialsOf(authorization, known),
     elapsedMs,
-    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    random,
   });
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { hasDefaultWallet, requireSafeExposure } from '../config/exposure.ts';
@@ -10,6 +9,7 @@ import { listenFailed } from '../lib/listen-problem.ts';
 import type { Log } from '../lib/log.ts';
 import { openMarker } from '../lib/marker-file.ts';
 import { openMetrics } from '../lib/metrics.ts';
+import { random } from '../lib/random.ts';
 import { Steps } from '../lib/steps.ts';
 import { urlHost } from '../lib/url-host.ts';
 import { measuredNodes } from '../nodes/measured.ts';
@@ -249,10 +249,6 @@ export const START = new Steps<Given>()
     await guard.tell();
     return { value: null, undo: ending('housekeeping', keepHouse(store, log)) };
   });
-
-function random(bytes: number): Uint8Array {
-  return new Uint8Array(randomBytes(bytes));
-}
 
 function listenOrExplain({
   listen: address,

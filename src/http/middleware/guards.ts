@@ -24,14 +24,9 @@ export function localGuard(options: GuardOptions): (request: Request) => void {
       );
     }
     const origin = headers.get('origin');
-    if (origin !== null && !isOwnOrigin(origin, allowedHosts)) {
-      throw new ApiError(
-        'hostNotAllowed',
-        'Requests from other web pages are not allowed: call the sidecar from a program, not from a browser.',
-      );
-    }
+    const isForeign = origin !== null && !isOwnOrigin(origin, allowedHosts);
     const site = headers.get('sec-fetch-site');
-    if (site === 'cross-site' || site === 'same-site') {
+    if (isForeign || site === 'cross-site' || site === 'same-site') {
       throw new ApiError(
         'hostNotAllowed',
         'Requests from other web pages are not allowed: call the sidecar from a program, not from a browser.',

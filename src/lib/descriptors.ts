@@ -1,4 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { codeOf } from './error-code.ts';
 
 /** Returns how many files and sockets this process may have open at once; null where the system does not say. */
 export function descriptorLimit(): number | null {
@@ -14,9 +16,10 @@ export function descriptorLimit(): number | null {
 /** Whether this process can open one more file or socket. */
 export function isDescriptorFree(): boolean {
   try {
-    closeSync(openSync('/dev/null', 'r'));
+    closeSync(openSync(devNull, 'r'));
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // Of this process, and of the whole system.
+    return !/^(EMFILE|ENFILE)$/.test(codeOf(error));
   }
 }

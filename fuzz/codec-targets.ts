@@ -1,7 +1,7 @@
-import { decodeAddress, encodeAddress } from '../../src/codecs/address.ts';
-import { encodeBigSize, readBigSize } from '../../src/codecs/bigsize.ts';
-import { decodeBip321 } from '../../src/codecs/bip321.ts';
-import { type Bolt11Invoice, decodeBolt11, encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { decodeAddress, encodeAddress } from '../src/codecs/address.ts';
+import { encodeBigSize, readBigSize } from '../src/codecs/bigsize.ts';
+import { decodeBip321 } from '../src/codecs/bip321.ts';
+import { type Bolt11Invoice, decodeBolt11, encodeBolt11 } from '../src/codecs/bolt11/index.ts';
 import {
   decodeInvoice,
   decodeInvoiceRequest,
@@ -14,14 +14,14 @@ import { CodecError } from '../src/codecs/codec-error.ts';
 import {
   decodeHumanBitcoinAddress,
   encodeHumanBitcoinAddress,
-} from '../../src/codecs/human-bitcoin-address.ts';
-import { decodeLightningAddress } from '../../src/codecs/lightning-address.ts';
-import { decodeBech32, decodeLnurl, encodeLnurl } from '../../src/codecs/lnurl.ts';
-import { verifyPayerProof } from '../../src/codecs/payer-proof/index.ts';
-import { decodeTlvStream, encodeTlvStream } from '../../src/codecs/tlv.ts';
-import { isHost, isLoopback, schemeFor } from '../../src/codecs/web-host.ts';
-import { parsePaymentString } from '../../src/wallet/payment-string.ts';
-import { encodeBip321 } from '../support/bip321.ts';
+} from '../src/codecs/human-bitcoin-address.ts';
+import { decodeLightningAddress } from '../src/codecs/lightning-address.ts';
+import { decodeBech32, decodeLnurl, encodeLnurl } from '../src/codecs/lnurl.ts';
+import { verifyPayerProof } from '../src/codecs/payer-proof/index.ts';
+import { decodeTlvStream, encodeTlvStream } from '../src/codecs/tlv.ts';
+import { isHost, isLoopback, schemeFor } from '../src/codecs/web-host.ts';
+import { parsePaymentString } from '../src/wallet/strings/payment-string.ts';
+import { encodeBip321 } from '../tests/support/bip321.ts';
 import {
   makeInvoice,
   makeOffer,

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { useWriteAheadLog } from '../src/lib/write-ahead-log.ts';
+import { useWriteAheadLog } from '../src/lib/databases/write-ahead-log.ts';
 import type { LoadResult } from './load.ts';
 
 /** The length of a row in characters: about that of an invoice and its pending payment together. */

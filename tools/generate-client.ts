@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Route } from '../src/http/route.ts';
+import { PERMISSIONS, SCOPE_NAMES, SCOPES, SPENDING } from '../src/model/clients/permissions.ts';
 import { ERRORS } from '../src/model/errors.ts';
-import { PERMISSIONS, SCOPE_NAMES, SCOPES, SPENDING } from '../src/model/permissions.ts';
 import {
   type ApiDescription,
   apiDescription,

@@ -1,4 +1,4 @@
-import { PERMISSIONS, SCOPE_NAMES } from '../src/model/permissions.ts';
+import { PERMISSIONS, SCOPE_NAMES } from '../src/model/clients/permissions.ts';
 import { isAmount, pascal, referredName, type Schema } from './api-description.ts';
 import { block, docstring } from './python-text.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
-import { watchFiles } from '../lib/file-watch.ts';
+import { watchFiles } from '../lib/files/file-watch.ts';
 import type { Log } from '../lib/log.ts';
 import { firstDamage } from '../store/sqlite/index.ts';
 import { CHECK_COMMAND } from './check-command.ts';

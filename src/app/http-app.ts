@@ -10,11 +10,11 @@ import { docsRoutes } from '../http/routes/docs.ts';
 import { NAME_ROUTES, ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
 import { metricsRoutes } from '../http/routes/metrics.ts';
 import { createStandByApp } from '../http/stand-by-app.ts';
-import { descriptorLimit } from '../lib/descriptors.ts';
+import { descriptorLimit } from '../lib/files/descriptors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { urlHost } from '../lib/network/url-host.ts';
 import { random } from '../lib/random.ts';
-import { urlHost } from '../lib/url-host.ts';
 import { CONSOLE_FILES } from './console-files.ts';
 
 interface HttpAppOptions {

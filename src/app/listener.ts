@@ -1,6 +1,6 @@
 import type { AppEnv } from '../http/env.ts';
 import { IDLE_SECS } from '../http/limits/idle.ts';
-import { urlHost } from '../lib/url-host.ts';
+import { urlHost } from '../lib/network/url-host.ts';
 
 /** What answers requests. */
 export interface Answering {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/sources.ts';
-import { replacePrivateFile } from '../lib/replace-file.ts';
+import { replacePrivateFile } from '../lib/files/replace-file.ts';
 
 /** The name of the store's file in the data directory. */
 export const STORE_FILE = 'sidecar.sqlite';

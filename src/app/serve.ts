@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Config, loadConfig } from '../config/config.ts';
 import { isOpenToAll } from '../config/exposure.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
-import { fileUnusable, isFileFailure } from '../lib/file-problem.ts';
+import { fileUnusable, isFileFailure } from '../lib/files/file-problem.ts';
 import { openLog } from '../lib/log.ts';
 import { type Ending, runSteps, undoAll } from '../lib/steps.ts';
 import { ApiError } from '../model/errors.ts';

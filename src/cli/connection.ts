@@ -11,7 +11,7 @@ import {
   parseFound,
   type Settings,
 } from '../config/sources.ts';
-import { isLoopbackHost } from '../lib/loopback-host.ts';
+import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import { cookieFor } from './cookie.ts';
 import type { CliIo } from './io.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { readCookie } from '../lib/cookie-file.ts';
-import { readOwner } from '../lib/data-dir.ts';
 import { codeOf } from '../lib/error-code.ts';
-import { isLoopbackHost } from '../lib/loopback-host.ts';
+import { readCookie } from '../lib/files/cookie-file.ts';
+import { readOwner } from '../lib/files/data-dir.ts';
+import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 
 /** The owner's cookie, and the address that it belongs to. */
 interface OwnersCookie {

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { OPTIONS } from '../config/options.ts';
-import { DELIVERY_EVENTS, type WebhookEvent } from '../model/delivery.ts';
 import { PRIORITIES, type Priority } from '../model/payment.ts';
+import { DELIVERY_EVENTS, type WebhookEvent } from '../model/webhooks/delivery.ts';
 import { flag, optionWord, type Word } from './command.ts';
 import { readAmount, readNames } from './inputs.ts';
 

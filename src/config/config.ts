@@ -1,15 +1,15 @@
 import { systemClock } from '../lib/clock.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
-import { isLoopbackHost } from '../lib/loopback-host.ts';
+import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import { decodeCredentials } from '../model/credentials.ts';
-import { DELIVERY_EVENTS, type WebhookEvent } from '../model/delivery.ts';
 import type { FeePolicy } from '../model/fee-cap.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import { parseServerUrl, parseWebUrl } from '../model/web-url.ts';
-import { parseWebhookSecret } from '../model/webhook-secret.ts';
+import { DELIVERY_EVENTS, type WebhookEvent } from '../model/webhooks/delivery.ts';
+import { parseWebhookSecret } from '../model/webhooks/webhook-secret.ts';
 import { asSecretsKey, type DatabaseConfig, databaseOf } from './database.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import { feePolicyOf } from './fee-policy.ts';

@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import { isLoopbackHost } from '../lib/loopback-host.ts';
+import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 import type { Parsed } from '../model/parsed.ts';
 import { parseBaseUrl } from './network.ts';
 import { ConfigError, type Found, parseFound } from './sources.ts';

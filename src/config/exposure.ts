@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../lib/loopback-host.ts';
+import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 import type { Config } from './config.ts';
 import { OPTIONS } from './options.ts';
 import { ConfigError } from './sources.ts';

@@ -1,5 +1,5 @@
-import { canonicalIp } from '../lib/ip-address.ts';
-import { urlHost } from '../lib/url-host.ts';
+import { canonicalIp } from '../lib/network/ip-address.ts';
+import { urlHost } from '../lib/network/url-host.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseServerUrl } from '../model/web-url.ts';

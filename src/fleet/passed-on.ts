@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { isSameSecret } from '../lib/same-secret.ts';
+import { isSameSecret } from '../lib/secrets/same-secret.ts';
 import { type Numbered, onceOnly, type Use } from './once-only.ts';
 
 /** The header by which a sidecar that stands by tells the one that leads whose request it passes on. */

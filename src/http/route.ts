@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { once } from '../lib/once.ts';
+import type { Permission } from '../model/clients/permissions.ts';
 import type { ErrorName } from '../model/errors.ts';
-import type { Permission } from '../model/permissions.ts';
 import type { EffectNames } from '../wallet/session/effect-names.ts';
 import type { Session } from '../wallet/session/session.ts';
 import type { Parts } from './parts.ts';

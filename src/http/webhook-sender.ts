@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../model/delivery.ts';
+import type { WebhookEvent } from '../model/webhooks/delivery.ts';
 import type { AttemptRecord } from '../store/ports.ts';
 import type { RedeliveryLimit } from '../wallet/read/redelivery-limit.ts';
 

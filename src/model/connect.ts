@@ -1,6 +1,6 @@
 import type { Network } from '../codecs/network.ts';
+import type { Permission } from './clients/permissions.ts';
 import type { NodeCredentials } from './credentials.ts';
-import type { Permission } from './permissions.ts';
 import type { ProxyAddress } from './proxy-address.ts';
 
 /** The input of the command `connect <kind>`. */

@@ -1,5 +1,5 @@
-import { type PostgresFailure, postgresFailure } from '../lib/postgres-failure.ts';
-import { sqliteFailure } from '../lib/sqlite-failure.ts';
+import { type PostgresFailure, postgresFailure } from '../lib/databases/postgres-failure.ts';
+import { sqliteFailure } from '../lib/databases/sqlite-failure.ts';
 import { ApiError } from './errors.ts';
 
 const SENTENCES = {

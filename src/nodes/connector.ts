@@ -1,5 +1,5 @@
+import type { Permission } from '../model/clients/permissions.ts';
 import type { NodeCredentials } from '../model/credentials.ts';
-import type { Permission } from '../model/permissions.ts';
 import type { WalletNode } from './wallet-node.ts';
 
 /** What a token of a node that the configuration names allows. */

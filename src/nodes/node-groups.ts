@@ -1,8 +1,8 @@
 import type { Bolt12Invoice, Offer } from '../codecs/bolt12/index.ts';
 import type { Channel, ChannelPeer } from '../model/channel.ts';
+import type { Permission } from '../model/clients/permissions.ts';
 import type { Payment, Priority } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
-import type { Permission } from '../model/permissions.ts';
 import type { AddressType } from '../model/receive.ts';
 import type {
   PayFetchedCommand,

@@ -1,4 +1,4 @@
-import type { BudgetPeriod } from '../model/budget.ts';
+import type { BudgetPeriod } from '../model/clients/budget.ts';
 import type { PeriodStart } from './ports.ts';
 
 /**

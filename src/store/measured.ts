@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { DELIVERY_STATES } from '../model/delivery.ts';
 import { DIRECTIONS, isFinal, type Payment, RAILS } from '../model/payment.ts';
+import { DELIVERY_STATES } from '../model/webhooks/delivery.ts';
 import type { ObservationStore, Store } from './ports.ts';
 
 /** How many counted payments are remembered. A node may report the end of a payment more than once. */

@@ -1,6 +1,6 @@
 import { backoffDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isDescriptorFree } from '../lib/descriptors.ts';
+import { isDescriptorFree } from '../lib/files/descriptors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Counter, Metrics } from '../lib/metrics.ts';
 import type { DueDelivery, Outbox, QueuedEndpoint, WebhookEndpointStore } from '../store/ports.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
-import type { WebhookEvent, WebhookPayload } from '../model/delivery.ts';
 import { encodePayment, isHeld, type Payment } from '../model/payment.ts';
-import { CONFIGURED_ENDPOINT } from '../model/webhook-endpoint.ts';
+import type { WebhookEvent, WebhookPayload } from '../model/webhooks/delivery.ts';
+import { CONFIGURED_ENDPOINT } from '../model/webhooks/webhook-endpoint.ts';
 import type { DeliveryDraft, ObservationRules } from '../store/ports.ts';
 
 interface DeliveryRuleOptions {

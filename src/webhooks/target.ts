@@ -1,4 +1,4 @@
-import { CONFIGURED_ENDPOINT } from '../model/webhook-endpoint.ts';
+import { CONFIGURED_ENDPOINT } from '../model/webhooks/webhook-endpoint.ts';
 import type { WebhookEndpointStore } from '../store/ports.ts';
 
 /** Where deliveries of an endpoint go. */

@@ -1,6 +1,6 @@
-import type { TestPayload } from '../model/delivery.ts';
 import { blankPayment, encodePayment } from '../model/payment.ts';
 import { paymentId, paymentIndex } from '../model/payment-index.ts';
+import type { TestPayload } from '../model/webhooks/delivery.ts';
 
 /** The hash of no payment: no preimage of it is known. */
 const NO_HASH = '0'.repeat(64);

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { START } from '../../src/app/start.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { takeKernelLock } from '../../src/lib/kernel-lock.ts';
+import { takeKernelLock } from '../../src/lib/files/kernel-lock.ts';
 import { openLog } from '../../src/lib/log.ts';
 import { type Ending, runSteps, Steps, undoAll } from '../../src/lib/steps.ts';
 

@@ -10,8 +10,8 @@ import {
 } from 'bun:test';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeCookie } from '../../src/lib/cookie-file.ts';
-import { type OwnedDataDir, ownDataDir } from '../../src/lib/data-dir.ts';
+import { writeCookie } from '../../src/lib/files/cookie-file.ts';
+import { type OwnedDataDir, ownDataDir } from '../../src/lib/files/data-dir.ts';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';

@@ -5,7 +5,7 @@ import {
   WalletSidecarError,
   type WalletSidecarOptions,
 } from '../../src/client/index.ts';
-import { isLoopbackHost } from '../../src/lib/loopback-host.ts';
+import { isLoopbackHost } from '../../src/lib/network/loopback-host.ts';
 import { ERRORS } from '../../src/model/errors.ts';
 
 interface Seen {

@@ -7,7 +7,7 @@ import {
   type WebhookTest,
   WebhookVerificationError,
 } from '../../src/client/index.ts';
-import type { TestPayload, WebhookPayload } from '../../src/model/delivery.ts';
+import type { TestPayload, WebhookPayload } from '../../src/model/webhooks/delivery.ts';
 import { deliverySigner } from '../../src/webhooks/sign.ts';
 import vectors from '../vectors/standard-webhooks.json';
 

@@ -3,7 +3,7 @@ import { type Config, loadConfig } from '../../src/config/config.ts';
 import { hasUnreachableNames, requireSafeExposure } from '../../src/config/exposure.ts';
 import { localUrl } from '../../src/config/network.ts';
 import { ConfigError, type Flags } from '../../src/config/sources.ts';
-import { isLoopbackHost } from '../../src/lib/loopback-host.ts';
+import { isLoopbackHost } from '../../src/lib/network/loopback-host.ts';
 
 const SEED = 'a1'.repeat(32);
 const load = (flags: Flags): Config => loadConfig({ flags, env: {}, cwd: '/' });

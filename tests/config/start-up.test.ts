@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOwner } from '../../src/lib/data-dir.ts';
+import { readOwner } from '../../src/lib/files/data-dir.ts';
 import { type SidecarProcess, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
-import { PERMISSIONS, type Permission, SCOPES, type Scope } from '../../src/model/permissions.ts';
+import {
+  PERMISSIONS,
+  type Permission,
+  SCOPES,
+  type Scope,
+} from '../../src/model/clients/permissions.ts';
 import type { Answer } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
-import { PERMISSIONS } from '../../src/model/permissions.ts';
+import { PERMISSIONS } from '../../src/model/clients/permissions.ts';
 import { grantOf } from '../../src/nodes/cln/reads/grants.ts';
 import { codeIn, pageText, ROOT, rowsOf } from '../support/pages.ts';
 

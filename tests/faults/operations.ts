@@ -1,8 +1,8 @@
 import { expect } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
-import type { BudgetJson } from '../../src/model/budget.ts';
 import type { ChannelJson } from '../../src/model/channel.ts';
+import type { BudgetJson } from '../../src/model/clients/budget.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { CallFailed } from '../support/requests.ts';
 import { costOf, type Spender, type Trial } from './trial.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import { amountInput } from '../../src/model/amount.ts';
-import type { BudgetJson } from '../../src/model/budget.ts';
+import type { BudgetJson } from '../../src/model/clients/budget.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { freePort } from '../support/ports.ts';

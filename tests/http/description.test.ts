@@ -3,7 +3,7 @@ import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { responsesOf } from '../../src/http/openapi/responses.ts';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
-import { SCOPE_NAMES, SCOPES } from '../../src/model/permissions.ts';
+import { SCOPE_NAMES, SCOPES } from '../../src/model/clients/permissions.ts';
 
 interface Schema {
   readonly $ref?: string;

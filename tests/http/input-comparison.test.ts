@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { agreedPaymentString, comparedBefore } from '../../src/http/input-comparison.ts';
 import { receiveRoutes } from '../../src/http/routes/receive.ts';
-import { sendRoutes } from '../../src/http/routes/send.ts';
-import { sendOnchainRoutes } from '../../src/http/routes/send-onchain.ts';
+import { sendRoutes } from '../../src/http/routes/send/send.ts';
+import { sendOnchainRoutes } from '../../src/http/routes/send/send-onchain.ts';
 
 test('every field that takes a payment string to pay or withdraw by is compared so', () => {
   const compared = [...sendRoutes, ...sendOnchainRoutes, ...receiveRoutes].flatMap(

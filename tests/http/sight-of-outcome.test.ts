@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type KeyOutcome, requireSightOf } from '../../src/http/sight-of-outcome.ts';
+import type { Permission } from '../../src/model/clients/permissions.ts';
 import { encodePayment, type Payment, paymentJson } from '../../src/model/payment.ts';
-import type { Permission } from '../../src/model/permissions.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { CLIENT } from '../support/store-steps.ts';

@@ -2,10 +2,10 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import { decodeAddress } from '../../src/codecs/address.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import type { Permission } from '../../src/model/clients/permissions.ts';
 import type { NodeCredentials } from '../../src/model/credentials.ts';
 import { isApiError } from '../../src/model/errors.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
-import type { Permission } from '../../src/model/permissions.ts';
 import { openLnd } from '../../src/nodes/lnd/index.ts';
 import { METHODS } from '../../src/nodes/lnd/reads/grants.ts';
 import {

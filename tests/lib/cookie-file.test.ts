@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { readCookie, writeCookie } from '../../src/lib/cookie-file.ts';
+import { readCookie, writeCookie } from '../../src/lib/files/cookie-file.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 

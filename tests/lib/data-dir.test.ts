@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ownDataDir, readOwner } from '../../src/lib/data-dir.ts';
+import { ownDataDir, readOwner } from '../../src/lib/files/data-dir.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 

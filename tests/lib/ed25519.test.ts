@@ -3,7 +3,7 @@ import { ed25519 as noble } from '@noble/curves/ed25519.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import fc from 'fast-check';
-import { ed25519 } from '../../src/lib/ed25519.ts';
+import { ed25519 } from '../../src/lib/secrets/ed25519.ts';
 
 /** RFC 8032, section 7.1, tests 1 and 2. */
 const VECTORS = [

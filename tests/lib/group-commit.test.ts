@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { groupCommit } from '../../src/lib/group-commit.ts';
+import { groupCommit } from '../../src/lib/databases/group-commit.ts';
 import { refused } from '../../src/model/errors.ts';
 import { asStorageError } from '../../src/model/storage-error.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { canonicalIp, subscriberOf } from '../../src/lib/ip-address.ts';
+import { canonicalIp, subscriberOf } from '../../src/lib/network/ip-address.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

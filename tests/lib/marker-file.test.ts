@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { MarkerUnreadable, openMarker } from '../../src/lib/marker-file.ts';
+import { MarkerUnreadable, openMarker } from '../../src/lib/files/marker-file.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
 const A = 'aa'.repeat(16);

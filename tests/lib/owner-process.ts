@@ -1,4 +1,4 @@
-import { ownDataDir } from '../../src/lib/data-dir.ts';
+import { ownDataDir } from '../../src/lib/files/data-dir.ts';
 
 // Owns the directory of its first argument until it is killed. Prints "owned", or the message of the error.
 const [dir = '', url] = process.argv.slice(2);

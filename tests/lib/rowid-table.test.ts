@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { rebuildWithRowids } from '../../src/lib/rowid-table.ts';
+import { rebuildWithRowids } from '../../src/lib/databases/rowid-table.ts';
 
 test('a table gets rowids and keeps its columns, rows, constraints and indexes', () => {
   const db = new Database(':memory:', { strict: true });

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { keyIdOf, SealBroken, sealer } from '../../src/lib/seal.ts';
+import { keyIdOf, SealBroken, sealer } from '../../src/lib/secrets/seal.ts';
 
 const key = (fill: number) => new Uint8Array(32).fill(fill);
 const PLACE = { table: 'client', column: 'sealed_token', row: ['ab', 'cd'] };

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { useWriteAheadLog } from '../../src/lib/write-ahead-log.ts';
+import { useWriteAheadLog } from '../../src/lib/databases/write-ahead-log.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
 const folder = temporaryFolder('log');

@@ -4,7 +4,7 @@ import {
   isGranted,
   PERMISSIONS,
   SCOPE_NAMES,
-} from '../../src/model/permissions.ts';
+} from '../../src/model/clients/permissions.ts';
 
 test('a permission is granted exactly when it is among the effective ones', () => {
   for (const scope of [null, ...SCOPE_NAMES]) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Budget } from '../../src/model/budget.ts';
+import type { Budget } from '../../src/model/clients/budget.ts';
 import { budgetOf, columnsOfBudget } from '../../src/store/columns/budget.ts';
 import { clientOf, columnsOfClient } from '../../src/store/columns/client.ts';
 import {

@@ -1,4 +1,4 @@
-import { CONFIGURED_ENDPOINT } from '../../src/model/webhook-endpoint.ts';
+import { CONFIGURED_ENDPOINT } from '../../src/model/webhooks/webhook-endpoint.ts';
 import type {
   AttemptRecord,
   DeliveryKey,

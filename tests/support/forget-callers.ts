@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import { sealer } from '../../src/lib/seal.ts';
+import { sealer } from '../../src/lib/secrets/seal.ts';
 import type { KeyRow } from '../../src/store/columns/idempotency.ts';
 import { type RawRow, signedRows } from '../../src/store/postgres/signed-rows.ts';
 import { rowSigner } from '../../src/store/row-signer.ts';

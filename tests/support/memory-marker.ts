@@ -1,4 +1,4 @@
-import type { Mark } from '../../src/lib/marker-file.ts';
+import type { Mark } from '../../src/lib/files/marker-file.ts';
 import type { GuardMarker } from '../../src/wallet/budget/store-guard.ts';
 
 /** A marker in memory. Like the file, it never lowers the count of one store. */

@@ -1,6 +1,6 @@
 import { openLog } from '../../src/lib/log.ts';
-import type { Budget } from '../../src/model/budget.ts';
-import type { ClientRecord } from '../../src/model/client.ts';
+import type { Budget } from '../../src/model/clients/budget.ts';
+import type { ClientRecord } from '../../src/model/clients/client.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { isHeld, type Payment } from '../../src/model/payment.ts';
 import type { BudgetRules, NewSpend, Store } from '../../src/store/ports.ts';

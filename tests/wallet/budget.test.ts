@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Budget, BudgetPeriod } from '../../src/model/budget.ts';
-import type { BudgetState } from '../../src/model/client.ts';
+import type { Budget, BudgetPeriod } from '../../src/model/clients/budget.ts';
+import type { BudgetState } from '../../src/model/clients/client.ts';
 import { ApiError, ERRORS } from '../../src/model/errors.ts';
 import { FEE_HEADROOM, requireWithinBudget } from '../../src/wallet/budget/budget.ts';
 

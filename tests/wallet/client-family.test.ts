@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ClientRecord } from '../../src/model/client.ts';
+import type { ClientRecord } from '../../src/model/clients/client.ts';
 import {
   endedAtNode,
   merged,

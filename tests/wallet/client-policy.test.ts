@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { ClientRecord, Grant } from '../../src/model/client.ts';
-import { ApiError } from '../../src/model/errors.ts';
+import type { ClientRecord, Grant } from '../../src/model/clients/client.ts';
 import {
   PERMISSIONS,
   type Permission,
   SCOPE_NAMES,
   SCOPES,
   type Scope,
-} from '../../src/model/permissions.ts';
+} from '../../src/model/clients/permissions.ts';
+import { ApiError } from '../../src/model/errors.ts';
 import {
   boundsOf,
   descendantsOf,

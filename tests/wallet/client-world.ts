@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'bun:test';
-import type { Budget } from '../../src/model/budget.ts';
-import type { ClientRecord } from '../../src/model/client.ts';
-import type { Scope } from '../../src/model/permissions.ts';
+import type { Budget } from '../../src/model/clients/budget.ts';
+import type { ClientRecord } from '../../src/model/clients/client.ts';
+import type { Scope } from '../../src/model/clients/permissions.ts';
 import { periodStart } from '../../src/wallet/budget/budget.ts';
 import { permissionsOf } from '../../src/wallet/clients/client-policy.ts';
 import { createClient, type NewClient } from '../../src/wallet/clients/clients.ts';

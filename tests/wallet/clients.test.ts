@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { PERMISSIONS, type Permission } from '../../src/model/permissions.ts';
+import { PERMISSIONS, type Permission } from '../../src/model/clients/permissions.ts';
 import type { ClientUpdate } from '../../src/wallet/clients/client-family.ts';
 import { spends } from '../../src/wallet/clients/client-policy.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { Webhook } from 'standardwebhooks';
-import { parseWebhookSecret } from '../../src/model/webhook-secret.ts';
+import { parseWebhookSecret } from '../../src/model/webhooks/webhook-secret.ts';
 import { deliverySigner } from '../../src/webhooks/sign.ts';
 import vectors from '../vectors/standard-webhooks.json';
 

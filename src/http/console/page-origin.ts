@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../lib/loopback-host.ts';
+import { isLoopbackHost } from '../../lib/network/loopback-host.ts';
 import { ApiError } from '../../model/errors.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
-import { isSameSecret } from '../../lib/same-secret.ts';
+import { isSameSecret } from '../../lib/secrets/same-secret.ts';
+import type { Permission } from '../../model/clients/permissions.ts';
 import { ApiError } from '../../model/errors.ts';
-import type { Permission } from '../../model/permissions.ts';
 import { endedForRoom } from './room.ts';
 
 /** After this long without a request a session ends, in milliseconds. */

@@ -1,5 +1,5 @@
+import { SCOPES } from '../../model/clients/permissions.ts';
 import { ERRORS } from '../../model/errors.ts';
-import { SCOPES } from '../../model/permissions.ts';
 import { CALLING } from '../openapi/words.ts';
 import type { Document, Operation } from './document.ts';
 import { curl } from './endpoint.ts';

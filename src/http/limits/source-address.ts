@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { canonicalIp, subscriberOf } from '../../lib/ip-address.ts';
+import { canonicalIp, subscriberOf } from '../../lib/network/ip-address.ts';
 import type { AppEnv } from '../env.ts';
 
 interface SourceFacts {

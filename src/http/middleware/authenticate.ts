@@ -1,6 +1,6 @@
-import { isSameSecret } from '../../lib/same-secret.ts';
+import { isSameSecret } from '../../lib/secrets/same-secret.ts';
+import { PERMISSIONS, type Permission } from '../../model/clients/permissions.ts';
 import { ApiError, isApiError } from '../../model/errors.ts';
-import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
 import { allows, lacking, requireOwner, type Session } from '../../wallet/session/session.ts';
 import type { ConsoleDoor } from '../console/door.ts';
 import { type ConsoleSession, endedSession } from '../console/sessions.ts';

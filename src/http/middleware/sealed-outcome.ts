@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import { decrypt, encrypt } from '../../lib/aes-gcm.ts';
+import { decrypt, encrypt } from '../../lib/secrets/aes-gcm.ts';
 
 const PREFIX = 'sealed:';
 

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
+import type { PaymentJson } from '../../model/payment.ts';
 import {
   finalizedPayload,
   heldPayload,
   type TestPayload,
   testPayload,
   type WebhookEvent,
-} from '../../model/delivery.ts';
-import type { PaymentJson } from '../../model/payment.ts';
+} from '../../model/webhooks/delivery.ts';
 import { exampleHeldPayment, examplePayment, exampleTestPayment } from '../examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 import { ADDITION, WEBHOOK_TAG } from './words.ts';

@@ -1,4 +1,4 @@
-import { SCOPE_NAMES, SCOPES } from '../../model/permissions.ts';
+import { SCOPE_NAMES, SCOPES } from '../../model/clients/permissions.ts';
 import type { RouteAccess, RouteGroup } from '../route.ts';
 
 /** The purpose of each group of endpoints. The documentation page shows the same text. */

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
-import { budgetInput } from '../../model/budget.ts';
+import { budgetInput } from '../../model/clients/budget.ts';
 import {
   clientInfoJson,
   effectivePermissionsField,
   labelInput,
   permissionsInput,
   scopesInput,
-} from '../../model/client.ts';
-import { effectivePermissions } from '../../model/permissions.ts';
+} from '../../model/clients/client.ts';
+import { effectivePermissions } from '../../model/clients/permissions.ts';
 import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
 import type { ClientUpdate } from '../../wallet/clients/client-family.ts';
 import {

@@ -13,14 +13,14 @@ import { nodeRoutes } from './node.ts';
 import { paymentRoutes } from './payments.ts';
 import { proofRoutes } from './proofs.ts';
 import { receiveRoutes } from './receive.ts';
-import { sandboxRoutes } from './sandbox.ts';
-import { sandboxServiceRoutes } from './sandbox-services.ts';
-import { sendRoutes } from './send.ts';
-import { sendOnchainRoutes } from './send-onchain.ts';
-import { spontaneousRoutes } from './spontaneous.ts';
+import { sandboxRoutes } from './sandbox/sandbox.ts';
+import { sandboxServiceRoutes } from './sandbox/sandbox-services.ts';
+import { sendRoutes } from './send/send.ts';
+import { sendOnchainRoutes } from './send/send-onchain.ts';
+import { spontaneousRoutes } from './send/spontaneous.ts';
 import { waitRoutes } from './waits.ts';
-import { webhookEndpointRoutes } from './webhook-endpoints.ts';
-import { webhookRoutes } from './webhooks.ts';
+import { webhookEndpointRoutes } from './webhooks/webhook-endpoints.ts';
+import { webhookRoutes } from './webhooks/webhooks.ts';
 
 /** Every endpoint of the product, in the order of the documentation. */
 export const ROUTES: readonly Route[] = [

@@ -21,7 +21,7 @@ import {
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput, sameAsInBody } from '../query.ts';
 import { post } from '../route.ts';
-import { agreedNotes, noteQuery } from './pay-inputs.ts';
+import { agreedNotes, noteQuery } from './send/pay-inputs.ts';
 
 /** The type of a new address when the request names none: every payer can pay it. */
 const DEFAULT_ADDRESS_TYPE = 'segwit';

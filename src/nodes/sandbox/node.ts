@@ -1,8 +1,8 @@
 import { hex } from '@scure/base';
+import type { Permission } from '../../model/clients/permissions.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { Permission } from '../../model/permissions.ts';
 import type { CreateOfferCommand, NodeDescriptor, Observation, WalletNode } from '../node.ts';
 import { nodeInfo } from './info.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Budget, BudgetPeriod } from '../../model/budget.ts';
+import type { Budget, BudgetPeriod } from '../../model/clients/budget.ts';
 import {
   type BudgetSums,
   decodeSums,

@@ -1,5 +1,5 @@
-import type { BudgetState, ClientRecord } from '../../model/client.ts';
-import type { Permission, Scope } from '../../model/permissions.ts';
+import type { BudgetState, ClientRecord } from '../../model/clients/client.ts';
+import type { Permission, Scope } from '../../model/clients/permissions.ts';
 
 /** The columns of a client that are signed, the same in both engines. */
 export interface ClientColumns {

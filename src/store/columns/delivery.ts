@@ -1,4 +1,4 @@
-import type { DeliveryJson, DeliveryState, WebhookEvent } from '../../model/delivery.ts';
+import type { DeliveryJson, DeliveryState, WebhookEvent } from '../../model/webhooks/delivery.ts';
 
 /** The columns of a delivery that are signed, the same in both engines. */
 export interface DeliveryColumns {

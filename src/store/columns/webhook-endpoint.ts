@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../model/delivery.ts';
+import type { WebhookEvent } from '../../model/webhooks/delivery.ts';
 import type { EndpointRecord } from '../ports.ts';
 
 /** The columns of a webhook endpoint that are signed, the same in both engines. */

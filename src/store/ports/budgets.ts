@@ -1,5 +1,5 @@
-import type { Budget, BudgetPeriod } from '../../model/budget.ts';
-import type { BudgetState } from '../../model/client.ts';
+import type { Budget, BudgetPeriod } from '../../model/clients/budget.ts';
+import type { BudgetState } from '../../model/clients/client.ts';
 
 /** An amount that is held back from a client's budget until the cost is known (docs/decisions.md 66). */
 export interface BudgetReservation {

@@ -1,5 +1,5 @@
-import type { Budget } from '../../model/budget.ts';
-import type { ClientRecord } from '../../model/client.ts';
+import type { Budget } from '../../model/clients/budget.ts';
+import type { ClientRecord } from '../../model/clients/client.ts';
 import type { PeriodStart } from './budgets.ts';
 
 /** A client's budget to set; null removes it. */

@@ -3,7 +3,7 @@ import type {
   DeliveryJson,
   DeliveryState,
   WebhookEvent,
-} from '../../model/delivery.ts';
+} from '../../model/webhooks/delivery.ts';
 
 /** A new webhook delivery, for one endpoint or more. */
 export interface DeliveryDraft {

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../model/delivery.ts';
+import type { WebhookEvent } from '../../model/webhooks/delivery.ts';
 
 /** The part of an endpoint by which {@link ObservationRules.deliver} chooses who hears of a payment. */
 export interface EndpointFilter {

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import type { BudgetState, ClientRecord } from '../../model/client.ts';
+import type { BudgetState, ClientRecord } from '../../model/clients/client.ts';
 import { type ClientColumns, clientOf, columnsOfClient } from '../columns/client.ts';
 import { SIGNED } from '../signed-tables.ts';
 import type { RawRow, SignedRows } from './signed-rows.ts';

@@ -1,4 +1,4 @@
-import type { Sealer } from '../../lib/seal.ts';
+import type { Sealer } from '../../lib/secrets/seal.ts';
 import type { ConnectorState } from '../ports.ts';
 import type { Database } from './database.ts';
 

@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import type { Sealer } from '../../lib/seal.ts';
+import type { Sealer } from '../../lib/secrets/seal.ts';
 import { COLUMN_FORMS } from './column-forms.ts';
 import { textJson } from './values.ts';
 

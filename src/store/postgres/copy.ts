@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import { type Sealer, sealer } from '../../lib/seal.ts';
+import { type Sealer, sealer } from '../../lib/secrets/seal.ts';
 import { rowSigner } from '../row-signer.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { COPIED_TABLES, type CopiedTable, type SourceRow } from './copied-tables.ts';

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun';
 import { backoffDelayMs } from '../../lib/backoff.ts';
 import { elapsedMs } from '../../lib/clock.ts';
-import { postgresFailure } from '../../lib/postgres-failure.ts';
+import { postgresFailure } from '../../lib/databases/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Advance } from '../ports.ts';

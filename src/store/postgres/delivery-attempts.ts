@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import type { AttemptJson, WebhookEvent } from '../../model/delivery.ts';
+import type { AttemptJson, WebhookEvent } from '../../model/webhooks/delivery.ts';
 import type { DeliveryColumns } from '../columns/delivery.ts';
 import { parsedOr } from '../parsed-or.ts';
 import type { AttemptQuery, AttemptRecord, DeliveryKey } from '../ports.ts';

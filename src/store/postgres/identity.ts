@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
 import type { SQL } from 'bun';
-import { keyIdOf, type Sealer } from '../../lib/seal.ts';
+import { keyIdOf, type Sealer } from '../../lib/secrets/seal.ts';
 import { lineageIn } from '../lineage.ts';
 import type { Advance, StoreIdentity, StoreStanding } from '../ports.ts';
 import { StoreUnusable } from '../unusable.ts';

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import { sealer } from '../../lib/seal.ts';
+import { sealer } from '../../lib/secrets/seal.ts';
 import type { Store } from '../ports.ts';
 import { rowSigner, type UnfitRow } from '../row-signer.ts';
 import { SIGNED_BEFORE, StoreUnusable } from '../unusable.ts';

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import { postgresFailure } from '../../lib/postgres-failure.ts';
+import { postgresFailure } from '../../lib/databases/postgres-failure.ts';
 import type { Advance } from '../ports.ts';
 import { advanceCounter } from './counter.ts';
 import { sending } from './together.ts';

@@ -1,6 +1,6 @@
 import type { SQL } from 'bun';
-import type { DeliveryJson, DeliveryState } from '../../model/delivery.ts';
-import { CONFIGURED_ENDPOINT } from '../../model/webhook-endpoint.ts';
+import type { DeliveryJson, DeliveryState } from '../../model/webhooks/delivery.ts';
+import { CONFIGURED_ENDPOINT } from '../../model/webhooks/webhook-endpoint.ts';
 import { CHANGED_IN_DATABASE, type DeliveryColumns, deliveryJson } from '../columns/delivery.ts';
 import type { DeliveryKey, DeliveryQuery, DueDelivery, Outbox } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';

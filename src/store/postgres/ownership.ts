@@ -1,6 +1,6 @@
 import type { SQL } from 'bun';
 import { elapsedMs, systemClock } from '../../lib/clock.ts';
-import { postgresFailure } from '../../lib/postgres-failure.ts';
+import { postgresFailure } from '../../lib/databases/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import { StoreUnusable } from '../unusable.ts';

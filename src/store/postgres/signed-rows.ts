@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import { SealBroken, type Sealer } from '../../lib/seal.ts';
+import { SealBroken, type Sealer } from '../../lib/secrets/seal.ts';
 import type { Field, RowSigner } from '../row-signer.ts';
 import { SIGNED, type SignedTable } from '../signed-tables.ts';
 import { COLUMN_FORMS } from './column-forms.ts';

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun';
-import type { BudgetPeriod } from '../../model/budget.ts';
+import type { BudgetPeriod } from '../../model/clients/budget.ts';
 import { type BudgetSums, sumsOf } from '../budget-sums.ts';
 import { type SpendingColumns, withoutCopies } from '../columns/spending.ts';
 import type { BudgetReservation, PeriodStart } from '../ports.ts';

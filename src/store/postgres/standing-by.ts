@@ -1,6 +1,6 @@
 import type { SQL } from 'bun';
-import { postgresFailure } from '../../lib/postgres-failure.ts';
-import { SealBroken, type Sealer } from '../../lib/seal.ts';
+import { postgresFailure } from '../../lib/databases/postgres-failure.ts';
+import { SealBroken, type Sealer } from '../../lib/secrets/seal.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { lineageIn } from '../lineage.ts';
 import type { Advance, StoreStanding } from '../ports.ts';

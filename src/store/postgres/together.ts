@@ -1,4 +1,4 @@
-import { sqlState } from '../../lib/postgres-failure.ts';
+import { sqlState } from '../../lib/databases/postgres-failure.ts';
 
 /** A statement before it in its transaction has failed. */
 const AFTER_FAILURE = '25P02';

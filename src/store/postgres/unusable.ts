@@ -1,4 +1,4 @@
-import { postgresFailure, sqlState } from '../../lib/postgres-failure.ts';
+import { postgresFailure, sqlState } from '../../lib/databases/postgres-failure.ts';
 import { StoreUnusable } from '../unusable.ts';
 
 /** What is wrong when a database is opened and what to do about it, by SQLSTATE. */

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { BudgetState, ClientRecord } from '../../model/client.ts';
+import type { BudgetState, ClientRecord } from '../../model/clients/client.ts';
 import { type ClientColumns, clientOf, columnsOfClient } from '../columns/client.ts';
 import type { RowSigner } from '../row-signer.ts';
 import { SIGNED } from '../signed-tables.ts';

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { failureCode } from '../../lib/file-problem.ts';
-import { useWriteAheadLog } from '../../lib/write-ahead-log.ts';
+import { useWriteAheadLog } from '../../lib/databases/write-ahead-log.ts';
+import { failureCode } from '../../lib/files/file-problem.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
 import { packOnce, prepareRelease } from './space.ts';

@@ -1,7 +1,7 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
-import { CONFIGURED_ENDPOINT } from '../../model/webhook-endpoint.ts';
+import { CONFIGURED_ENDPOINT } from '../../model/webhooks/webhook-endpoint.ts';
 import { CHANGED_IN_DATABASE, type DeliveryStanding, deliveryJson } from '../columns/delivery.ts';
 import type { DueDelivery, Outbox, QueuedEndpoint } from '../ports.ts';
 import type { RowSigner } from '../row-signer.ts';

@@ -1,5 +1,5 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import { keyIdOfKey } from '../../lib/seal.ts';
+import { keyIdOfKey } from '../../lib/secrets/seal.ts';
 import { type Field, type RowSigner, rowSigner, type UnfitRow, unsigned } from '../row-signer.ts';
 import { SIGNED, type SignedTable } from '../signed-tables.ts';
 import { SIGNED_BEFORE, StoreUnusable } from '../unusable.ts';

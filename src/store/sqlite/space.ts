@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { dirname, resolve } from 'node:path';
-import { sqliteFailure } from '../../lib/sqlite-failure.ts';
+import { sqliteFailure } from '../../lib/databases/sqlite-failure.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** The value of `PRAGMA auto_vacuum` for a file that gives free pages back when it is told to. */

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { backoffDelayMs } from '../../lib/backoff.ts';
-import { groupCommit } from '../../lib/group-commit.ts';
-import { sqliteFailure } from '../../lib/sqlite-failure.ts';
+import { groupCommit } from '../../lib/databases/group-commit.ts';
+import { sqliteFailure } from '../../lib/databases/sqlite-failure.ts';
 import { turn } from '../../lib/turn.ts';
 import { asStorageError } from '../../model/storage-error.ts';
 

@@ -1,5 +1,5 @@
 import { formatAmountMsat } from '../../model/amount.ts';
-import { type BudgetPeriod, budgetWindow } from '../../model/budget.ts';
+import { type BudgetPeriod, budgetWindow } from '../../model/clients/budget.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { BudgetRules, BudgetStanding } from '../../store/ports.ts';
 

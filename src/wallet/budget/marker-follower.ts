@@ -1,5 +1,5 @@
+import type { Mark } from '../../lib/files/marker-file.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Mark } from '../../lib/marker-file.ts';
 import type { StoreStanding } from '../../store/ports.ts';
 import type { GuardMarker } from './store-guard.ts';
 

@@ -1,6 +1,6 @@
+import type { Mark, Marker } from '../../lib/files/marker-file.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Mark, Marker } from '../../lib/marker-file.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Advance, StoreIdentity, StoreStanding } from '../../store/ports.ts';
 import type { StoreGuard } from '../session/ports.ts';

@@ -1,5 +1,5 @@
-import type { Budget } from '../../model/budget.ts';
-import type { ClientRecord, Grant } from '../../model/client.ts';
+import type { Budget } from '../../model/clients/budget.ts';
+import type { ClientRecord, Grant } from '../../model/clients/client.ts';
 import {
   type Bounds,
   boundsOf,

@@ -1,12 +1,12 @@
-import type { BudgetState, ClientRecord, Grant } from '../../model/client.ts';
-import { ApiError } from '../../model/errors.ts';
+import type { BudgetState, ClientRecord, Grant } from '../../model/clients/client.ts';
 import {
   effectivePermissions,
   type Permission,
   SCOPES,
   type Scope,
   SPENDING,
-} from '../../model/permissions.ts';
+} from '../../model/clients/permissions.ts';
+import { ApiError } from '../../model/errors.ts';
 
 /** The permissions and limits of a caller that creates, changes or revokes a client. */
 export interface Granter {

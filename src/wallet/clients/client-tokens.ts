@@ -1,4 +1,4 @@
-import type { ClientRecord, Grant } from '../../model/client.ts';
+import type { ClientRecord, Grant } from '../../model/clients/client.ts';
 import { endedCredentials, isApiError, refused } from '../../model/errors.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { nodeGroup, type Session } from '../session/session.ts';

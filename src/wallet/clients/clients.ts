@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
-import { ed25519 } from '../../lib/ed25519.ts';
-import { type Budget, type BudgetJson, encodeBudget } from '../../model/budget.ts';
+import { ed25519 } from '../../lib/secrets/ed25519.ts';
+import { type Budget, type BudgetJson, encodeBudget } from '../../model/clients/budget.ts';
 import {
   type Client,
   type ClientInfoJson,
@@ -10,10 +10,10 @@ import {
   type Grant,
   isActive,
   MAX_ACTIVE_CLIENTS,
-} from '../../model/client.ts';
+} from '../../model/clients/client.ts';
+import { PERMISSIONS, type Permission } from '../../model/clients/permissions.ts';
 import { encodeClientCredentials } from '../../model/credentials.ts';
 import { ApiError, endedCredentials, refused, rejected } from '../../model/errors.ts';
-import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
 import { periodStart } from '../budget/budget.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { lacking, nodeGroup, type Session } from '../session/session.ts';

@@ -1,4 +1,4 @@
-import { isActive } from '../../model/client.ts';
+import { isActive } from '../../model/clients/client.ts';
 import type { Follower } from '../follow/feed-options.ts';
 import type { Session } from '../session/session.ts';
 import type { OpenWalletsOptions } from './open-wallets.ts';

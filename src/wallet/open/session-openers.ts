@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { hex } from '@scure/base';
-import { isSameSecret } from '../../lib/same-secret.ts';
-import type { ClientRecord } from '../../model/client.ts';
+import { isSameSecret } from '../../lib/secrets/same-secret.ts';
+import type { ClientRecord } from '../../model/clients/client.ts';
+import type { Permission } from '../../model/clients/permissions.ts';
 import { decodeCredentials, type NodeCredentials } from '../../model/credentials.ts';
 import { ApiError, endedCredentials, isApiError } from '../../model/errors.ts';
-import type { Permission } from '../../model/permissions.ts';
 import type { NodeConnector, WalletNode } from '../../nodes/node.ts';
 import { endedAtNode } from '../clients/client-family.ts';
 import { replaceExposedToken } from '../clients/client-tokens.ts';

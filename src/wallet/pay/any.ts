@@ -1,8 +1,8 @@
+import type { Permission } from '../../model/clients/permissions.ts';
 import { refused } from '../../model/errors.ts';
 import type { FeePolicy } from '../../model/fee-cap.ts';
 import type { Payment } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
-import type { Permission } from '../../model/permissions.ts';
 import { grantSignal } from '../clients/grant-signal.ts';
 import { requirePermission, type Session } from '../session/session.ts';
 import { type Examination, examine, nothingLeft, rank } from '../strings/analyze.ts';

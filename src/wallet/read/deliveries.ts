@@ -1,5 +1,5 @@
-import type { AttemptJson, DeliveryJson } from '../../model/delivery.ts';
 import { ApiError } from '../../model/errors.ts';
+import type { AttemptJson, DeliveryJson } from '../../model/webhooks/delivery.ts';
 import type { AttemptQuery, DeliveryQuery } from '../../store/ports.ts';
 import type { Session } from '../session/session.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { base64, hex } from '@scure/base';
-import type { WebhookEvent } from '../../model/delivery.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
-import { CONFIGURED_ENDPOINT, MOST_ENDPOINTS } from '../../model/webhook-endpoint.ts';
+import type { WebhookEvent } from '../../model/webhooks/delivery.ts';
+import { CONFIGURED_ENDPOINT, MOST_ENDPOINTS } from '../../model/webhooks/webhook-endpoint.ts';
 import type { EndpointRecord } from '../../store/ports.ts';
 import type { Session } from '../session/session.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { type ClientRecord, isActive } from '../../model/client.ts';
+import { type ClientRecord, isActive } from '../../model/clients/client.ts';
 import { endedCredentials } from '../../model/errors.ts';
 
 /** The current state of a client, shared by all its sessions. */

@@ -1,9 +1,9 @@
 import type { KeyedLock } from '../../lib/keyed-lock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Client } from '../../model/client.ts';
+import type { Client } from '../../model/clients/client.ts';
+import { isGranted, type Permission } from '../../model/clients/permissions.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
-import { isGranted, type Permission } from '../../model/permissions.ts';
 import type { ConfiguredGrant, WalletNode } from '../../nodes/node.ts';
 import type { Store, Watch } from '../../store/ports.ts';
 import type { LiveClients } from './live-clients.ts';

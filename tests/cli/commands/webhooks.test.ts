@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { parseWebhookSecret } from '../../../src/model/webhook-secret.ts';
+import { parseWebhookSecret } from '../../../src/model/webhooks/webhook-secret.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld, runBinary } from '../sidecar.ts';

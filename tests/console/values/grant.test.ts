@@ -13,7 +13,7 @@ import {
   PERMISSIONS,
   SCOPE_NAMES,
   SCOPES as SERVERS,
-} from '../../../src/model/permissions.ts';
+} from '../../../src/model/clients/permissions.ts';
 import { spends } from '../../../src/wallet/clients/client-policy.ts';
 import { someBudget, someClient } from './some-client.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
+import type { Permission } from '../../../src/model/clients/permissions.ts';
 import { isApiError } from '../../../src/model/errors.ts';
-import type { Permission } from '../../../src/model/permissions.ts';
 import type { NodeTokens } from '../../../src/nodes/node.ts';
 import type { Rules } from './kind.ts';
 import { invoiceCommand, known, payCommand } from './steps.ts';

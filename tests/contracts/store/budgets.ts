@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Budget, type BudgetPeriod, budgetWindow } from '../../../src/model/budget.ts';
+import { type Budget, type BudgetPeriod, budgetWindow } from '../../../src/model/clients/budget.ts';
 import type { Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
-import type { ClientRecord } from '../../../src/model/client.ts';
+import type { ClientRecord } from '../../../src/model/clients/client.ts';
 import type { Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { samplePayment } from '../../support/sample-payment.ts';

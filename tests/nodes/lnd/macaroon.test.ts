@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { PERMISSIONS } from '../../../src/model/permissions.ts';
+import { PERMISSIONS } from '../../../src/model/clients/permissions.ts';
 import { grantOf, operationsFor } from '../../../src/nodes/lnd/reads/grants.ts';
 import { adminMacaroon } from '../../../src/nodes/lnd/set-up/root-wallet.ts';
 import {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { openLog } from '../../../src/lib/log.ts';
 import { sleep } from '../../../src/lib/sleep.ts';
+import type { Scope } from '../../../src/model/clients/permissions.ts';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf, type Payment } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
-import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import { budgetRules, periodStart } from '../../../src/wallet/budget/budget.ts';
 import { createClient } from '../../../src/wallet/clients/clients.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'bun:test';
-import type { Budget } from '../../../src/model/budget.ts';
+import type { Budget } from '../../../src/model/clients/budget.ts';
+import type { Scope } from '../../../src/model/clients/permissions.ts';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf } from '../../../src/model/payment.ts';
-import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { type SendContext, send } from '../../../src/wallet/pay/send.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { BudgetJson, BudgetPeriod } from '../../../model/budget.ts';
-import { PERMISSIONS, SCOPE_NAMES } from '../../../model/permissions.ts';
+import type { BudgetJson, BudgetPeriod } from '../../../model/clients/budget.ts';
+import { PERMISSIONS, SCOPE_NAMES } from '../../../model/clients/permissions.ts';
 import { flag, type Given } from '../../command.ts';
 import { readFuture, readPositiveAmount } from '../../inputs.ts';
 import { namesFlag } from '../../options.ts';

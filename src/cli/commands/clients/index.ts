@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type ClientInfoJson, clientInfoJson } from '../../../model/client.ts';
+import { type ClientInfoJson, clientInfoJson } from '../../../model/clients/client.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { argument, asking, flag, type Given, group } from '../../command.ts';
 import { readClientPk } from '../../inputs.ts';

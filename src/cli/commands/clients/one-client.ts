@@ -1,6 +1,6 @@
 import { formatAmountMsat, parseAmountMsat } from '../../../model/amount.ts';
-import type { BudgetJson } from '../../../model/budget.ts';
-import type { ClientInfoJson } from '../../../model/client.ts';
+import type { BudgetJson } from '../../../model/clients/budget.ts';
+import type { ClientInfoJson } from '../../../model/clients/client.ts';
 import { fields } from '../../terminal/table.ts';
 import { moment, sats } from '../../terminal/words.ts';
 import { budgetWords } from './grant.ts';

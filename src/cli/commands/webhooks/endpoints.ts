@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { testedJson } from '../../../model/delivery.ts';
-import { type EndpointJson, endpointJson } from '../../../model/webhook-endpoint.ts';
-import { parseWebhookSecret } from '../../../model/webhook-secret.ts';
+import { testedJson } from '../../../model/webhooks/delivery.ts';
+import { type EndpointJson, endpointJson } from '../../../model/webhooks/webhook-endpoint.ts';
+import { parseWebhookSecret } from '../../../model/webhooks/webhook-secret.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { argument, flag, group } from '../../command.ts';
 import { readWebUrl } from '../../inputs.ts';

@@ -5,7 +5,7 @@ import {
   DELIVERY_STATES,
   type DeliveryJson,
   deliveryJson,
-} from '../../../model/delivery.ts';
+} from '../../../model/webhooks/delivery.ts';
 import { argument, flag, group, local } from '../../command.ts';
 import { readPast, readWholeIn } from '../../inputs.ts';
 import { oneCall } from '../../one-call.ts';

@@ -1,4 +1,4 @@
-import type { AttemptJson } from '../../../model/delivery.ts';
+import type { AttemptJson } from '../../../model/webhooks/delivery.ts';
 import { fields } from '../../terminal/table.ts';
 
 /** What a test and an attempt have in common. */

@@ -9,7 +9,7 @@ import { OPTIONS } from '../../../config/options.ts';
 import { secretReader } from '../../../config/secrets.ts';
 import { ConfigError, openSettings } from '../../../config/sources.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { parseWebhookSecret } from '../../../model/webhook-secret.ts';
+import { parseWebhookSecret } from '../../../model/webhooks/webhook-secret.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { argument, flag, local, optionWord } from '../../command.ts';
 import type { CliIo } from '../../io.ts';

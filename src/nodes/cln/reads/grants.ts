@@ -1,4 +1,4 @@
-import type { Permission } from '../../../model/permissions.ts';
+import type { Permission } from '../../../model/clients/permissions.ts';
 import type { TokenGrant } from '../../connector.ts';
 import { grantBy, methodsOf, type NeedsTable, NO_NEEDS } from '../../remote/place/needs.ts';
 import { allowsMethod, type Rune } from '../words/rune.ts';

@@ -1,4 +1,4 @@
-import type { Permission } from '../../../model/permissions.ts';
+import type { Permission } from '../../../model/clients/permissions.ts';
 import type { TokenGrant } from '../../node.ts';
 import { grantBy, methodsOf, type NeedsTable, NO_NEEDS } from '../../remote/place/needs.ts';
 import type { Operation } from '../words/macaroon.ts';

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import type { Network } from '../../../codecs/network.ts';
-import { ed25519 } from '../../../lib/ed25519.ts';
+import { ed25519 } from '../../../lib/secrets/ed25519.ts';
 import type { RemoteKind } from '../../../model/node-kind.ts';
 
 /** The wallet that the node at a place holds. */

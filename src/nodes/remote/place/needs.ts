@@ -1,4 +1,4 @@
-import { PERMISSIONS, type Permission } from '../../../model/permissions.ts';
+import { PERMISSIONS, type Permission } from '../../../model/clients/permissions.ts';
 import type { TokenGrant } from '../../connector.ts';
 
 /** The methods of a node that a permission needs. */

@@ -1,7 +1,11 @@
 import type { Database } from 'bun:sqlite';
 import { hex } from '@scure/base';
-import type { Client } from '../../../model/client.ts';
-import { effectivePermissions, type Permission, type Scope } from '../../../model/permissions.ts';
+import type { Client } from '../../../model/clients/client.ts';
+import {
+  effectivePermissions,
+  type Permission,
+  type Scope,
+} from '../../../model/clients/permissions.ts';
 import { derive } from '../../../model/root-seed.ts';
 import type { ClientToken } from '../../node.ts';
 import { hashOf } from './token-hash.ts';

@@ -1,6 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hex } from '@scure/base';
-import { ed25519 } from '../../../lib/ed25519.ts';
+import { ed25519 } from '../../../lib/secrets/ed25519.ts';
 import { DERIVATION_LABELS, derive } from '../../../model/root-seed.ts';
 
 /** A wallet's keys. */

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { rebuildWithRowids } from '../../../lib/rowid-table.ts';
+import { rebuildWithRowids } from '../../../lib/databases/rowid-table.ts';
 import { presentId } from '../../../model/payment-index.ts';
 import { CHAIN_TABLES, LOCKS_TABLE } from '../chain/tables.ts';
 import { HELD_TABLE, LIGHTNING_TABLES } from '../lightning/tables.ts';

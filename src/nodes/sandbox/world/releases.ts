@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
-import { ed25519 } from '../../../lib/ed25519.ts';
+import { ed25519 } from '../../../lib/secrets/ed25519.ts';
 import { refused } from '../../../model/errors.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { hex } from '@scure/base';
+import type { Permission } from '../../../model/clients/permissions.ts';
 import { ApiError, endedCredentials, refused } from '../../../model/errors.ts';
-import type { Permission } from '../../../model/permissions.ts';
 import type { ClientToken, IssueTokenCommand } from '../../node.ts';
 import { hashOf } from './token-hash.ts';
 import type { World } from './world.ts';

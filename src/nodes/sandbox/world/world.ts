@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import type { Clock } from '../../../lib/clock.ts';
+import { type GroupCommit, groupCommit } from '../../../lib/databases/group-commit.ts';
+import { useWriteAheadLog } from '../../../lib/databases/write-ahead-log.ts';
 import { codeOf } from '../../../lib/error-code.ts';
-import { type GroupCommit, groupCommit } from '../../../lib/group-commit.ts';
-import { useWriteAheadLog } from '../../../lib/write-ahead-log.ts';
 import { asStorageError } from '../../../model/storage-error.ts';
 import { migrate, SCHEMA_VERSION } from './migrations.ts';
 

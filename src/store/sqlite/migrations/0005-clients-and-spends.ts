@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { type BudgetPeriod, budgetWindow } from '../../../model/budget.ts';
+import { type BudgetPeriod, budgetWindow } from '../../../model/clients/budget.ts';
 
 /**
  * Tables for the store's identity, clients, sums of what was spent and spends, and columns for attempts. Sums are

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { rebuildWithRowids } from '../../../lib/rowid-table.ts';
+import { rebuildWithRowids } from '../../../lib/databases/rowid-table.ts';
 
 /** Tables of version 9 with rows that can be as large as a payment, an invoice or an answer. */
 const LARGE = ['spend', 'fetched_invoice', 'idempotency', 'connector_state', 'cache'];

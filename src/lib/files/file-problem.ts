@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf } from './error-code.ts';
+import { codeOf } from '../error-code.ts';
 
 /** A file or directory that cannot be used; the message is one sentence for the person who starts the program. */
 export class FileUnusable extends Error {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { once } from '../../lib/once.ts';
-import { attemptJson, DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
-import { idInput, timestamp } from '../../model/text.ts';
-import { endpointIdInput } from '../../model/webhook-endpoint.ts';
-import { attemptsOf, deliveriesOf, redeliver } from '../../wallet/read/deliveries.ts';
-import { given, one, withRules } from '../body-rules.ts';
-import { exampleEndpoint, exampleOfferPayment, exampleSentWebhook } from '../examples.ts';
-import { integerQuery, integerQueryOr } from '../query.ts';
-import { get, post } from '../route.ts';
+import { once } from '../../../lib/once.ts';
+import { idInput, timestamp } from '../../../model/text.ts';
+import { attemptJson, DELIVERY_STATES, deliveryJson } from '../../../model/webhooks/delivery.ts';
+import { endpointIdInput } from '../../../model/webhooks/webhook-endpoint.ts';
+import { attemptsOf, deliveriesOf, redeliver } from '../../../wallet/read/deliveries.ts';
+import { given, one, withRules } from '../../body-rules.ts';
+import { exampleEndpoint, exampleOfferPayment, exampleSentWebhook } from '../../examples.ts';
+import { integerQuery, integerQueryOr } from '../../query.ts';
+import { get, post } from '../../route.ts';
 
 /** The page size of the delivery log (docs/api.md, Limits). */
 const DELIVERIES_LIMIT = { default: 50, least: 1, most: 500 };

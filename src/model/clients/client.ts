@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { once } from '../lib/once.ts';
+import { once } from '../../lib/once.ts';
+import { hexOutput, timestamp, unicodeText } from '../text.ts';
 import { type BudgetJson, budgetJson } from './budget.ts';
 import {
   effectivePermissions,
@@ -8,7 +9,6 @@ import {
   SCOPE_NAMES,
   type Scope,
 } from './permissions.ts';
-import { hexOutput, timestamp, unicodeText } from './text.ts';
 
 /** The most UTF-8 bytes of a client's label (docs/api.md, Limits). */
 const LABEL_MAX_BYTES = 64;

@@ -1,5 +1,5 @@
-import type { Owner } from './data-dir.ts';
-import { codeOf } from './error-code.ts';
+import { codeOf } from '../error-code.ts';
+import type { Owner } from '../files/data-dir.ts';
 
 /** An address that cannot be listened on; the message is one sentence for the person who starts the program. */
 class ListenFailed extends Error {

@@ -1,4 +1,4 @@
-import { codeOf } from './error-code.ts';
+import { codeOf } from '../error-code.ts';
 
 /**
  * Why PostgreSQL could not read or write. `away`: the connection could not be made or was cut. `failing`: the disk is

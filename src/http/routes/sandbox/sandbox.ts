@@ -1,15 +1,15 @@
 import { hex } from '@scure/base';
 import { z } from 'zod';
-import { positiveAmountInput } from '../../model/amount.ts';
-import { ApiError } from '../../model/errors.ts';
-import { nodeInfoJson } from '../../model/node-info.ts';
-import { encodePayment, paymentJson } from '../../model/payment.ts';
-import { hexInput, hexOutput, noteInput, timestamp } from '../../model/text.ts';
-import { createClient } from '../../wallet/clients/clients.ts';
-import { exampleCredentials, exampleFunding, exampleInvoice } from '../examples.ts';
-import type { Parts } from '../parts.ts';
-import { post } from '../route.ts';
-import type { SandboxControls } from '../sandbox-controls.ts';
+import { positiveAmountInput } from '../../../model/amount.ts';
+import { ApiError } from '../../../model/errors.ts';
+import { nodeInfoJson } from '../../../model/node-info.ts';
+import { encodePayment, paymentJson } from '../../../model/payment.ts';
+import { hexInput, hexOutput, noteInput, timestamp } from '../../../model/text.ts';
+import { createClient } from '../../../wallet/clients/clients.ts';
+import { exampleCredentials, exampleFunding, exampleInvoice } from '../../examples.ts';
+import type { Parts } from '../../parts.ts';
+import { post } from '../../route.ts';
+import type { SandboxControls } from '../../sandbox-controls.ts';
 
 /** The grant of the credentials of a new sandbox wallet. */
 const FULL_GRANT = {

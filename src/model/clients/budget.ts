@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { once } from '../lib/once.ts';
+import { once } from '../../lib/once.ts';
 import {
   amountOutput,
   formatAmountMsat,
   formatNullableAmountMsat,
   positiveAmountInput,
-} from './amount.ts';
-import { timestamp } from './text.ts';
+} from '../amount.ts';
+import { timestamp } from '../text.ts';
 
 /** The periods after which budgets renew (docs/decisions.md 66); `total` never renews. */
 const BUDGET_PERIODS = ['day', 'week', 'month', 'total'] as const;

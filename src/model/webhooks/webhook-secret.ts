@@ -1,5 +1,5 @@
 import { base64 } from '@scure/base';
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from '../parsed.ts';
 
 /** The size of a webhook secret in bytes (docs/decisions.md 93). */
 const SECRET_BYTES = { least: 24, most: 64 };

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { codeOf } from './error-code.ts';
+import { codeOf } from '../error-code.ts';
 
 /** Notices when files that this process has open are removed or replaced (docs/decisions.md 87). */
 interface FileWatch {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { once } from '../lib/once.ts';
+import { once } from '../../lib/once.ts';
+import type { Parsed } from '../parsed.ts';
+import { idInput, timestamp, unicodeText } from '../text.ts';
+import { parseWebUrl } from '../web-url.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
-import type { Parsed } from './parsed.ts';
-import { idInput, timestamp, unicodeText } from './text.ts';
-import { parseWebUrl } from './web-url.ts';
 import { parseWebhookSecret } from './webhook-secret.ts';
 
 /** The id of the endpoint that `--webhook-url` names. It belongs to every wallet, and is in no store. */

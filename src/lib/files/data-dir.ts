@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from './clock.ts';
+import { systemClock } from '../clock.ts';
 import { type Cookie, writeCookie } from './cookie-file.ts';
 import { FileUnusable, fileUnusable } from './file-problem.ts';
 import { takeKernelLock } from './kernel-lock.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { quietResolvers } from './quiet-resolvers.ts';
+import { quietResolvers } from '../quiet-resolvers.ts';
 
 /**
  * Shares durable commits of a database file: the work of one turn of the event loop is committed once, at the end of

@@ -1,4 +1,4 @@
-import { codeOf } from './error-code.ts';
+import { codeOf } from '../error-code.ts';
 
 /**
  * Returns why SQLite could not read or write: `locked` when another program has the lock, `failing` when the disk is

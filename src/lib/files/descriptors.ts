@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { codeOf } from './error-code.ts';
+import { codeOf } from '../error-code.ts';
 
 /** Returns how many files and sockets this process may have open at once; null where the system does not say. */
 export function descriptorLimit(): number | null {

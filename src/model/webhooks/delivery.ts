@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { once } from '../lib/once.ts';
-import { paymentJson } from './payment.ts';
-import { hexOutput, timestamp } from './text.ts';
+import { once } from '../../lib/once.ts';
+import { paymentJson } from '../payment.ts';
+import { hexOutput, timestamp } from '../text.ts';
 
 /**
  * States of a webhook delivery. It is `failed` after three attempts, until it is sent again (docs/decisions.md 92), and

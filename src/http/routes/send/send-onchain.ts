@@ -1,15 +1,20 @@
 import { z } from 'zod';
-import { once } from '../../lib/once.ts';
-import { amountInput, positiveAmountInput } from '../../model/amount.ts';
-import { encodePayment, type Priority, paymentJson, priorityField } from '../../model/payment.ts';
-import { hexInput, personalNoteInput } from '../../model/text.ts';
-import { bumpFee } from '../../wallet/pay/bump.ts';
-import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
-import { answerPayment } from '../answer-payment.ts';
-import { any, excludes, given, isTrue, withRules } from '../body-rules.ts';
-import { exampleAddress, exampleOnchainPayment, indexInput } from '../examples.ts';
-import { paymentStringInput } from '../query.ts';
-import { post } from '../route.ts';
+import { once } from '../../../lib/once.ts';
+import { amountInput, positiveAmountInput } from '../../../model/amount.ts';
+import {
+  encodePayment,
+  type Priority,
+  paymentJson,
+  priorityField,
+} from '../../../model/payment.ts';
+import { hexInput, personalNoteInput } from '../../../model/text.ts';
+import { bumpFee } from '../../../wallet/pay/bump.ts';
+import { payOnchain, readAddress } from '../../../wallet/pay/onchain.ts';
+import { answerPayment } from '../../answer-payment.ts';
+import { any, excludes, given, isTrue, withRules } from '../../body-rules.ts';
+import { exampleAddress, exampleOnchainPayment, indexInput } from '../../examples.ts';
+import { paymentStringInput } from '../../query.ts';
+import { post } from '../../route.ts';
 import { agreedNotes, noteQuery } from './pay-inputs.ts';
 
 const DEFAULT_PRIORITY = 'normal';

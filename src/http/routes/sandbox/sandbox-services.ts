@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import { once } from '../../lib/once.ts';
-import { positiveAmountInput } from '../../model/amount.ts';
-import { hexInput, hexOutput, noteInput } from '../../model/text.ts';
-import { exampleLnurl, exampleLnurlUrl, exampleOffer, exampleOutsideInvoice } from '../examples.ts';
-import { emptyJson, post } from '../route.ts';
-import { BEHAVIORS } from '../sandbox-controls.ts';
+import { once } from '../../../lib/once.ts';
+import { positiveAmountInput } from '../../../model/amount.ts';
+import { hexInput, hexOutput, noteInput } from '../../../model/text.ts';
+import {
+  exampleLnurl,
+  exampleLnurlUrl,
+  exampleOffer,
+  exampleOutsideInvoice,
+} from '../../examples.ts';
+import { emptyJson, post } from '../../route.ts';
+import { BEHAVIORS } from '../../sandbox-controls.ts';
 import { sandboxControls } from './sandbox.ts';
 
 const DEFAULT_BEHAVIOR = 'settle';

@@ -1,9 +1,9 @@
-import { once } from '../../lib/once.ts';
-import { amountInput } from '../../model/amount.ts';
-import type { ErrorName } from '../../model/errors.ts';
-import { noteInput } from '../../model/text.ts';
-import { agree } from '../input-comparison.ts';
-import { sameAsInBody } from '../query.ts';
+import { once } from '../../../lib/once.ts';
+import { amountInput } from '../../../model/amount.ts';
+import type { ErrorName } from '../../../model/errors.ts';
+import { noteInput } from '../../../model/text.ts';
+import { agree } from '../../input-comparison.ts';
+import { sameAsInBody } from '../../query.ts';
 
 /** The errors of every Lightning payment. */
 export const PAY_ERRORS: readonly ErrorName[] = ['overBudget', 'timeout'];

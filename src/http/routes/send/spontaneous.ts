@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { positiveAmountInput } from '../../model/amount.ts';
-import { paymentJson } from '../../model/payment.ts';
-import { nodePkInput, personalNoteInput } from '../../model/text.ts';
-import { sendAndWait } from '../../wallet/pay/send.ts';
-import { planSpontaneousPayment } from '../../wallet/pay/spontaneous.ts';
-import { answerPayment } from '../answer-payment.ts';
-import { exampleNodePk, exampleSpontaneousPayment } from '../examples.ts';
-import { post } from '../route.ts';
+import { positiveAmountInput } from '../../../model/amount.ts';
+import { paymentJson } from '../../../model/payment.ts';
+import { nodePkInput, personalNoteInput } from '../../../model/text.ts';
+import { sendAndWait } from '../../../wallet/pay/send.ts';
+import { planSpontaneousPayment } from '../../../wallet/pay/spontaneous.ts';
+import { answerPayment } from '../../answer-payment.ts';
+import { exampleNodePk, exampleSpontaneousPayment } from '../../examples.ts';
+import { post } from '../../route.ts';
 import { agreedNotes, maxFeeInput, messageInput, notesQuery, PAY_ERRORS } from './pay-inputs.ts';
 
 /** The route that pays a node without an invoice. */

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { positiveAmountInput } from '../../model/amount.ts';
-import { rejected } from '../../model/errors.ts';
-import { paymentJson, type Rail } from '../../model/payment.ts';
-import type { Permission } from '../../model/permissions.ts';
-import { noteInput, personalNoteInput } from '../../model/text.ts';
-import { payAny } from '../../wallet/pay/any.ts';
-import { planInvoicePayment, readInvoice } from '../../wallet/pay/invoice.ts';
-import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
-import { planOfferPayment, readOffer } from '../../wallet/pay/offer.ts';
-import { sendAndWait } from '../../wallet/pay/send.ts';
-import { answerPayment } from '../answer-payment.ts';
+import { positiveAmountInput } from '../../../model/amount.ts';
+import type { Permission } from '../../../model/clients/permissions.ts';
+import { rejected } from '../../../model/errors.ts';
+import { paymentJson, type Rail } from '../../../model/payment.ts';
+import { noteInput, personalNoteInput } from '../../../model/text.ts';
+import { payAny } from '../../../wallet/pay/any.ts';
+import { planInvoicePayment, readInvoice } from '../../../wallet/pay/invoice.ts';
+import { lnurlPayRequest, payLnurl } from '../../../wallet/pay/lnurl.ts';
+import { planOfferPayment, readOffer } from '../../../wallet/pay/offer.ts';
+import { sendAndWait } from '../../../wallet/pay/send.ts';
+import { answerPayment } from '../../answer-payment.ts';
 import {
   exampleInvoice,
   exampleLnurl,
@@ -17,10 +17,10 @@ import {
   exampleOffer,
   exampleOfferPayment,
   examplePayment,
-} from '../examples.ts';
-import { agree, agreedPaymentString } from '../input-comparison.ts';
-import { paymentStringInput, sameAsInBody } from '../query.ts';
-import { post } from '../route.ts';
+} from '../../examples.ts';
+import { agree, agreedPaymentString } from '../../input-comparison.ts';
+import { paymentStringInput, sameAsInBody } from '../../query.ts';
+import { post } from '../../route.ts';
 import {
   agreedNotes,
   maxFeeInput,

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync } from 'node:fs';
-import { codeOf } from './error-code.ts';
+import { codeOf } from '../error-code.ts';
 
 /** Open connections that hold a lock. Without this reference the garbage collector would close them. */
 const held = new Set<Database>();

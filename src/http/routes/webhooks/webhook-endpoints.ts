@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DELIVERY_EVENTS, testedJson } from '../../model/delivery.ts';
+import { DELIVERY_EVENTS, testedJson } from '../../../model/webhooks/delivery.ts';
 import {
   CONFIGURED_ENDPOINT,
   type EndpointJson,
@@ -10,8 +10,8 @@ import {
   endpointSecretInput,
   endpointUrlInput,
   leaseSecsInput,
-} from '../../model/webhook-endpoint.ts';
-import type { EndpointRecord } from '../../store/ports.ts';
+} from '../../../model/webhooks/webhook-endpoint.ts';
+import type { EndpointRecord } from '../../../store/ports.ts';
 import {
   addEndpoint,
   endpointNotFound,
@@ -19,10 +19,10 @@ import {
   removeEndpoint,
   renewEndpoint,
   requireEndpoint,
-} from '../../wallet/read/webhook-endpoints.ts';
-import { exampleEndpoint, exampleSentWebhook } from '../examples.ts';
-import { get, post } from '../route.ts';
-import type { WebhookSender } from '../webhook-sender.ts';
+} from '../../../wallet/read/webhook-endpoints.ts';
+import { exampleEndpoint, exampleSentWebhook } from '../../examples.ts';
+import { get, post } from '../../route.ts';
+import type { WebhookSender } from '../../webhook-sender.ts';
 
 /** Routes for webhook endpoints (docs/decisions.md 126 and 162). */
 export const webhookEndpointRoutes = [

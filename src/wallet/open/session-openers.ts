@@ -11,7 +11,7 @@ import { replaceExposedToken } from '../clients/client-tokens.ts';
 import type { LiveClient, LiveClients } from '../session/live-clients.ts';
 import type { Session } from '../session/session.ts';
 import type { OpenWallets, OpenWalletsOptions } from './open-wallets.ts';
-import { clientSeal, configuredSeal } from './seal-keys.ts';
+import { sealOf } from './seal-keys.ts';
 
 /** The nodes that this process was started with, and the credentials of them that the configuration names. */
 export interface NodesOptions extends OpenWalletsOptions {
@@ -108,7 +108,7 @@ export class SessionOpeners {
       scopes: [],
       permissions,
     });
-    const caller = { id: 'owner', sealKey: configuredSeal(entry.token) };
+    const caller = { id: 'owner', sealKey: sealOf(entry.token) };
     return this.#wallets.adopt({
       userPk,
       node,
@@ -123,7 +123,7 @@ export class SessionOpeners {
     const session = this.#wallets.adopt({
       userPk: walletId,
       node,
-      caller: { id: found.clientPk, sealKey: clientSeal(secret) },
+      caller: { id: found.clientPk, sealKey: sealOf(secret) },
       live,
     });
     if (found.token?.exposed) await this.#replaceExposed(session, found.clientPk);

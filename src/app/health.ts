@@ -19,6 +19,8 @@ interface HealthOptions {
   readonly contradicted: ReadonlySet<string>;
   /** Sentences about what nodes answered that was not what they were asked for (docs/decisions.md 160). */
   readonly unfit: ReadonlySet<string>;
+  /** Indexes of unfinished payments whose rows cannot be read. */
+  readonly unreadable: ReadonlySet<string>;
   readonly rows: Pick<UnfitRows, 'problem'>;
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;
@@ -32,7 +34,7 @@ interface HealthOptions {
 /** Returns `ok`, or sentences that say what is missing and what to do. It never waits (docs/decisions.md 7). */
 export function health(options: HealthOptions): string {
   const { config, nodes, guard, data, store, hasBudgets, isTrialWalletReady } = options;
-  const { unproven, contradicted, unfit, rows } = options;
+  const { unproven, contradicted, unfit, unreadable, rows } = options;
   const sentences: string[] = [];
   const add = (sentence: string | null) => {
     if (sentence !== null) sentences.push(sentence);
@@ -46,6 +48,7 @@ export function health(options: HealthOptions): string {
   add(guard.problem());
   if (unproven.size > 0) add(unprovenWords(unproven, config));
   if (contradicted.size > 0) add(contradictedWords(contradicted, config));
+  if (unreadable.size > 0) add(unreadableWords(unreadable, config));
   for (const problem of unfit) add(`${problem} It was not handed out: check the node.`);
   if (hasBudgets() && isOpenToAll(config)) add(OPEN_WITH_BUDGETS);
   if (nodes.kind !== 'sandbox' && hasUnreachableNames(config)) add(NAMES_OUT_OF_REACH);
@@ -83,9 +86,17 @@ function unprovenWords(unproven: ReadonlySet<string>, { requireAuth }: Config): 
   return `The node shows payment ${named(unproven)} as completed, but without a preimage or amount that fits, so it stays pending: check the node.`;
 }
 
-function contradictedWords(contradicted: ReadonlySet<string>, { requireAuth }: Config): string {
-  const which = requireAuth ? 'a payment' : `payment ${named(contradicted)}`;
+function contradictedWords(contradicted: ReadonlySet<string>, config: Config): string {
+  const which = shown(contradicted, config);
   return `The node reports another hash, or a lower cost, than ${which} can have: what is known without it counts. Check the node.`;
+}
+
+function unreadableWords(unreadable: ReadonlySet<string>, config: Config): string {
+  return `The database row of ${shown(unreadable, config)} cannot be read, so it stays pending and is not sent again: the log says what is missing. Look at the node what became of it.`;
+}
+
+function shown(indexes: ReadonlySet<string>, { requireAuth }: Config): string {
+  return requireAuth ? 'a payment' : `payment ${named(indexes)}`;
 }
 
 /** The first of some payments, and how many others there are. */

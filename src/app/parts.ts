@@ -94,9 +94,10 @@ export function openWallets(
     unproven: (payment: Payment) => void;
     contradicted: (payment: Payment) => void;
     unfit: (problem: string) => void;
+    unreadable: (index: string) => void;
   },
 ): Wallets {
-  const { store, guard, log, nodes, wake, unproven, contradicted, unfit } = parts;
+  const { store, guard, log, nodes, wake, unproven, contradicted, unfit, unreadable } = parts;
   return new Wallets({
     store,
     log,
@@ -117,6 +118,7 @@ export function openWallets(
     historySinceMs: config.historySinceMs,
     onDelivery: wake,
     unfit,
+    unreadable,
     connector: nodes.connector,
     rootConnector: nodes.root,
     rootSeed: config.rootSeed,

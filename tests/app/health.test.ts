@@ -16,6 +16,7 @@ function healthWith(flags: Flags): string {
     contradicted: new Set([INDEX]),
     rows: { problem: () => null },
     unfit: new Set<string>(),
+    unreadable: new Set([INDEX]),
     hasBudgets: () => false,
     isTrialWalletReady: true,
   });
@@ -23,9 +24,11 @@ function healthWith(flags: Flags): string {
 
 test('a payment without its proof is named to those who are the owner anyway, and to nobody under --require-auth', () => {
   expect(healthWith({})).toContain(`payment ${INDEX} as completed`);
+  expect(healthWith({})).toContain(`row of payment ${INDEX} cannot be read`);
   const shown = healthWith({ 'require-auth': true });
   expect(shown).toContain('The node shows a payment as completed');
   expect(shown).toContain('than a payment can have');
+  expect(shown).toContain('row of a payment cannot be read, so it stays pending');
   expect(shown).not.toContain('0001764');
   expect(shown).not.toContain('ab'.repeat(32));
 });

@@ -37,7 +37,10 @@ export async function walletWorld(
   /** Tells that the node does not accept the token of the client that connected last. */
   const tokenEnded = (_tokenId: string): void => undefined;
   const ends = { start, kill, close };
-  const world = { fake, store, marker, onConnect, tokenEnded, elapsedMs: 0, pause: sleep, ...ends };
+  /** The unfinished payments that health is told of, since their rows cannot be read. */
+  const unreadable: string[] = [];
+  const hooks = { onConnect, tokenEnded, elapsedMs: 0, pause: sleep, unreadable };
+  const world = { fake, store, marker, ...hooks, ...ends };
   const connected = async () => {
     await world.onConnect();
     return { userPk: WALLET, node: options.node ?? fake.node, grant: null };
@@ -75,6 +78,7 @@ export async function walletWorld(
       historySinceMs: null,
       pause: (ms, signal) => world.pause(ms, signal),
       onDelivery: () => undefined,
+      unreadable: (index) => void unreadable.push(index),
       connector: () => connector,
       rootConnector: connector,
       rootSeed: ROOT_SEED,

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../../lib/keyed-lock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { sleep } from '../../lib/sleep.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { ConfiguredGrant, UpdatesOptions, WalletNode } from '../../nodes/node.ts';
 import type { ObservationRules, Store } from '../../store/ports.ts';
 import { Feed } from '../follow/feed.ts';
@@ -30,6 +31,8 @@ export interface OpenWalletsOptions {
   readonly onDelivery: () => void;
   /** Called with a sentence about what a node answered that cannot be so, so that health can say it. */
   readonly unfit?: (problem: string) => void;
+  /** Called with the index of an unfinished payment whose row cannot be read, so that health can say so. */
+  readonly unreadable?: (index: PaymentIndex) => void;
 }
 
 interface OpenWallet {

@@ -7,7 +7,6 @@ import type { Session } from '../session/session.ts';
 import { invoiceExpiryObstacle, invoiceNetworkObstacle } from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
-import type { StoredTerms } from './send-again.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 11 invoice. */
@@ -60,7 +59,7 @@ export function planInvoicePayment(
       const expired = invoiceExpiryObstacle(invoice, node);
       if (expired !== null) throw refused(expired);
     },
-    stored: JSON.stringify({ maxFeeMsat: `${maxFeeMsat}` } satisfies StoredTerms),
+    repeat: { maxFeeMsat },
     sign: null,
     start: (identity) =>
       node.payInvoice({ ...identity, amountMsat, maxFeeMsat, personalNote, message, invoice }),

@@ -10,7 +10,6 @@ import { nodeGroup, type Session } from '../session/session.ts';
 import { offerObstacle } from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
 import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
-import type { StoredTerms } from './send-again.ts';
 import type { UnfetchedPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 12 offer. */
@@ -67,7 +66,7 @@ export function planOfferPayment(
       return {
         ...terms,
         details: { ...terms.details, hash: invoice.paymentHash },
-        stored: JSON.stringify({ maxFeeMsat: `${maxFeeMsat}` } satisfies StoredTerms),
+        repeat: { maxFeeMsat },
         fetchedInvoice: invoice.text,
         sign: null,
         start: (identity) => offers.payFetched({ ...identity, invoice, maxFeeMsat, personalNote }),

@@ -2,13 +2,14 @@ import { hex } from '@scure/base';
 import { type DecodedAddress, decodeAddress } from '../../codecs/address.ts';
 import { readOr } from '../../codecs/codec-error.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
-import { ApiError, refused, rejected } from '../../model/errors.ts';
+import { refused, rejected } from '../../model/errors.ts';
 import type { Payment, Priority } from '../../model/payment.ts';
 import { type PaymentId, paymentId } from '../../model/payment-index.ts';
 import { FEE_HEADROOM } from '../budget/budget.ts';
 import { nodeGroup, type Session } from '../session/session.ts';
 import { addressNetworkObstacle } from '../strings/obstacles.ts';
-import { broadcastOf, type SendContext, send } from './send.ts';
+import { broadcastOf } from './await-end.ts';
+import { type SendContext, send } from './send.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to send on chain. */
@@ -117,10 +118,7 @@ async function planOnchainPayment(
     again: 'never',
     details: { address: address.canonical, priority, personalNote, statusMsg: 'pending' },
     sign: (identity) => onchain.sign({ ...identity, ...command }),
-    start: async (identity, signed) => {
-      if (signed) return onchain.publish({ ...identity, ...command }, signed);
-      return { state: 'refused', error: new ApiError('internal', 'Nothing was signed.') };
-    },
+    start: (identity, signed) => onchain.publish({ ...identity, ...command }, signed),
   };
 }
 

@@ -1,33 +1,21 @@
 import { backoffDelayMs } from '../../lib/backoff.ts';
-import type { Log } from '../../lib/log.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
-import { idOf, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { Observation, WalletNode } from '../../nodes/node.ts';
-import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
+import type { WalletNode } from '../../nodes/node.ts';
 import { periodStart } from '../budget/budget.ts';
 import type { Feed } from '../follow/feed.ts';
 import type { SpendResolver } from '../session/ports.ts';
-import { type Fate, fateOf, type Question, wordOf } from './fate.ts';
-import { questionOf } from './question.ts';
-import { sendAgain } from './send-again.ts';
+import { LookUps, type LookUpsOptions } from './look-ups.ts';
+import { afterRestart } from './spend-state.ts';
 
 /** How long the node may be out of reach before a blocking pay call ends (docs/decisions.md 36). */
 const OUT_OF_REACH_MS = 60_000;
-/** After this time a payment says that the node does not show it yet. */
-const NOT_SEEN_AFTER_MS = 20_000;
-const NOT_SEEN = 'not seen at the node yet';
 const ASK_AGAIN = { firstMs: 200, mostMs: 5000, jitter: 0.5 };
 
-interface ResolverOptions {
-  readonly walletId: string;
-  readonly store: Store;
+interface ResolverOptions extends LookUpsOptions {
   readonly feed: Feed;
-  readonly log: Log;
   readonly random: () => number;
-  /** A monotonic time in milliseconds, which setting the clock does not change. */
-  readonly elapsedMs: () => number;
   /** Waits before the node is asked again or its silence is looked at; {@link sleep} when absent. */
   readonly pause?: typeof sleep;
   /** The node as the wallet's best valid credential reaches it, or null when none is known. */
@@ -50,19 +38,12 @@ export class Resolver implements SpendResolver {
   readonly #toGiveUp = new Set<PaymentIndex>();
   /** Spends that readers are to be shown, because their request has no usable answer. */
   readonly #toShow = new Set<PaymentIndex>();
-  /**
-   * Spends that the node may be asked about. A spend whose request is just leaving is not among them, because the node
-   * cannot know it yet.
-   */
-  readonly #toResolve = new Set<PaymentIndex>();
-  /** Since when this process has looked for each spend that the node does not show, in monotonic milliseconds. */
-  readonly #missingSinceMs = new Map<PaymentIndex, number>();
-  /** When each spend was last sent again, in monotonic milliseconds. */
-  readonly #repeatedAtMs = new Map<PaymentIndex, number>();
+  readonly #lookUps: LookUps;
 
   constructor(options: ResolverOptions) {
     this.#options = options;
     this.#pause = options.pause ?? sleep;
+    this.#lookUps = new LookUps(options, (index) => this.giveUp(index));
   }
 
   /** Whether a spend is being resolved. Such a wallet must not be closed. */
@@ -97,10 +78,7 @@ export class Resolver implements SpendResolver {
   }
 
   #askAbout(index: PaymentIndex): void {
-    this.#toResolve.add(index);
-    if (!this.#missingSinceMs.has(index)) {
-      this.#missingSinceMs.set(index, this.#options.elapsedMs());
-    }
+    this.#lookUps.add(index);
     this.#again = true;
     this.#start();
   }
@@ -149,11 +127,11 @@ export class Resolver implements SpendResolver {
     for (const { payment } of asked) this.#toShow.add(payment.index);
     await this.#showLeft();
     const node = await this.#node();
-    for (const spend of unfinished) {
-      if (spend.state === 'begun') await this.giveUp(spend.payment.index);
-      else if (spend.state === 'asked' || mayBeAnothers(spend, node)) {
-        await this.#ask(node, spend, 'restart');
-      }
+    for (const row of unfinished) {
+      const next = afterRestart(row, node);
+      if (next === 'give_up') await this.giveUp(row.payment.index);
+      const spend = next === 'ask' && this.#lookUps.read(row);
+      if (spend) await this.#lookUps.ask(node, spend, true);
     }
     for (const { payment } of asked) this.#askAbout(payment.index);
   }
@@ -180,32 +158,22 @@ export class Resolver implements SpendResolver {
     }
   }
 
-  /** Asks the node about every spend in `#toResolve` that is not known yet. Returns whether any is left. */
+  /** Asks the node about every spend that it has not shown yet. Returns whether any is left. */
   async #askAll(): Promise<boolean> {
     this.#again = false;
     await this.#giveUpLeft();
     await this.#showLeft();
-    const { store, walletId } = this.#options;
-    const toResolve = new Set(this.#toResolve);
-    const asked = (await store.spends.unfinished(walletId)).filter(
-      ({ state, payment }) => state === 'asked' && toResolve.has(payment.index),
-    );
-    for (const { payment } of asked) toResolve.delete(payment.index);
-    for (const index of toResolve) {
-      this.#toResolve.delete(index);
-      this.#missingSinceMs.delete(index);
-      this.#repeatedAtMs.delete(index);
-    }
-    if (asked.length === 0) {
+    const left = await this.#lookUps.left();
+    if (left.length === 0) {
       this.#silentSinceMs = null;
       return false;
     }
     const node = await this.#node();
     try {
-      for (const spend of asked) await this.#ask(node, spend, 'running');
+      for (const spend of left) await this.#lookUps.ask(node, spend);
     } finally {
       // A node out of reach does not show the payments either.
-      for (const { payment } of asked) await this.#noteMissing(node, payment.index);
+      for (const { payment } of left) await this.#lookUps.noteMissing(node, payment.index);
     }
     return true;
   }
@@ -217,81 +185,6 @@ export class Resolver implements SpendResolver {
       'unreachable',
       'Unfinished payments cannot be looked up, since no valid credentials of this wallet are known: send a request with valid ones.',
     );
-  }
-
-  /** Asks the node what became of a spend, and does what follows from it (docs/decisions.md 34). */
-  async #ask(node: WalletNode, spend: Spend, when: 'restart' | 'running'): Promise<void> {
-    const outcome = await node.sendOutcome(questionOf(spend));
-    const question = this.#question(spend, when, node);
-    const fate = fateOf(spend.state, question, wordOf(outcome, spend.payment));
-    if (fate === 'give_up') return this.giveUp(spend.payment.index);
-    if (fate === 'fail' && outcome.state === 'never') {
-      const failed = ended(spend.payment, outcome.reason, node);
-      return this.#apply(node, { payment: failed, attempt: null });
-    }
-    if (fate === 'send_again') return this.#sendAgain(node, spend);
-    if ('payment' in outcome) await this.#conclude(node, spend, outcome, fate);
-  }
-
-  #question({ payment }: Spend, when: 'restart' | 'running', node: WalletNode): Question {
-    if (when === 'restart' && node.history) return 'untold_look';
-    // A transaction that is published twice is the same one.
-    if (payment.rail === 'onchain') return 'late_look';
-    const { index } = payment;
-    const sinceMs = this.#repeatedAtMs.get(index) ?? this.#missingSinceMs.get(index);
-    const isLate =
-      sinceMs !== undefined && this.#options.elapsedMs() - sinceMs >= NOT_SEEN_AFTER_MS;
-    return isLate ? 'late_look' : 'look';
-  }
-
-  /** Stores what the node shows of a spend, or lets the spend give way to it. */
-  async #conclude(
-    node: WalletNode,
-    { payment: { index } }: Spend,
-    seen: Observation,
-    fate: Fate,
-  ): Promise<void> {
-    if (fate !== 'record' && fate !== 'give_way') return;
-    await this.#apply(node, { ...seen, answers: { index, isTaken: fate === 'give_way' } });
-  }
-
-  /**
-   * Sends the same request again (docs/decisions.md 114, 143). The first one has reached the node by now or is lost, so
-   * that the two do not meet.
-   */
-  async #sendAgain(node: WalletNode, spend: Spend): Promise<void> {
-    const { elapsedMs, log, walletId } = this.#options;
-    const { index, rail } = spend.payment;
-    const report = await this.#options.feed.whileSending(idOf(spend.payment), node, async () => {
-      const said = await sendAgain(node, spend);
-      if (said === null) return null;
-      this.#repeatedAtMs.set(index, elapsedMs());
-      if ('payment' in said) {
-        const word = wordOf(said, spend.payment);
-        await this.#conclude(node, spend, said, fateOf(spend.state, 'repeat', word));
-      } else this.#options.feed.answerLost(idOf(spend.payment));
-      return said;
-    });
-    if (report === null || 'payment' in report || rail === 'onchain') return;
-    const message = 'A payment that the node does not show was sent again in vain.';
-    log.warn(message, { walletId, index, error: report.error });
-  }
-
-  /** Notes in the payment that the node does not show it, once that is so for long. */
-  async #noteMissing(node: WalletNode, index: PaymentIndex): Promise<void> {
-    const { elapsedMs, store, walletId } = this.#options;
-    const sinceMs = this.#missingSinceMs.get(index) ?? elapsedMs();
-    if (elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS || node.history) return;
-    const spend = await store.spends.get(walletId, index);
-    if (spend?.state !== 'asked') return;
-    const row = await store.journal.get(walletId, index);
-    if (row?.status !== 'pending' || row.statusMsg === NOT_SEEN) return;
-    const noted = { ...row, statusMsg: NOT_SEEN };
-    await this.#apply(node, { payment: noted, attempt: null, ownWord: true });
-  }
-
-  async #apply(node: WalletNode, observation: ObservedPayment): Promise<void> {
-    await this.#options.feed.observe(observation, node);
   }
 
   async #showLeft(): Promise<void> {
@@ -311,23 +204,4 @@ export class Resolver implements SpendResolver {
     }
     await feed.refreshWatched();
   }
-}
-
-/**
- * Whether version 0.2 may have taken another program's attempt for that of the spend: it did so where the node numbers
- * no attempts. The end of that attempt is told of another row.
- */
-function mayBeAnothers({ payment, attempt }: Spend, node: WalletNode): boolean {
-  return payment.rail !== 'onchain' && attempt === null && node.history === undefined;
-}
-
-function ended(payment: Payment, reason: string, node: WalletNode): Payment {
-  const nowMs = node.clock.now();
-  return {
-    ...payment,
-    status: 'failed',
-    statusMsg: reason,
-    finalizedAtMs: nowMs,
-    updatedAtMs: nowMs,
-  };
 }

@@ -1,70 +1,40 @@
-import { decodeAddress } from '../../codecs/address.ts';
-import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { decodeInvoice } from '../../codecs/bolt12/index.ts';
-import type { SendReport, SignedSend, WalletNode } from '../../nodes/node.ts';
-import type { Spend } from '../../store/ports.ts';
-
-/** What a repeat of a Lightning payment must send again, beside the payment itself: the plan of the spend's row. */
-export interface StoredTerms {
-  /** In millisatoshis, as decimal text. */
-  readonly maxFeeMsat: string;
-}
-
-/** {@link StoredTerms} of a payment without an invoice. */
-export interface StoredSpontaneous extends StoredTerms {
-  readonly nodePk: string;
-  readonly preimage: string;
-}
+import type { SendReport, WalletNode } from '../../nodes/node.ts';
+import type { Spend } from './spend.ts';
 
 /**
- * Asks the node again for exactly what the spend was asked for, which the node makes at most once: the same
- * transaction, the same payment hash. Null where the node does not promise that, or the row does not have the terms
- * (docs/decisions.md 114, 143).
+ * Returns what asks the node again for exactly what the spend was asked for, which the node makes at most once: the
+ * same transaction, the same payment hash. Null where the node does not promise that, or the row does not have the
+ * terms (docs/decisions.md 114, 143).
  */
-export async function sendAgain(node: WalletNode, spend: Spend): Promise<SendReport | null> {
-  const { payment, plan, fetchedInvoice } = spend;
-  if (plan === null) return null;
-  if (payment.rail === 'onchain') return publishAgain(node, spend, JSON.parse(plan) as SignedSend);
-  const { index, createdAtMs, message, personalNote } = payment;
-  const terms = JSON.parse(plan) as StoredTerms;
-  const command = {
-    index,
-    createdAtMs,
-    amountMsat: payment.amountMsat ?? 0n,
-    maxFeeMsat: BigInt(terms.maxFeeMsat),
-    message,
-    personalNote,
-    isRepeat: true,
-  };
-  if (payment.rail === 'spontaneous') {
-    const { nodePk, preimage } = terms as StoredSpontaneous;
-    return node.spontaneous?.pay({ ...command, nodePk, preimage }) ?? null;
+export function repeatOf(node: WalletNode, spend: Spend): (() => Promise<SendReport>) | null {
+  const { index, createdAtMs, message, personalNote } = spend.payment;
+  const same = { index, createdAtMs, message, personalNote, isRepeat: true };
+  switch (spend.rail) {
+    case 'onchain': {
+      const { onchain } = node;
+      const { signed, order } = spend;
+      const command = { index, createdAtMs, personalNote, ...order, maxFeeMsat: null };
+      return onchain
+        ? async () => {
+            await onchain.renew(signed);
+            return onchain.publish(command, signed);
+          }
+        : null;
+    }
+    case 'spontaneous': {
+      const { spontaneous } = node;
+      return spontaneous ? () => spontaneous.pay({ ...same, ...spend.order }) : null;
+    }
+    case 'offer': {
+      const { offers, repeatsSafely } = node;
+      const { fetched: invoice, feeCap } = spend;
+      return repeatsSafely && offers && invoice && feeCap
+        ? () => offers.payFetched({ ...same, ...feeCap, invoice })
+        : null;
+    }
+    case 'invoice': {
+      const { order } = spend;
+      return node.repeatsSafely && order ? () => node.payInvoice({ ...same, ...order }) : null;
+    }
   }
-  if (!node.repeatsSafely) return null;
-  if (fetchedInvoice !== null) {
-    const invoice = decodeInvoice(fetchedInvoice);
-    return node.offers?.payFetched({ ...command, invoice }) ?? null;
-  }
-  if (payment.invoice === null) return null;
-  return node.payInvoice({ ...command, invoice: decodeBolt11(payment.invoice) });
-}
-
-async function publishAgain(
-  node: WalletNode,
-  { payment }: Spend,
-  signed: SignedSend,
-): Promise<SendReport | null> {
-  if (!node.onchain) return null;
-  const { index, createdAtMs, address, priority, amountMsat, personalNote } = payment;
-  await node.onchain.renew(signed);
-  const command = {
-    index,
-    createdAtMs,
-    address: decodeAddress(address ?? ''),
-    priority: priority ?? 'normal',
-    amountMsat: amountMsat ?? 0n,
-    personalNote,
-    maxFeeMsat: null,
-  };
-  return node.onchain.publish(command, signed);
 }

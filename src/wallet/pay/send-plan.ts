@@ -1,6 +1,7 @@
 import type { Payment, Rail } from '../../model/payment.ts';
 import type { PaymentId, PaymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
+import type { FeeCap, SpontaneousTerms } from './spend.ts';
 
 /** The wallet's own identity of a spend. */
 export interface SendIdentity {
@@ -33,15 +34,24 @@ export interface UnfetchedPlan extends SendTerms {
 }
 
 /** A payment that is to be made. */
-export interface SendPlan extends SendTerms {
-  /** What a repeat must send again, as JSON. It is stored before the node is asked; null or absent for nothing. */
-  readonly stored?: string | null;
+export type SendPlan = LightningPlan | OnchainPlan;
+
+/** A payment that is asked for in one step. */
+export interface LightningPlan extends SendTerms {
+  readonly rail: Exclude<Rail, 'onchain'>;
+  /** What a repeat must send again. It is stored before the node is asked; absent where nothing is sent again. */
+  readonly repeat?: FeeCap | SpontaneousTerms;
   /** The invoice that was fetched for an offer, as text. It is stored before the node is asked to pay it. */
   readonly fetchedInvoice?: string;
-  /**
-   * Signs the transaction, which is stored before the node is asked to publish it; null when there is nothing to sign.
-   */
-  readonly sign: ((identity: SendIdentity) => Promise<SignedSend>) | null;
+  readonly sign: null;
   /** Asks the node to send, and returns its report. */
-  readonly start: (identity: SendIdentity, signed: SignedSend | null) => Promise<SendReport>;
+  readonly start: (identity: SendIdentity) => Promise<SendReport>;
+}
+
+/** A payment whose transaction is signed and stored before the node is asked to publish it. */
+export interface OnchainPlan extends SendTerms {
+  readonly rail: 'onchain';
+  readonly sign: (identity: SendIdentity) => Promise<SignedSend>;
+  /** Asks the node to publish what was signed, and returns its report. */
+  readonly start: (identity: SendIdentity, signed: SignedSend) => Promise<SendReport>;
 }

@@ -1,17 +1,18 @@
-import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, internalUnlessApi, ownInvoice, refused } from '../../model/errors.ts';
+import { type ApiError, internalUnlessApi, refused } from '../../model/errors.ts';
 import { blankPayment, idOf, isFinal, type Payment } from '../../model/payment.ts';
 import { type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import type { NewSpend, SpendState } from '../../store/ports.ts';
 import { budgetRules } from '../budget/budget.ts';
-import { waitUntil } from '../read/wait.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { maySee, requireMaySee } from '../session/paid-by-another.ts';
 import type { Session } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
-import { fateOf, wordOf } from './fate.ts';
-import type { SendIdentity, SendPlan, SendTerms, UnfetchedPlan } from './send-plan.ts';
+import { endOf, reached } from './await-end.ts';
+import { type Earlier, earlierOf } from './earlier.ts';
+import type { OnchainPlan, SendIdentity, SendPlan, UnfetchedPlan } from './send-plan.ts';
+import { planText } from './spend.ts';
+import { decide } from './spend-state.ts';
 
 /** What every pay request brings along, on any rail. */
 export interface SendContext {
@@ -37,12 +38,10 @@ export interface SendContext {
 const MOST_ROUNDS = 10;
 
 /** What a request to send has led to. */
-interface Sent {
+interface Sent extends Pick<Earlier, 'isOutside'> {
   readonly payment: Payment;
   /** False for an earlier payment with the same id. */
   readonly begun: boolean;
-  /** Whether another program makes the payment, so that its failure does not end this request. */
-  readonly isOutside: boolean;
 }
 
 /**
@@ -76,39 +75,14 @@ async function sendOnce(
   plan: SendPlan | UnfetchedPlan,
 ): Promise<Sent | null> {
   const { session } = context;
-  const { previous, begins, afterAttempt, isOutside } = await tellingSent('no', () =>
-    before(session, plan),
-  );
+  const earlier = await tellingSent('no', () => earlierOf(session, plan));
+  const { previous, begins, isOutside } = earlier;
   if (previous && !begins) return { payment: previous, begun: false, isOutside };
   const ready = 'fetch' in plan ? await fetched(context, plan) : plan;
   const payment = await session.feed.whileSending(plan.id, session.node, () =>
-    begin(context, ready, { previous, afterAttempt }),
+    begin(context, ready, earlier),
   );
   return payment && { payment, begun: true, isOutside: false };
-}
-
-/** Looks at what was there before, and whether another payment may begin. */
-async function before(
-  session: Session,
-  plan: SendPlan | UnfetchedPlan,
-): Promise<Before & { readonly begins: boolean } & Pick<Sent, 'isOutside'>> {
-  await session.resolver.ready();
-  const newest = plan.rail === 'onchain' ? null : session.node.newestAttempt(plan.id);
-  // An earlier payment is returned without it, also while the node is away.
-  newest?.catch(() => undefined);
-  const latest = await session.history.latest(plan.id);
-  const isOutside = latest !== null && (await isMadeOutside(session, latest));
-  if (latest) await requireMayMeet(session, latest, isOutside);
-  if (!latest || latest.status === 'failed') plan.requirePayable?.();
-  else await requireSameAmount(session, plan, latest);
-  const begins = latest === null || mayFollow(plan, latest);
-  return { previous: latest, begins, afterAttempt: begins ? await newest : null, isOutside };
-}
-
-/** Whether another program of the node makes the payment: a pending one of this program has a spend. */
-async function isMadeOutside({ node, store, userPk }: Session, payment: Payment): Promise<boolean> {
-  if (node.history || isFinal(payment)) return false;
-  return (await store.spends.get(userPk, payment.index)) === null;
 }
 
 /**
@@ -121,11 +95,6 @@ function fetched({ signal }: SendContext, plan: UnfetchedPlan): Promise<SendPlan
     signal.throwIfAborted();
     return ready;
   });
-}
-
-/** Whether another payment may follow that one of the same id. */
-function mayFollow({ again }: SendTerms, { status }: Payment): boolean {
-  return status === 'failed' && again === 'after-failure';
 }
 
 /** {@link send} that then waits until the payment is final (docs/decisions.md 47). */
@@ -152,57 +121,7 @@ export async function sendAndWait(
   }
 }
 
-/** Waits until the payment is final. Errors carry `data.sent: "unknown"` when the wait ends before that. */
-export function endOf(session: Session, payment: Payment, signal: AbortSignal): Promise<Payment> {
-  return reached(session, payment, payment.index, isFinal, signal);
-}
-
-/**
- * Waits until the node has shown the transaction of an on-chain payment, or it is final. Errors are as in
- * {@link endOf}.
- */
-export function broadcastOf(
-  session: Session,
-  payment: Payment,
-  signal: AbortSignal,
-): Promise<Payment> {
-  const isShown = (one: Payment) => one.txid !== null || isFinal(one);
-  return reached(session, payment, payment.index, isShown, signal);
-}
-
-/** Errors carry the index `told`, which is null where the caller may not see the payment. */
-async function reached(
-  session: Session,
-  payment: Payment,
-  told: PaymentIndex | null,
-  isReached: (payment: Payment) => boolean,
-  signal: AbortSignal,
-): Promise<Payment> {
-  if (isReached(payment)) return payment;
-  const stop = new AbortController();
-  const { index } = payment;
-  const wait = async () => {
-    const now = await Promise.race([
-      waitUntil(session, index, isReached, { signal, read: 'stored' }),
-      session.resolver.outOfReach(index, stop.signal),
-    ]);
-    // The node may show the end before its feed does. The end is stored before the payment is returned.
-    const { node, feed } = session;
-    if (node.history) await feed.observeOnce({ payment: now, attempt: null }, node);
-    if (now.index !== index) await requireSameAmount(session, payment, now);
-    return now;
-  };
-  return tellingSent('unknown', wait, told ?? undefined).finally(() => stop.abort());
-}
-
-/** What was there before a payment is begun. */
-interface Before {
-  readonly previous: Payment | null;
-  /** See {@link NewSpend.afterAttempt}. */
-  readonly afterAttempt: number | null;
-}
-
-function begin(context: SendContext, plan: SendPlan, earlier: Before): Promise<Payment | null> {
+function begin(context: SendContext, plan: SendPlan, earlier: Earlier): Promise<Payment | null> {
   const { session } = context;
   const { node } = session;
   const nowMs = node.clock.now();
@@ -233,14 +152,14 @@ function begin(context: SendContext, plan: SendPlan, earlier: Before): Promise<P
 async function ask(
   { session, idempotencyKey }: SendContext,
   plan: SendPlan,
-  { previous, afterAttempt }: Before,
+  { previous, afterAttempt }: Earlier,
   pending: Payment,
 ): Promise<Payment | null> {
   const { node } = session;
   const { index, createdAtMs } = pending;
   const identity = { index, createdAtMs };
   const nowMs = node.clock.now();
-  const signed = await tellingSent('no', async () => {
+  const order = await tellingSent('no', async () => {
     await session.feed.prepare(node);
     if (session.hasBudget()) session.guard.requireTrusted();
     const spend: NewSpend = {
@@ -249,8 +168,8 @@ async function ask(
       // When there is nothing to sign, one commit serves both states.
       state: plan.sign === null ? 'asked' : 'begun',
       afterAttempt,
-      plan: plan.stored ?? null,
-      fetchedInvoice: plan.fetchedInvoice ?? null,
+      plan: plan.sign === null && plan.repeat ? planText(plan.repeat) : null,
+      fetchedInvoice: (plan.sign === null && plan.fetchedInvoice) || null,
       caller: session.caller.id,
       idempotencyKey,
       reservation: session.isOwner
@@ -258,32 +177,34 @@ async function ask(
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
       previous,
     };
-    if (!(await session.store.spends.begin(session.userPk, spend, budgetRules))) return 'overtaken';
+    if (!(await session.store.spends.begin(session.userPk, spend, budgetRules))) return null;
     // From here on, a spend that is not sent must be given up.
     try {
       if (session.hasBudget()) await session.guard.requireKept();
       requireStillGood(session);
-      return plan.sign === null ? null : await signAndStore(session, plan.sign, identity);
+      if (plan.sign === null) return { signed: null, start: () => plan.start(identity) };
+      const signed = await signAndStore(session, plan.sign, identity);
+      return { signed, start: () => plan.start(identity, signed) };
     } catch (error) {
       await session.resolver.giveUp(index);
       throw error;
     }
   });
-  if (signed === 'overtaken') return null;
+  if (order === null) return null;
   session.feed.watchAdded();
-  return startedPayment(session, pending, signed, await startSafely(plan, identity, signed));
+  return startedPayment(session, pending, order.signed, await startSafely(order.start));
 }
 
 /** Signs the transaction and stores it before the node is asked to publish it (docs/decisions.md 38). */
 async function signAndStore(
   session: Session,
-  sign: NonNullable<SendPlan['sign']>,
+  sign: OnchainPlan['sign'],
   identity: SendIdentity,
 ): Promise<SignedSend> {
   const signed = await sign(identity);
   try {
     requireStillGood(session);
-    const asked = { plan: JSON.stringify(signed), journaled: session.node.history === undefined };
+    const asked = { plan: planText(signed), journaled: session.node.history === undefined };
     await session.store.spends.asked(session.userPk, identity.index, asked);
   } catch (error) {
     await releaseCoins(session, signed);
@@ -297,13 +218,9 @@ async function releaseCoins({ node }: Session, signed: SignedSend): Promise<void
   await node.onchain?.release(signed).catch(() => undefined);
 }
 
-async function startSafely(
-  plan: SendPlan,
-  identity: SendIdentity,
-  signed: SignedSend | null,
-): Promise<SendReport> {
+async function startSafely(start: () => Promise<SendReport>): Promise<SendReport> {
   try {
-    return await plan.start(identity, signed);
+    return await start();
   } catch (error) {
     // A connector returns a report. An error that it throws instead proves nothing.
     return { state: 'unknown', error: internalUnlessApi(error) };
@@ -323,13 +240,14 @@ async function startedPayment(
   const { index } = pending;
   const { node, feed, resolver, log, userPk } = session;
   const state = report.state === 'refused' ? await stateOf(session, index) : 'asked';
-  const fate = fateOf(state, signed ? 'publish' : 'request', wordOf(report));
+  const when = { question: signed ? 'publish' : 'request', nowMs: node.clock.now() } as const;
+  const { fate, observation } = decide({ payment: pending, state }, report, when);
   if (fate === 'give_up' && 'error' in report) {
     await tellingSent('no', () => resolver.giveUp(index));
     if (signed) await releaseCoins(session, signed);
     throw report.error.with({ sent: 'no' });
   }
-  if (fate === 'wait') {
+  if (observation === null) {
     const error = 'error' in report ? report.error : null;
     log.warn(
       'The node may have been asked to send, and the outcome is not known; it is asked again.',
@@ -340,9 +258,7 @@ async function startedPayment(
     return pending;
   }
   try {
-    const seen = 'payment' in report ? report : { payment: pending, attempt: null };
-    const answers = { index, isTaken: fate === 'give_way' };
-    const stored = await feed.record({ ...seen, answers }, node);
+    const stored = await feed.record(observation, node);
     return fate === 'give_way' ? null : stored;
   } catch (error) {
     // The node has shown the payment, but it could not be stored, so the node is asked again.
@@ -355,37 +271,6 @@ async function startedPayment(
 /** The state of a spend whose request was refused. One that is over already was shown by the node. */
 async function stateOf({ store, userPk }: Session, index: PaymentIndex): Promise<SpendState> {
   return (await store.spends.get(userPk, index))?.state ?? 'known';
-}
-
-/**
- * Throws error 106 when an invoice without an amount was paid before with another amount (docs/decisions.md 46). It
- * names that amount only to a caller who may see the payment (docs/decisions.md 175).
- */
-async function requireSameAmount(
-  session: Session,
-  { amountMsat, rail }: Pick<Payment, 'amountMsat' | 'rail'>,
-  previous: Payment,
-): Promise<void> {
-  if (rail === 'onchain' || previous.amountMsat === null) return;
-  if (previous.amountMsat === amountMsat) return;
-  await requireMaySee(session, previous);
-  throw new ApiError(
-    'refused',
-    `This invoice was paid with ${formatAmountMsat(previous.amountMsat)} sats already, or is being paid: it cannot be paid again with another amount.`,
-  );
-}
-
-/**
- * Throws error 106 when the earlier payment with the same id goes into this wallet, or when it did not fail and the
- * caller may not see it (docs/decisions.md 46). What another program is still making is not its answer yet.
- */
-async function requireMayMeet(
-  session: Session,
-  previous: Payment,
-  isOutside: boolean,
-): Promise<void> {
-  if (previous.direction !== 'outbound') throw ownInvoice();
-  if (previous.status !== 'failed' && !isOutside) await requireMaySee(session, previous);
 }
 
 function requireStillGood(session: Session): void {

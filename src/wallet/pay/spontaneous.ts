@@ -4,7 +4,6 @@ import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { nodeGroup, type Session } from '../session/session.ts';
-import type { StoredSpontaneous } from './send-again.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a node without an invoice. */
@@ -33,7 +32,7 @@ export function planSpontaneousPayment(
   const hash = hex.encode(sha256(secret));
   const preimage = hex.encode(secret);
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
-  const stored: StoredSpontaneous = { nodePk, preimage, maxFeeMsat: `${maxFeeMsat}` };
+  const repeat = { nodePk, preimage, maxFeeMsat };
   return {
     id: paymentId('ln', hash),
     rail: 'spontaneous',
@@ -41,17 +40,9 @@ export function planSpontaneousPayment(
     maxFeeMsat,
     again: 'never',
     details: { hash, message, personalNote },
-    stored: JSON.stringify(stored),
+    repeat,
     sign: null,
     start: (identity) =>
-      spontaneous.pay({
-        ...identity,
-        nodePk,
-        preimage,
-        amountMsat,
-        maxFeeMsat,
-        message,
-        personalNote,
-      }),
+      spontaneous.pay({ ...identity, ...repeat, amountMsat, message, personalNote }),
   };
 }

@@ -6,7 +6,7 @@ import {
   type Question,
   type Word,
   wordOf,
-} from '../../../src/wallet/pay/fate.ts';
+} from '../../../src/wallet/pay/spend-state.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { refusal, silence } from './send-world.ts';
 

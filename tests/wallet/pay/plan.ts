@@ -1,8 +1,8 @@
-import type { Payment } from '../../../src/model/payment.ts';
+import type { Payment, Rail } from '../../../src/model/payment.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
 import type { SendContext } from '../../../src/wallet/pay/send.ts';
-import type { SendIdentity, SendPlan } from '../../../src/wallet/pay/send-plan.ts';
+import type { SendIdentity, SendPlan, SendTerms } from '../../../src/wallet/pay/send-plan.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../../src/wallet/session/session.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
@@ -10,21 +10,26 @@ import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-pa
 /** A plan to send the sample payment of that number; `start` makes the node's report. */
 export function planOf(
   start: (identity: SendIdentity) => Promise<SendReport>,
-  change: Partial<SendPlan> & { readonly number?: number } = {},
+  change: Partial<Omit<SendTerms, 'rail'>> & {
+    readonly rail?: Rail;
+    readonly sign?: SendPlan['sign'];
+    readonly number?: number;
+  } = {},
 ): SendPlan {
-  const { number = 1, ...others } = change;
+  const { number = 1, rail = 'invoice', sign = null, ...others } = change;
   const { hash } = samplePayment(number);
-  return {
+  const terms = {
     id: idOf(samplePayment(number)),
-    rail: 'invoice',
     amountMsat: 1000n,
     maxFeeMsat: 10n,
     again: 'after-failure',
     details: { hash },
-    sign: null,
     start,
     ...others,
-  };
+  } as const;
+  if (rail !== 'onchain') return { ...terms, rail, sign: null };
+  if (sign === null) throw new Error('An on-chain payment is signed.');
+  return { ...terms, rail, sign };
 }
 
 /** The context of a pay request in that session. */

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { decodeAddress } from '../../codecs/address.ts';
+import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { type Bolt12Invoice, decodeInvoice } from '../../codecs/bolt12/index.ts';
+import { once } from '../../lib/once.ts';
+import type {
+  PayInvoiceCommand,
+  PayOnchainCommand,
+  PaySpontaneousCommand,
+  SendQuestion,
+  SignedSend,
+} from '../../nodes/node.ts';
+import type { Spend as SpendRow, SpendState } from '../../store/ports.ts';
+
+/** What a repeat of a Lightning payment needs beside the payment itself. */
+export interface FeeCap {
+  readonly maxFeeMsat: bigint;
+}
+
+/** {@link FeeCap} of a payment without an invoice. */
+export interface SpontaneousTerms extends FeeCap {
+  readonly nodePk: string;
+  readonly preimage: string;
+}
+
+/** What a repeat of each rail sends again. */
+type Repeatable =
+  | {
+      readonly rail: 'invoice';
+      /** Null in rows of version 0.2, which kept no fee cap: such a payment is only asked about. */
+      readonly order: (FeeCap & Pick<PayInvoiceCommand, 'invoice' | 'amountMsat'>) | null;
+    }
+  | {
+      readonly rail: 'offer';
+      /** Null in rows of version 0.2, as the fee cap is. */
+      readonly fetched: Bolt12Invoice | null;
+      readonly feeCap: FeeCap | null;
+    }
+  | {
+      readonly rail: 'spontaneous';
+      readonly order: SpontaneousTerms & Pick<PaySpontaneousCommand, 'amountMsat'>;
+    }
+  | {
+      readonly rail: 'onchain';
+      readonly signed: SignedSend;
+      readonly order: Pick<PayOnchainCommand, 'address' | 'priority' | 'amountMsat'>;
+    };
+
+/** A spend whose request may have left, with exactly what its repeat needs. */
+export type Spend = Repeatable &
+  Pick<SpendRow, 'payment' | 'afterAttempt' | 'attempt'> & {
+    readonly state: Exclude<SpendState, 'begun'>;
+  };
+
+/** A spend's row does not have what its repeat needs. The message says what is missing, and repeats none of it. */
+export class UnreadableSpend extends Error {
+  override readonly name = 'UnreadableSpend';
+}
+
+/** Returns what is sent, as the column `plan` of the spend's row holds it. */
+export function planText(sent: FeeCap | SpontaneousTerms | SignedSend): string {
+  return JSON.stringify(sent, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
+/** Reads a spend from its row, also from one of version 0.2. Throws {@link UnreadableSpend}. */
+export function readSpend(row: SpendRow): Spend {
+  const { payment, state, afterAttempt, attempt } = row;
+  if (state === 'begun') throw new UnreadableSpend('It was not asked for.');
+  return { payment, state, afterAttempt, attempt, ...repeatable(row) };
+}
+
+function repeatable({ payment, plan, fetchedInvoice }: SpendRow): Repeatable {
+  const { rail } = payment;
+  const planned = <T>(schema: z.ZodType<T>): T =>
+    part('plan', () => schema.parse(JSON.parse(plan ?? '')));
+  const amountMsat = () => part('amount', () => needed(payment.amountMsat));
+  switch (rail) {
+    case 'invoice': {
+      if (plan === null) return { rail, order: null };
+      const invoice = part('invoice', () => decodeBolt11(needed(payment.invoice)));
+      return { rail, order: { ...planned(feeCap()), invoice, amountMsat: amountMsat() } };
+    }
+    case 'offer':
+      return {
+        rail,
+        fetched:
+          fetchedInvoice === null
+            ? null
+            : part('fetched invoice', () => decodeInvoice(fetchedInvoice)),
+        feeCap: plan === null ? null : planned(feeCap()),
+      };
+    case 'spontaneous':
+      return { rail, order: { ...planned(spontaneousTerms()), amountMsat: amountMsat() } };
+    case 'onchain': {
+      const address = part('address', () => decodeAddress(needed(payment.address)));
+      const priority = payment.priority ?? 'normal';
+      const order = { address, priority, amountMsat: amountMsat() };
+      return { rail, signed: planned(signedSend()), order };
+    }
+  }
+}
+
+const digits = once(() => z.string().regex(/^\d+$/));
+const hexText = once(() => z.string().regex(/^([0-9a-f]{2})+$/));
+const feeCap = once(() => z.object({ maxFeeMsat: digits().transform(BigInt) }));
+const spontaneousTerms = once(() => feeCap().extend({ nodePk: hexText(), preimage: hexText() }));
+const signedSend = once(() =>
+  z.object({
+    txid: hexText(),
+    txHex: hexText(),
+    feeMsat: digits(),
+    locks: z.array(z.object({ id: z.string(), outpoint: z.string() })),
+  }),
+);
+
+function part<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw new UnreadableSpend(`Its ${name} is missing or cannot be read.`);
+  }
+}
+
+function needed<T>(value: T | null): T {
+  if (value === null) throw new TypeError('It is missing.');
+  return value;
+}
+
+/** What the node is asked about a spend. */
+export function questionOf(spend: Spend): SendQuestion {
+  const { payment, afterAttempt, attempt } = spend;
+  return {
+    payment,
+    afterAttempt,
+    attempt,
+    signed: spend.rail === 'onchain' ? spend.signed : null,
+    fetched: spend.rail === 'offer' ? spend.fetched : null,
+  };
+}

@@ -53,7 +53,7 @@ export type Spend = Repeatable &
   };
 
 /** A spend's row does not have what its repeat needs. The message says what is missing, and repeats none of it. */
-export class UnreadableSpend extends Error {
+class UnreadableSpend extends Error {
   override readonly name = 'UnreadableSpend';
 }
 

@@ -28,17 +28,17 @@ const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 test('without a key every name is another, and nothing is kept', async () => {
   expect(randomNames.isKeyed).toBe(false);
-  expect(randomNames.bytes('invoice')).toHaveLength(32);
-  expect(hexOf(randomNames.bytes('invoice'))).not.toBe(hexOf(randomNames.bytes('invoice')));
-  expect(await randomNames.kept('offer', async () => 'drawn')).toBe('drawn');
-  expect(randomNames.earlier('offer')).toBeNull();
+  expect(randomNames.bytes('preimage')).toHaveLength(32);
+  expect(hexOf(randomNames.bytes('preimage'))).not.toBe(hexOf(randomNames.bytes('preimage')));
+  expect(await randomNames.kept('token', async () => 'drawn')).toBe('drawn');
+  expect(randomNames.earlier('token')).toBeNull();
 });
 
 test('with a key a repeat gets the same names, one for each purpose', () => {
   expect(names().isKeyed).toBe(true);
-  expect(names().bytes('invoice')).toHaveLength(32);
-  expect(names().bytes('invoice')).toEqual(names().bytes('invoice'));
-  expect(names().bytes('invoice')).not.toEqual(names().bytes('client'));
+  expect(names().bytes('preimage')).toHaveLength(32);
+  expect(names().bytes('preimage')).toEqual(names().bytes('preimage'));
+  expect(names().bytes('preimage')).not.toEqual(names().bytes('client'));
 });
 
 test('another wallet, caller, key, store or credential has other names', () => {
@@ -49,7 +49,7 @@ test('another wallet, caller, key, store or credential has other names', () => {
     names({ scope: { ...SCOPE, key: 'l' } }),
     names({ store: 3 }),
     names({ seal: 3 }),
-  ].map((one) => hexOf(one.bytes('invoice')));
+  ].map((one) => hexOf(one.bytes('preimage')));
   expect(new Set(all).size).toBe(all.length);
 });
 
@@ -59,7 +59,7 @@ test('parts of a scope that run together do not make the same name', () => {
     { ...SCOPE, caller: 'ab', key: 'c' },
     { ...SCOPE, caller: 'a","b', key: 'c' },
   ];
-  const all = scopes.map((scope) => hexOf(names({ scope }).bytes('x')));
+  const all = scopes.map((scope) => hexOf(names({ scope }).bytes('channel')));
   expect(new Set(all).size).toBe(3);
 });
 
@@ -68,22 +68,22 @@ test('what is drawn is kept in the key’s row before it is used, and drawn once
   const { index } = samplePayment(1);
   let draws = 0;
   const draw = async () => `drawn ${++draws}`;
-  expect(await one.kept('txid', draw, index)).toBe('drawn 1');
-  expect(await one.kept('txid', draw, index)).toBe('drawn 1');
-  expect(written).toEqual([{ scope: SCOPE, json: '{"txid":"drawn 1"}', index }]);
+  expect(await one.kept('withdrawal', draw, index)).toBe('drawn 1');
+  expect(await one.kept('withdrawal', draw, index)).toBe('drawn 1');
+  expect(written).toEqual([{ scope: SCOPE, json: '{"withdrawal":"drawn 1"}', index }]);
 });
 
 test('a later name is kept beside the earlier ones', async () => {
   const one = names();
-  await one.kept('a', async () => '1');
-  await one.kept('b', async () => '2');
-  expect(written.at(-1)).toMatchObject({ json: '{"a":"1","b":"2"}', index: null });
+  await one.kept('token', async () => '1');
+  await one.kept('handed over', async () => '2');
+  expect(written.at(-1)).toMatchObject({ json: '{"token":"1","handed over":"2"}', index: null });
 });
 
 test('a repeat goes on with what an earlier run has kept, and draws nothing', async () => {
-  const again = names({ effect: '{"a":"1"}' });
-  expect([again.earlier('a'), again.earlier('b')]).toEqual(['1', null]);
-  const drawn = await again.kept('a', async () => {
+  const again = names({ effect: '{"token":"1"}' });
+  expect([again.earlier('token'), again.earlier('handed over')]).toEqual(['1', null]);
+  const drawn = await again.kept('token', async () => {
     throw new Error('drawn anew');
   });
   expect(drawn).toBe('1');
@@ -92,7 +92,7 @@ test('a repeat goes on with what an earlier run has kept, and draws nothing', as
 
 test('what could not be kept is not used', async () => {
   keys = { name: () => Promise.reject(new Error('disk full')) } as unknown as IdempotencyStore;
-  await expect(names().kept('a', async () => '1')).rejects.toThrow('disk full');
+  await expect(names().kept('token', async () => '1')).rejects.toThrow('disk full');
 });
 
 test('an effect that did not happen is taken back by its key', async () => {

@@ -1,12 +1,9 @@
 import { hex } from '@scure/base';
 import { type ApiError, internalUnlessApi, isApiError } from '../../model/errors.ts';
-import type { EffectNames } from '../session/effect-names.ts';
+import { type EffectNames, type Fee, sentBefore } from '../session/effect-names.ts';
 import type { Session } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import { budgetRules, FEE_HEADROOM, periodStart } from './budget.ts';
-
-/** What an on-chain fee is paid for. */
-type FeePurpose = 'opening' | 'closing' | 'bumping';
 
 /** An on-chain fee that is reserved in the caller's budget. */
 export interface ReservedFee {
@@ -28,7 +25,7 @@ export interface ReservedFee {
 export async function reserveFee(
   session: Session,
   names: EffectNames,
-  purpose: FeePurpose,
+  purpose: Fee,
   bound: () => Promise<bigint>,
 ): Promise<ReservedFee> {
   const { store, userPk, guard, node, caller } = session;
@@ -77,13 +74,6 @@ export async function reserveFee(
     conclude: ({ isNew, feeMsat }) =>
       tellingSent('unknown', () => settle(isNew || isRepeat ? (feeMsat ?? boundMsat) : 0n)),
   };
-}
-
-/**
- * Returns what the request may have sent before it asks the node now: an earlier run with its key may have asked it.
- */
-export function sentBefore(names: EffectNames, purpose: FeePurpose): 'no' | 'unknown' {
-  return names.earlier(purpose) === null ? 'no' : 'unknown';
 }
 
 function wasRefused(error: ApiError): boolean {

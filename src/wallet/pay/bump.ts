@@ -1,9 +1,9 @@
 import { refused } from '../../model/errors.ts';
 import { isFinal, type Payment, type Priority } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import { reserveFee, sentBefore } from '../budget/reserved-fee.ts';
+import { reserveFee } from '../budget/reserved-fee.ts';
 import { paymentOf } from '../read/payments.ts';
-import type { EffectNames } from '../session/effect-names.ts';
+import { type EffectNames, sentBefore } from '../session/effect-names.ts';
 import { requireMaySee } from '../session/paid-by-another.ts';
 import { nodeGroup, type Session } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';

@@ -6,7 +6,7 @@ import type { LnurlWithdrawRequest } from '../../net/lnurl.ts';
 import { isServiceNotAsked, isServiceRefusal } from '../../net/service-error.ts';
 import { readLnurl } from '../pay/lnurl.ts';
 import { waitForFinal } from '../read/wait.ts';
-import type { EffectNames } from '../session/effect-names.ts';
+import { type EffectNames, sentBefore } from '../session/effect-names.ts';
 import type { Session } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
@@ -35,8 +35,8 @@ export function withdrawLnurl(
   services: PaymentServices,
   effects: WithdrawalEffects,
 ): Promise<Payment> {
-  const handedOverBefore = effects.names.earlier('handed over') !== null;
-  return tellingSent(handedOverBefore ? 'unknown' : 'no', async () => {
+  const before = sentBefore(effects.names, 'handed over');
+  return tellingSent(before, async () => {
     const terms = await keptTerms(request, services, effects);
     const { payment, invoice } = await issueInvoice(
       session,
@@ -54,7 +54,7 @@ export function withdrawLnurl(
     if (known && isFinal(known)) return known;
     await effects.names.kept('handed over', async () => 'yes', payment.index);
     const handOver = () => services.lnurl.submitWithdraw(terms, invoice, effects);
-    return received(session, payment.index, handOver, { ...effects, handedOverBefore });
+    return received(session, payment.index, handOver, { ...effects, before });
   });
 }
 
@@ -69,7 +69,7 @@ async function received(
   session: Session,
   index: PaymentIndex,
   handOver: () => Promise<void>,
-  { names, signal, handedOverBefore }: WithdrawalEffects & { readonly handedOverBefore: boolean },
+  { names, signal, before }: WithdrawalEffects & { readonly before: 'no' | 'unknown' },
 ): Promise<Payment> {
   try {
     await handOver();
@@ -77,7 +77,7 @@ async function received(
   } catch (error) {
     // Only an ERROR to the first request, or a request that never left, proves that the service will not pay.
     const isOver = isServiceRefusal(error) || isServiceNotAsked(error);
-    if (!isOver || handedOverBefore) {
+    if (!isOver || before === 'unknown') {
       throw internalUnlessApi(error).with({ sent: 'unknown', index });
     }
     await session.node.cancelInvoice(index);

@@ -2,10 +2,33 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyStore, KeyScope, StoreIdentity } from '../../store/ports.ts';
 
+/** A name that follows from the key; see {@link EffectNames}. It is computed of this word, so no word may change. */
+export type DrawnName = 'payment' | 'spontaneous payment' | 'preimage' | 'channel' | 'client' | Fee;
+
+/** What is stored in the key's row under this word, so no word may change; see {@link EffectNames}. */
+export type KeptName = 'hold invoice' | 'withdrawal' | 'handed over' | 'token' | 'revocation' | Fee;
+
+/** What an on-chain fee is paid for. */
+export type Fee = 'opening' | 'closing' | 'bumping';
+
 /**
  * The names of a request's effects outside, fixed before they are caused. With an Idempotency-Key a repeat gets the
  * same names, and goes on with the same invoice, client, channel or payment (docs/decisions.md 52). Without a key they
  * are random.
+ *
+ * | effect | its name | before it | a repeat after it |
+ * |---|---|---|---|
+ * | offer or on-chain payment | `payment`, of its index | the spend's row | finds the payment |
+ * | payment without an invoice | `spontaneous payment`, its preimage | the spend's row | finds the payment |
+ * | invoice | `preimage` | nothing | makes the same invoice |
+ * | hold invoice | `hold invoice`, its hash | the hash | makes the same invoice |
+ * | withdrawal | `withdrawal`, the service's terms, and `preimage` | the terms | asks for the same terms |
+ * | its invoice at the service | `handed over` | that mark | hands the same one over |
+ * | channel | `channel`, unless the caller names it | the reserved fee | the node finds the channel |
+ * | fee of a channel or bump | the fee, of its reservation and its bound | the bound, then the reservation | keeps both |
+ * | client | `client`, its secret | nothing | finds the client |
+ * | token of a client | `token`, its id | the id | makes the same token |
+ * | revocation | `revocation` | that mark | finds the client revoked |
  */
 export interface EffectNames {
   /** Whether a repeat of the request gets the same names. */
@@ -14,14 +37,14 @@ export interface EffectNames {
    * 32 bytes for that purpose, the same for every repeat of the request. They cannot be computed without both this
    * store and the caller's credential.
    */
-  bytes(purpose: string): Uint8Array;
+  bytes(purpose: DrawnName): Uint8Array;
   /** The value that an earlier run of the request stored for that purpose, or null. */
-  earlier(purpose: string): string | null;
+  earlier(purpose: KeptName): string | null;
   /**
    * Draws a value once and stores it in the key's row before it resolves; a repeat gets the stored value. `index` is
    * the payment that the effect is about.
    */
-  kept(purpose: string, draw: () => Promise<string>, index?: PaymentIndex): Promise<string>;
+  kept(purpose: KeptName, draw: () => Promise<string>, index?: PaymentIndex): Promise<string>;
   /** Deletes the stored values, where the effect certainly did not happen. */
   forget(): Promise<void>;
 }
@@ -50,8 +73,9 @@ export function keyedNames(
     readonly keys: IdempotencyStore;
   },
 ): EffectNames {
-  const earlier: Readonly<Record<string, string>> = effect === null ? {} : JSON.parse(effect);
-  const kept: Record<string, string> = { ...earlier };
+  const earlier: Readonly<Partial<Record<KeptName, string>>> =
+    effect === null ? {} : JSON.parse(effect);
+  const kept = { ...earlier };
   return {
     isKeyed: true,
     bytes: (purpose) =>
@@ -71,4 +95,9 @@ export function keyedNames(
     },
     forget: () => keys.unname(scope),
   };
+}
+
+/** What the request may have sent before it asks now: an earlier run with its key may have caused that effect. */
+export function sentBefore(names: EffectNames, purpose: KeptName): 'no' | 'unknown' {
+  return names.earlier(purpose) === null ? 'no' : 'unknown';
 }

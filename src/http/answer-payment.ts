@@ -4,7 +4,7 @@ import { encodePayment, isFinal, type Payment, type PaymentJson } from '../model
 import type { PaymentIndex } from '../model/payment-index.ts';
 import { broadcastOf, endOf } from '../wallet/pay/await-end.ts';
 import type { SendContext } from '../wallet/pay/send.ts';
-import { findPayment, paymentOf } from '../wallet/read/payments.ts';
+import { paymentOf } from '../wallet/read/payments.ts';
 import { type Session, watch } from '../wallet/session/session.ts';
 import { tellingSent } from '../wallet/session/telling-sent.ts';
 import { Reply, type SessionContext } from './route.ts';
@@ -91,7 +91,7 @@ async function present(session: Session, { payment, isOutside }: Told): Promise<
     'unknown',
     async () => {
       if (isOutside) await watch(session, { kind: 'payment', index });
-      const now = (await findPayment(session, index)) ?? payment;
+      const now = (await session.history.payment(index)) ?? payment;
       // It may have ended before it was watched: then seeing it again ends the watch.
       if (isOutside && isFinal(now)) {
         await session.feed.observe({ payment: now, attempt: null }, session.node);

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { once } from '../lib/once.ts';
 import { encodePayment, type Payment, paymentJson } from '../model/payment.ts';
 import { type PaymentIndex, paymentIndexInput } from '../model/payment-index.ts';
-import { findPayment } from '../wallet/read/payments.ts';
 import { requireMaySeeOfKey, seesEveryPayment } from '../wallet/session/paid-by-another.ts';
 import { requirePermission, type Session } from '../wallet/session/session.ts';
 import type { Route } from './route.ts';
@@ -32,7 +31,7 @@ export async function requireSightOf(
   const { index, status } =
     'index' in outcome ? { index: outcome.index, status: null } : paymentIn(outcome.body);
   if (index === null) return;
-  const payment = await findPayment(session, index);
+  const payment = await session.history.payment(index);
   if (payment && permissionOf) requirePermission(session, permissionOf(encodePayment(payment)));
   const standing = payment?.status ?? status;
   if (standing !== null) await requireMaySeeOfKey(session, { index, status: standing });

@@ -1,6 +1,7 @@
 import { PERMISSIONS } from '../../model/clients/permissions.ts';
 import { ApiError, rejected } from '../../model/errors.ts';
-import { allows, type Session } from '../../wallet/session/session.ts';
+import { PERMISSIONS } from '../../model/clients/permissions.ts';
+import { allows, type Grants, type Session } from '../../wallet/session/session.ts';
 import { type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
 import {
   cookieName,
@@ -131,9 +132,7 @@ function callerOf({ userPk, caller }: CallerOf): string {
 }
 
 /** Returns the permissions that a wallet session has now. */
-function permissionsOf(
-  session: Pick<Session, 'client' | 'configured'>,
-): (typeof PERMISSIONS)[number][] {
+function permissionsOf(session: Grants): (typeof PERMISSIONS)[number][] {
   return PERMISSIONS.filter((permission) => allows(session, permission));
 }
 

@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { type ApiError, internalUnlessApi, isApiError } from '../../model/errors.ts';
 import { type EffectNames, type Fee, sentBefore } from '../session/effect-names.ts';
-import type { Session } from '../session/session.ts';
+import type { Spender } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import { budgetRules, FEE_HEADROOM, periodStart } from './budget.ts';
 
@@ -23,7 +23,7 @@ export interface ReservedFee {
 
 /** Reserves the fee under a name that only this request has, so that no other request replaces it or gives it back. */
 export async function reserveFee(
-  session: Session,
+  session: Spender,
   names: EffectNames,
   purpose: Fee,
   bound: () => Promise<bigint>,

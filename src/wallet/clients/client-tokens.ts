@@ -1,7 +1,13 @@
 import type { ClientRecord, Grant } from '../../model/clients/client.ts';
 import { endedCredentials, isApiError, refused } from '../../model/errors.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import {
+  type Keeper,
+  nodeGroup,
+  type OnNode,
+  type Session,
+  type WalletRows,
+} from '../session/session.ts';
 import { permissionsOf, sameReach } from './client-policy.ts';
 
 /** A token of the node, as a client's record holds it. */
@@ -13,7 +19,7 @@ export type MadeToken = NonNullable<ClientRecord['token']>;
  * when the node cannot bound a token to these permissions.
  */
 export async function issueToken(
-  session: Session,
+  session: OnNode,
   grant: Grant,
   expiresAtMs: number | null,
   names: EffectNames | null,
@@ -37,7 +43,7 @@ function isTokenOver({ token, endedTokenIds }: ClientRecord): boolean {
  * public key.
  */
 export async function renewedTokens(
-  session: Session,
+  session: OnNode,
   earlier: readonly ClientRecord[],
   next: readonly ClientRecord[],
 ): Promise<Map<string, MadeToken>> {
@@ -56,7 +62,7 @@ export async function renewedTokens(
  * Ends at the node the tokens that the records mark as ended. Tokens that cannot be ended now are left for the next
  * call, which is safe because no application ever held them.
  */
-export async function endTokens(session: Session): Promise<void> {
+export async function endTokens(session: Keeper): Promise<void> {
   const { store, userPk } = session;
   const tokens = nodeGroup(session, 'tokens');
   const ended = new Set<string>();
@@ -92,7 +98,7 @@ export async function endTokens(session: Session): Promise<void> {
  * Replaces a token that the client's application holds too, as in credentials of version 0.1 (docs/decisions.md 57).
  * The old token is ended at the node. Throws when the owner's token cannot make another.
  */
-export function replaceExposedToken(session: Session, clientPk: string): Promise<ClientRecord> {
+export function replaceExposedToken(session: Keeper, clientPk: string): Promise<ClientRecord> {
   return session.locks.run('clients', async () => {
     const { clients } = session.store;
     const before = await clients.find(clientPk);
@@ -104,14 +110,17 @@ export function replaceExposedToken(session: Session, clientPk: string): Promise
  * Replaces the token of the calling client by one of the same grant, as this version makes it, unless the token of that
  * id has been replaced already. Throws as {@link replaceExposedToken}.
  */
-export function renewToken(session: Session, usedId: string | null): Promise<ClientRecord> {
+export function renewToken(session: Keeper, usedId: string | null): Promise<ClientRecord> {
   return session.locks.run('clients', async () => {
     const before = requireToken(await session.store.clients.find(session.caller.id));
     return before.token?.id === usedId ? replaceToken(session, before) : before;
   });
 }
 
-async function replaceToken(session: Session, before: ClientRecord): Promise<ClientRecord> {
+async function replaceToken(
+  session: OnNode & Pick<Session, 'store'>,
+  before: ClientRecord,
+): Promise<ClientRecord> {
   const { clientPk, token: old } = before;
   const token = await issueToken(session, before, before.expiresAtMs, null);
   if (old !== null) await nodeGroup(session, 'tokens').revoke(old.id);
@@ -134,7 +143,7 @@ function requireToken(record: ClientRecord | null | undefined): ClientRecord {
  * Returns the ids of tokens at the node that carry this installation's mark and belong to no client in use
  * (docs/decisions.md 69).
  */
-export async function strayTokens(session: Session): Promise<string[]> {
+export async function strayTokens(session: OnNode & WalletRows): Promise<string[]> {
   const tokens = nodeGroup(session, 'tokens');
   const records = await session.store.clients.list(session.userPk);
   const used = new Set(
@@ -144,7 +153,7 @@ export async function strayTokens(session: Session): Promise<string[]> {
 }
 
 /** Ends the {@link strayTokens} at the node and returns their ids. */
-export async function pruneTokens(session: Session): Promise<string[]> {
+export async function pruneTokens(session: Keeper): Promise<string[]> {
   return session.locks.run('clients', async () => {
     const stray = await strayTokens(session);
     for (const id of stray) await nodeGroup(session, 'tokens').revoke(id);

@@ -16,7 +16,15 @@ import { encodeClientCredentials } from '../../model/credentials.ts';
 import { ApiError, endedCredentials, refused, rejected } from '../../model/errors.ts';
 import { periodStart } from '../budget/budget.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import { lacking, nodeGroup, type Session } from '../session/session.ts';
+import {
+  type Grants,
+  type Keeper,
+  lacking,
+  nodeGroup,
+  type OnNode,
+  type Session,
+  type WalletRows,
+} from '../session/session.ts';
 import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
 import {
   descendantsOf,
@@ -38,7 +46,7 @@ export interface NewClient extends Grant {
 
 /** Returns the identity and grant of the caller (docs/api.md, Client info). */
 export async function clientInfo(
-  session: Session,
+  session: OnNode & WalletRows & Grants,
 ): Promise<ClientInfoJson & { kind: 'client_credentials' | 'root_seed' }> {
   const client = session.client();
   if (client) {
@@ -62,13 +70,18 @@ export async function clientInfo(
 }
 
 /** Returns whether there is a client of that public key that is neither revoked nor expired. */
-export async function isActiveClient(session: Session, clientPk: string): Promise<boolean> {
+export async function isActiveClient(
+  session: OnNode & Pick<Session, 'store'>,
+  clientPk: string,
+): Promise<boolean> {
   const client = await session.store.clients.find(clientPk);
   return client !== null && isActive(client, session.node.clock.now());
 }
 
 /** Returns the active clients of the wallet, by public key. */
-export async function listClients(session: Session): Promise<Record<string, ClientInfoJson>> {
+export async function listClients(
+  session: OnNode & WalletRows,
+): Promise<Record<string, ClientInfoJson>> {
   nodeGroup(session, 'tokens');
   const active = (await session.store.clients.list(session.userPk)).filter((client) =>
     isActive(client, session.node.clock.now()),
@@ -86,7 +99,7 @@ export async function listClients(session: Session): Promise<Record<string, Clie
  * and 108.
  */
 export function createClient(
-  session: Session,
+  session: Keeper,
   request: NewClient,
   names: EffectNames,
 ): Promise<{ client: Client; credentials: string }> {
@@ -141,7 +154,7 @@ export function createClient(
  * (docs/decisions.md 64). Descendants are narrowed with the client. Throws errors 7, 107 and 108.
  */
 export function updateClient(
-  session: Session,
+  session: Keeper,
   clientPk: string,
   update: ClientUpdate,
 ): Promise<ClientInfoJson> {
@@ -198,7 +211,7 @@ export function updateClient(
  * client. Throws errors 107 and 108.
  */
 export function revokeClient(
-  session: Session,
+  session: Keeper,
   clientPk: string,
   names: EffectNames,
 ): Promise<ClientInfoJson> {
@@ -238,7 +251,7 @@ export function revokeClient(
  */
 function granterIn(
   records: readonly ClientRecord[],
-  session: Session,
+  session: Keeper,
   permission: Permission,
 ): Granter {
   if (session.isOwner) {
@@ -259,7 +272,7 @@ function granterIn(
   return { clientPk, permissions, expiresAtMs, budgetState };
 }
 
-async function withBudget(session: Session, client: Client): Promise<ClientInfoJson> {
+async function withBudget(session: OnNode & WalletRows, client: Client): Promise<ClientInfoJson> {
   const nowMs = session.node.clock.now();
   const { budget, spentMsat } = await session.store.budgets.get(
     session.userPk,
@@ -271,16 +284,16 @@ async function withBudget(session: Session, client: Client): Promise<ClientInfoJ
   return encodeClient(client, json);
 }
 
-function ownClient({ userPk }: Session, record: ClientRecord | null): ClientRecord | undefined {
+function ownClient({ userPk }: WalletRows, record: ClientRecord | null): ClientRecord | undefined {
   return record?.walletId === userPk ? record : undefined;
 }
 
-function requireActive(session: Session, record: ClientRecord | undefined): ClientRecord {
+function requireActive(session: OnNode, record: ClientRecord | undefined): ClientRecord {
   if (record && isActive(record, session.node.clock.now())) return record;
   throw clientNotFound();
 }
 
-function requireRoom(session: Session, records: readonly ClientRecord[]): void {
+function requireRoom(session: OnNode, records: readonly ClientRecord[]): void {
   const nowMs = session.node.clock.now();
   if (records.filter((record) => isActive(record, nowMs)).length < MAX_ACTIVE_CLIENTS) return;
   throw refused(
@@ -288,7 +301,7 @@ function requireRoom(session: Session, records: readonly ClientRecord[]): void {
   );
 }
 
-function requireFuture(session: Session, expiresAtMs: number | null): void {
+function requireFuture(session: OnNode, expiresAtMs: number | null): void {
   if (expiresAtMs !== null && expiresAtMs <= session.node.clock.now()) {
     throw rejected('expires_at', 'must be in the future, in milliseconds since the UNIX epoch');
   }

@@ -13,7 +13,10 @@ export interface GrantSignal {
  * Aborts when the credential ends, or when a change of its grant makes `requireGrant` throw, with that error as the
  * reason. So a changed grant reaches open streams and waits (docs/decisions.md 64).
  */
-export function grantSignal(session: Session, requireGrant: () => void): GrantSignal {
+export function grantSignal(
+  session: Pick<Session, 'onGrantChange' | 'ended'>,
+  requireGrant: () => void,
+): GrantSignal {
   const lost = new AbortController();
   const stop = session.onGrantChange(() => {
     try {

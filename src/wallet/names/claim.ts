@@ -3,7 +3,7 @@ import { ApiError } from '../../model/errors.ts';
 import type { HumanBitcoinAddress } from '../../model/receive.ts';
 import type { NameRecord } from '../../store/ports.ts';
 import { createOffer } from '../receive/receive.ts';
-import { nodeInfo, type ServedWallet, type Session } from '../session/session.ts';
+import { nodeInfo, type OnNode, type ServedWallet, type Session } from '../session/session.ts';
 import type { Names } from './names.ts';
 import { decideClaim, isUpdatable, type NameClaim } from './rules.ts';
 
@@ -11,7 +11,10 @@ import { decideClaim, isUpdatable, type NameClaim } from './rules.ts';
  * Returns the wallet's Human Bitcoin Address. Throws `notFound` (error 107) when none is claimed, and `unsupported`
  * (error 110) when this sidecar serves no names.
  */
-export async function nameOf(session: Session, served: Names | null): Promise<HumanBitcoinAddress> {
+export async function nameOf(
+  session: OnNode & Pick<Session, 'userPk'>,
+  served: Names | null,
+): Promise<HumanBitcoinAddress> {
   const names = requireServed(session, served);
   const record = await names.store.names.ofWallet(session.userPk);
   if (record) return addressOf(record, names, session.node.clock.now());
@@ -27,7 +30,7 @@ export async function nameOf(session: Session, served: Names | null): Promise<Hu
  * can still be paid.
  */
 export async function claimUsername(
-  session: Session,
+  session: OnNode & Pick<Session, 'userPk' | 'locks'>,
   served: Names | null,
   username: string,
 ): Promise<HumanBitcoinAddress> {
@@ -85,7 +88,7 @@ function addressOf(record: NameRecord, { domain }: Names, nowMs: number): HumanB
   return { username, domain, offer, updatable: isUpdatable(record, nowMs) };
 }
 
-function requireServed({ node }: Session, names: Names | null): Names {
+function requireServed({ node }: OnNode, names: Names | null): Names {
   if (names) return names;
   const { kind } = node.descriptor;
   throw new ApiError(

@@ -4,7 +4,7 @@ import type { FeePolicy } from '../../model/fee-cap.ts';
 import type { Payment } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { grantSignal } from '../clients/grant-signal.ts';
-import { requirePermission, type Session } from '../session/session.ts';
+import { requirePermission, type WithHistory } from '../session/session.ts';
 import { type Examination, examine, nothingLeft, rank } from '../strings/analyze.ts';
 import { invoiceTerms, type PayMethod, type UriTerms } from '../strings/method-terms.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
@@ -118,12 +118,12 @@ function payBy(
  * The method to pay by (docs/decisions.md 95). An expired invoice that this wallet paid or is paying comes before
  * methods that are recommended less: the request then returns that payment and pays nothing more.
  */
-async function chosenMethod(session: Session, found: Examination): Promise<PayMethod> {
+async function chosenMethod({ history }: WithHistory, found: Examination): Promise<PayMethod> {
   const [best] = found.payables;
   if (best && rank(best) <= rank({ kind: 'invoice' })) return best;
   for (const method of found.methods) {
     if (method.kind !== 'invoice') continue;
-    const earlier = await session.history.latest(paymentId('ln', method.invoice.paymentHash));
+    const earlier = await history.latest(paymentId('ln', method.invoice.paymentHash));
     if (earlier === null || earlier.status === 'failed') continue;
     return invoiceTerms(method.invoice, found.uri);
   }

@@ -1,12 +1,12 @@
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import { waitUntil } from '../read/wait.ts';
-import type { Session } from '../session/session.ts';
+import type { Payer } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import { requireSameAmount } from './earlier.ts';
 
 /** Waits until the payment is final. Errors carry `data.sent: "unknown"` when the wait ends before that. */
-export function endOf(session: Session, payment: Payment, signal: AbortSignal): Promise<Payment> {
+export function endOf(session: Payer, payment: Payment, signal: AbortSignal): Promise<Payment> {
   return reached(session, payment, payment.index, isFinal, signal);
 }
 
@@ -15,7 +15,7 @@ export function endOf(session: Session, payment: Payment, signal: AbortSignal): 
  * {@link endOf}.
  */
 export function broadcastOf(
-  session: Session,
+  session: Payer,
   payment: Payment,
   signal: AbortSignal,
 ): Promise<Payment> {
@@ -28,7 +28,7 @@ export function broadcastOf(
  * see the payment.
  */
 export async function reached(
-  session: Session,
+  session: Payer,
   payment: Payment,
   told: PaymentIndex | null,
   isReached: (payment: Payment) => boolean,

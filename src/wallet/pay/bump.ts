@@ -5,7 +5,7 @@ import { reserveFee } from '../budget/reserved-fee.ts';
 import { paymentOf } from '../read/payments.ts';
 import { type EffectNames, sentBefore } from '../session/effect-names.ts';
 import { requireMaySee } from '../session/paid-by-another.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import { nodeGroup, type Payer } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 
 /** A request to raise the fee of an on-chain send that waits for its first confirmation. */
@@ -22,7 +22,7 @@ export interface BumpRequest {
  * with `data.sent`.
  */
 export function bumpFee(
-  session: Session,
+  session: Payer,
   { index, priority, maxFeeMsat }: BumpRequest,
   names: EffectNames,
 ): Promise<Payment> {
@@ -43,7 +43,7 @@ export function bumpFee(
 }
 
 /** The transaction of a send whose fee the caller may raise. Throws `refused` (error 106) for any other payment. */
-async function bumpableTxid(session: Session, index: PaymentIndex): Promise<string> {
+async function bumpableTxid(session: Payer, index: PaymentIndex): Promise<string> {
   const payment = await paymentOf(session, index);
   const { rail, direction, txid } = payment;
   if (rail !== 'onchain' || direction !== 'outbound' || isFinal(payment) || txid === null) {

@@ -3,10 +3,10 @@ import type { Channel, ChannelPeer } from '../../model/channel.ts';
 import { isApiError } from '../../model/errors.ts';
 import { reserveFee } from '../budget/reserved-fee.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import { nodeGroup, type OnNode, type Spender } from '../session/session.ts';
 
 /** Returns the Lightning channels of the wallet's node. */
-export function listChannels(session: Session): Promise<Channel[]> {
+export function listChannels(session: OnNode): Promise<Channel[]> {
   return nodeGroup(session, 'channels').listChannels();
 }
 
@@ -15,7 +15,7 @@ export function listChannels(session: Session): Promise<Channel[]> {
  * and is bounded before anything is signed (docs/decisions.md 68). Errors carry `data.sent`.
  */
 export function openChannel(
-  session: Session,
+  session: Spender,
   request: {
     readonly valueMsat: bigint;
     readonly userChannelId: string | null;
@@ -45,7 +45,7 @@ export function openChannel(
  * estimated fee counts as the cost. Errors carry `data.sent`.
  */
 export function closeChannel(
-  session: Session,
+  session: Spender,
   { channelId, forced }: { readonly channelId: string; readonly forced: boolean },
   names: EffectNames,
 ): Promise<void> {

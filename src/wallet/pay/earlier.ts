@@ -2,7 +2,7 @@ import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, ownInvoice } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import { requireMaySee } from '../session/paid-by-another.ts';
-import type { Session } from '../session/session.ts';
+import type { Onlooker, OnNode, Payer, WalletRows } from '../session/session.ts';
 import type { SendTerms } from './send-plan.ts';
 
 /** What was there before a payment is begun. */
@@ -21,7 +21,7 @@ export interface Earlier {
  * Looks at what was there before, and whether another payment may begin. Throws error 106 for what stands in its way
  * (docs/decisions.md 46).
  */
-export async function earlierOf(session: Session, plan: SendTerms): Promise<Earlier> {
+export async function earlierOf(session: Payer, plan: SendTerms): Promise<Earlier> {
   await session.resolver.ready();
   const newest = plan.rail === 'onchain' ? null : session.node.newestAttempt(plan.id);
   // An earlier payment is returned without it, also while the node is away.
@@ -36,7 +36,10 @@ export async function earlierOf(session: Session, plan: SendTerms): Promise<Earl
 }
 
 /** Whether another program of the node makes the payment: a pending one of this program has a spend. */
-async function isMadeOutside({ node, store, userPk }: Session, payment: Payment): Promise<boolean> {
+async function isMadeOutside(
+  { node, store, userPk }: OnNode & WalletRows,
+  payment: Payment,
+): Promise<boolean> {
   if (node.history || isFinal(payment)) return false;
   return (await store.spends.get(userPk, payment.index)) === null;
 }
@@ -51,7 +54,7 @@ function mayFollow({ again }: SendTerms, { status }: Payment): boolean {
  * names that amount only to a caller who may see the payment (docs/decisions.md 175).
  */
 export async function requireSameAmount(
-  session: Session,
+  session: Onlooker,
   { amountMsat, rail }: Pick<Payment, 'amountMsat' | 'rail'>,
   previous: Payment,
 ): Promise<void> {
@@ -69,7 +72,7 @@ export async function requireSameAmount(
  * caller may not see it (docs/decisions.md 46). What another program is still making is not its answer yet.
  */
 async function requireMayMeet(
-  session: Session,
+  session: Onlooker,
   previous: Payment,
   isOutside: boolean,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { refused } from '../../model/errors.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
-import type { Session } from '../session/session.ts';
+import type { OnNode } from '../session/session.ts';
 import { invoiceExpiryObstacle, invoiceNetworkObstacle } from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
@@ -30,7 +30,7 @@ export function readInvoice(text: string): Bolt11Invoice {
 /** Checks the payment of an invoice and sets its fee cap. Throws errors 7 and 106. Sends nothing. */
 export function planInvoicePayment(
   request: InvoicePaymentRequest,
-  { node }: Pick<Session, 'node'>,
+  { node }: OnNode,
   fees: FeePolicy,
 ): SendPlan {
   const { invoice, personalNote, message } = request;

@@ -6,7 +6,7 @@ import {
 } from '../../codecs/bolt12/index.ts';
 import { NETWORKS } from '../../codecs/network.ts';
 import { readOrRefuse } from '../../model/read-or-error.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import { nodeGroup, type OnNode } from '../session/session.ts';
 
 /** What the payer of an offer wants. */
 export interface OfferWish {
@@ -22,7 +22,7 @@ export interface OfferWish {
  * nothing. Throws what `NodeOffers.fetchInvoice` throws, and `refused` when the invoice does not fit.
  */
 export async function fetchOfferInvoice(
-  session: Pick<Session, 'node'>,
+  session: OnNode,
   { offer, amountMsat, message, viaName }: OfferWish,
   signal: AbortSignal,
 ): Promise<Bolt12Invoice> {

@@ -6,7 +6,7 @@ import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import { nodeGroup, type OnNode } from '../session/session.ts';
 import { offerObstacle } from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
 import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
@@ -24,7 +24,7 @@ export interface OfferPaymentRequest extends OfferWish {
  * Reads an offer from a request. Throws error 110 when the node has no offers, and error 7 for `offer` when it is not a
  * valid one.
  */
-export function readOffer(text: string, session: Session): Offer {
+export function readOffer(text: string, session: OnNode): Offer {
   nodeGroup(session, 'offers');
   return readOrReject('offer', () => decodeOffer(withoutLightningScheme(text)));
 }
@@ -35,7 +35,7 @@ export function readOffer(text: string, session: Session): Offer {
  */
 export function planOfferPayment(
   request: OfferPaymentRequest,
-  session: Session,
+  session: OnNode,
   fees: FeePolicy,
   names: EffectNames,
 ): UnfetchedPlan {

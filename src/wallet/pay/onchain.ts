@@ -6,7 +6,7 @@ import { refused, rejected } from '../../model/errors.ts';
 import type { Payment, Priority } from '../../model/payment.ts';
 import { type PaymentId, paymentId } from '../../model/payment-index.ts';
 import { FEE_HEADROOM } from '../budget/budget.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import { nodeGroup, type Spender } from '../session/session.ts';
 import { addressNetworkObstacle } from '../strings/obstacles.ts';
 import { broadcastOf } from './await-end.ts';
 import { type SendContext, send } from './send.ts';
@@ -102,7 +102,7 @@ function sameAddress(kept: string | null, { canonical, witnessVersion }: Decoded
 }
 
 async function planOnchainPayment(
-  session: Session,
+  session: Spender,
   id: PaymentId,
   request: OnchainTerms,
 ): Promise<SendPlan> {
@@ -126,7 +126,7 @@ async function planOnchainPayment(
  * The limit on the fee, in millisatoshis: the request's own or, if lower, the one for clients with a budget, which must
  * be known before the transaction is made (docs/decisions.md 68). Null without a limit.
  */
-async function feeLimitMsat(session: Session, request: OnchainTerms): Promise<bigint | null> {
+async function feeLimitMsat(session: Spender, request: OnchainTerms): Promise<bigint | null> {
   if (!session.hasBudget()) return request.maxFeeMsat;
   const { maxFeeMsat, feeMsat } = request;
   // A fee that leaves nothing cannot be higher.

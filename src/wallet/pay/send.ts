@@ -6,7 +6,7 @@ import type { NewSpend, SpendState } from '../../store/ports.ts';
 import { budgetRules } from '../budget/budget.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { maySee, requireMaySee } from '../session/paid-by-another.ts';
-import type { Session } from '../session/session.ts';
+import type { OnNode, Payer, WalletRows } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import { endOf, reached } from './await-end.ts';
 import { type Earlier, earlierOf } from './earlier.ts';
@@ -16,7 +16,7 @@ import { decide } from './spend-state.ts';
 
 /** What every pay request brings along, on any rail. */
 export interface SendContext {
-  readonly session: Session;
+  readonly session: Payer;
   /** Aborting it ends the wait for the outcome, not the payment. */
   readonly signal: AbortSignal;
   /** The request's Idempotency-Key. The payment's index is written to its row before anything is sent. */
@@ -197,7 +197,7 @@ async function ask(
 
 /** Signs the transaction and stores it before the node is asked to publish it (docs/decisions.md 38). */
 async function signAndStore(
-  session: Session,
+  session: Payer,
   sign: OnchainPlan['sign'],
   identity: SendIdentity,
 ): Promise<SignedSend> {
@@ -214,7 +214,7 @@ async function signAndStore(
 }
 
 /** Gives back the coins of a send that was not published. Where that fails, their locks end by themselves. */
-async function releaseCoins({ node }: Session, signed: SignedSend): Promise<void> {
+async function releaseCoins({ node }: OnNode, signed: SignedSend): Promise<void> {
   await node.onchain?.release(signed).catch(() => undefined);
 }
 
@@ -232,7 +232,7 @@ async function startSafely(start: () => Promise<SendReport>): Promise<SendReport
  * first.
  */
 async function startedPayment(
-  session: Session,
+  session: Payer,
   pending: Payment,
   signed: SignedSend | null,
   report: SendReport,
@@ -269,10 +269,10 @@ async function startedPayment(
 }
 
 /** The state of a spend whose request was refused. One that is over already was shown by the node. */
-async function stateOf({ store, userPk }: Session, index: PaymentIndex): Promise<SpendState> {
+async function stateOf({ store, userPk }: WalletRows, index: PaymentIndex): Promise<SpendState> {
   return (await store.spends.get(userPk, index))?.state ?? 'known';
 }
 
-function requireStillGood(session: Session): void {
-  if (session.ended.aborted) throw session.ended.reason;
+function requireStillGood({ ended }: Pick<Payer, 'ended'>): void {
+  if (ended.aborted) throw ended.reason;
 }

@@ -3,7 +3,7 @@ import { hex } from '@scure/base';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import { nodeGroup, type OnNode } from '../session/session.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a node without an invoice. */
@@ -22,7 +22,7 @@ export interface SpontaneousPaymentRequest {
  */
 export function planSpontaneousPayment(
   request: SpontaneousPaymentRequest,
-  session: Session,
+  session: OnNode,
   fees: FeePolicy,
   names: EffectNames,
 ): SendPlan {

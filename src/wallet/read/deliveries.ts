@@ -1,11 +1,11 @@
 import { ApiError } from '../../model/errors.ts';
 import type { AttemptJson, DeliveryJson } from '../../model/webhooks/delivery.ts';
 import type { AttemptQuery, DeliveryQuery } from '../../store/ports.ts';
-import type { Session } from '../session/session.ts';
+import type { WalletRows } from '../session/session.ts';
 
 /** Returns the webhook deliveries of the wallet, newest first (docs/api.md, Delivery). */
 export function deliveriesOf(
-  session: Session,
+  session: WalletRows,
   query: Omit<DeliveryQuery, 'walletId'>,
 ): Promise<DeliveryJson[]> {
   return session.store.outbox.list({ ...query, walletId: session.userPk });
@@ -13,7 +13,7 @@ export function deliveriesOf(
 
 /** Returns attempts of the wallet's deliveries, in the order in which they ended (docs/api.md, Attempt). */
 export function attemptsOf(
-  session: Session,
+  session: WalletRows,
   query: Omit<AttemptQuery, 'walletId'>,
 ): Promise<AttemptJson[]> {
   return session.store.outbox.attempts({ ...query, walletId: session.userPk });
@@ -31,7 +31,7 @@ interface Redelivered {
  * not in the wallet's log, or only with endpoints that are deleted.
  */
 export async function redeliver(
-  session: Session,
+  session: WalletRows,
   { id, sinceMs, endpoint }: Redelivered,
   nowMs: number,
 ): Promise<number> {

@@ -2,25 +2,23 @@ import { ApiError } from '../../model/errors.ts';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import type { CacheQuery } from '../../store/ports.ts';
-import type { Session } from '../session/session.ts';
+import type { OnNode, Session, Waiter, WalletRows, WithHistory } from '../session/session.ts';
 import { paymentNotFound, waitForFinal } from './wait.ts';
 
 /** Returns the JSON of one payment, as answers carry it, in its newest state. Throws `notFound` (error 107). */
-export async function paymentJsonOf(session: Session, index: PaymentIndex): Promise<string> {
+export async function paymentJsonOf(
+  session: WalletRows & WithHistory,
+  index: PaymentIndex,
+): Promise<string> {
   const cached = await session.store.cache.get(session.userPk, index);
   // A final payment does not change, so the cached JSON is up to date.
   if (cached?.final) return cached.json;
   return JSON.stringify(encodePayment(await paymentOf(session, index)));
 }
 
-/** Returns one payment in its newest state; null when there is none. */
-export function findPayment(session: Session, index: PaymentIndex): Promise<Payment | null> {
-  return session.history.payment(index);
-}
-
-/** {@link findPayment} that throws `notFound` (error 107) when there is none. */
-export async function paymentOf(session: Session, index: PaymentIndex): Promise<Payment> {
-  const payment = await findPayment(session, index);
+/** Returns one payment in its newest state. Throws `notFound` (error 107) when there is none. */
+export async function paymentOf({ history }: WithHistory, index: PaymentIndex): Promise<Payment> {
+  const payment = await history.payment(index);
   if (payment === null) throw paymentNotFound();
   return payment;
 }
@@ -30,7 +28,7 @@ export async function paymentOf(session: Session, index: PaymentIndex): Promise<
  * (docs/decisions.md 88).
  */
 export function cachedPayments(
-  session: Session,
+  session: WalletRows,
   query: CacheQuery,
 ): Promise<{ json: string[]; nextIndex: PaymentIndex | null }> {
   return session.store.cache.list(session.userPk, query);
@@ -40,13 +38,14 @@ export function cachedPayments(
  * Empties the cache. The node keeps everything. It waits for a sync that is under way, and for a wait that stores its
  * update, whose cursor would otherwise pass what was cleared.
  */
-export function clearCache({ locks, store, userPk }: Session): Promise<void> {
+export function clearCache(session: WalletRows & Pick<Session, 'locks'>): Promise<void> {
+  const { locks, store, userPk } = session;
   return locks.run('sync', () => locks.run('clear', () => store.cache.clear(userPk)));
 }
 
 /** Waits until the payment is final, and stores it in the cache (docs/decisions.md 88). */
 export async function waitAndCache(
-  session: Session,
+  session: Waiter & WalletRows,
   index: PaymentIndex,
   signal: AbortSignal,
 ): Promise<Payment> {
@@ -59,23 +58,26 @@ export async function waitAndCache(
  * Payments in the order of their updates, after the update `after`; null begins with the first (docs/decisions.md 25).
  */
 export function updatedPayments(
-  session: Session,
+  { history }: WithHistory,
   after: UpdatedIndex | null,
   limit: number,
 ): Promise<Payment[]> {
-  return session.history.updatedAfter(after, limit);
+  return history.updatedAfter(after, limit);
 }
 
 /** Returns the newest update of the wallet; null when there is none. */
-export function newestUpdate(session: Session): Promise<UpdatedIndex | null> {
-  return session.history.tip();
+export function newestUpdate({ history }: WithHistory): Promise<UpdatedIndex | null> {
+  return history.tip();
 }
 
 /**
  * Cancels a pending inbound invoice, which can then no longer be paid (docs/decisions.md 28). A failed payment stays as
  * it is. For every other payment it throws `refused` (error 106), and `notFound` (error 107) when there is none.
  */
-export async function cancelPayment(session: Session, index: PaymentIndex): Promise<void> {
+export async function cancelPayment(
+  session: OnNode & WithHistory,
+  index: PaymentIndex,
+): Promise<void> {
   const payment = await paymentOf(session, index);
   if (payment.status === 'failed') return;
   if (isFinal(payment) || payment.direction !== 'inbound') {

@@ -5,7 +5,13 @@ import { type ApiError, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { NodeProofMaterial, NodeWholeProofs } from '../../nodes/node.ts';
 import { maySee } from '../session/paid-by-another.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import {
+  nodeGroup,
+  type Onlooker,
+  type OnNode,
+  type WalletRows,
+  type WithHistory,
+} from '../session/session.ts';
 import { paymentNotFound } from './wait.ts';
 import { checkedWholeProof } from './whole-proof.ts';
 
@@ -23,7 +29,10 @@ export interface ProofRequest {
  * Creates a payer proof that the wallet paid an offer (docs/decisions.md 101). Throws errors 7, 106, 107 and 110. What
  * the caller may not see is not there for it (docs/decisions.md 175).
  */
-export async function createProof(session: Session, request: ProofRequest): Promise<string> {
+export async function createProof(
+  session: OnNode & Onlooker & WithHistory,
+  request: ProofRequest,
+): Promise<string> {
   const proofs = nodeGroup(session, 'proofs');
   if (!(await maySee(session, request.index))) throw paymentNotFound();
   return proofs.kind === 'material'
@@ -32,13 +41,13 @@ export async function createProof(session: Session, request: ProofRequest): Prom
 }
 
 async function fromMaterial(
-  session: Session,
+  { history }: WithHistory,
   proofs: NodeProofMaterial,
   request: ProofRequest,
 ): Promise<string> {
   const material = await proofs.proofMaterial(request.index);
   if (material === null) {
-    if ((await session.history.payment(request.index)) === null) throw paymentNotFound();
+    if ((await history.payment(request.index)) === null) throw paymentNotFound();
     throw unprovable();
   }
   const invoice = decodeInvoice(material.invoiceTlv);
@@ -52,7 +61,7 @@ async function fromMaterial(
 }
 
 async function madeByNode(
-  session: Session,
+  session: OnNode & WalletRows & WithHistory,
   proofs: NodeWholeProofs,
   request: ProofRequest,
 ): Promise<string> {

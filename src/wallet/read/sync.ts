@@ -1,6 +1,6 @@
 import { elapsedMs } from '../../lib/clock.ts';
 import { updatedIndexOf } from '../../model/payment.ts';
-import type { Session } from '../session/session.ts';
+import type { OnNode, Session, WalletRows } from '../session/session.ts';
 import { PageSize } from './sync-pages.ts';
 
 /**
@@ -8,7 +8,9 @@ import { PageSize } from './sync-pages.ts';
  * new and how many have changed. A wallet has one sync at a time, so that the counts of two callers add up to what
  * changed, and the cache is not cleared meanwhile.
  */
-export function syncPayments(session: Session): Promise<{ numNew: number; numUpdated: number }> {
+export function syncPayments(
+  session: OnNode & WalletRows & Pick<Session, 'locks' | 'history'>,
+): Promise<{ numNew: number; numUpdated: number }> {
   const { cache } = session.store;
   return session.locks.run('sync', async () => {
     let [numNew, numUpdated] = [0, 0];

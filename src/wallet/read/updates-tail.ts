@@ -1,7 +1,7 @@
 import { type Payment, updatedIndexOf } from '../../model/payment.ts';
 import type { UpdatedIndex } from '../../model/payment-index.ts';
 import { onAbort } from '../session/on-abort.ts';
-import type { Session } from '../session/session.ts';
+import type { Session, Waiter } from '../session/session.ts';
 
 /** The most payments that a tail's reader gets at once, unless it asks for fewer. */
 const PAGE = 100;
@@ -37,7 +37,7 @@ interface TailStart {
  * of its signal, or of the session when its credential ends, or with what a read threw.
  */
 export class UpdatesTail {
-  readonly #session: Session;
+  readonly #session: Waiter;
   readonly #tails: Tails;
   readonly #reader: TailReader;
   readonly #signal: AbortSignal;
@@ -48,7 +48,7 @@ export class UpdatesTail {
   #state: 'new' | 'followed' | 'ended' = 'new';
   #unsubscribe: () => void = () => undefined;
 
-  constructor(session: Session, { after, signal, limit = PAGE }: TailStart, reader: TailReader) {
+  constructor(session: Waiter, { after, signal, limit = PAGE }: TailStart, reader: TailReader) {
     this.#session = session;
     this.#tails = tailsOf(session);
     this.#reader = reader;
@@ -129,7 +129,7 @@ export class UpdatesTail {
 /** The tails of each credential. */
 const tails = new WeakMap<Session['history'], Tails>();
 
-function tailsOf({ history, feed }: Session): Tails {
+function tailsOf({ history, feed }: Waiter): Tails {
   const known = tails.get(history);
   if (known) return known;
   const made = new Tails(history, feed);

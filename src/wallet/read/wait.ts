@@ -4,7 +4,7 @@ import { ApiError } from '../../model/errors.ts';
 import { isFinal, type Payment, updatedIndexOf } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { onAbort } from '../session/on-abort.ts';
-import type { Session } from '../session/session.ts';
+import type { OnNode, Session, Waiter, WalletRows } from '../session/session.ts';
 import { UpdatesTail } from './updates-tail.ts';
 
 /**
@@ -12,7 +12,7 @@ import { UpdatesTail } from './updates-tail.ts';
  * when its credential ends. Throws `notFound` (error 107) when there is no such payment.
  */
 export function waitForFinal(
-  session: Session,
+  session: Waiter,
   index: PaymentIndex,
   signal: AbortSignal,
 ): Promise<Payment> {
@@ -31,7 +31,7 @@ interface Waiting {
 
 /** {@link waitForFinal} with another condition than being final. */
 export async function waitUntil(
-  session: Session,
+  session: Waiter,
   index: PaymentIndex,
   isReached: (payment: Payment) => boolean,
   { signal, read }: Waiting,
@@ -71,7 +71,7 @@ export async function waitUntil(
  * cache and moves that cursor (docs/decisions.md 88), which stays where it is when the cache was cleared meanwhile.
  */
 export async function waitForNext(
-  session: Session,
+  session: Waiter & WalletRows & Pick<Session, 'locks'>,
   after: UpdatedIndex | null,
   signal: AbortSignal,
 ): Promise<Payment> {
@@ -84,7 +84,7 @@ export async function waitForNext(
 
 /** Stores what a wait from the cursor `start` has found. The lock keeps the cache from being cleared in between. */
 function storeNext(
-  { locks, store, userPk, node }: Session,
+  { locks, store, userPk, node }: OnNode & WalletRows & Pick<Session, 'locks'>,
   payment: Payment,
   start: UpdatedIndex | null,
 ): Promise<unknown> {
@@ -103,7 +103,7 @@ function storeNext(
 
 /** The next update after `after`, alone. */
 function nextPage(
-  session: Session,
+  session: Waiter,
   after: UpdatedIndex | null,
   signal: AbortSignal,
 ): Promise<readonly Payment[]> {

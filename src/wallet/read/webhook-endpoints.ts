@@ -4,7 +4,7 @@ import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { WebhookEvent } from '../../model/webhooks/delivery.ts';
 import { CONFIGURED_ENDPOINT, MOST_ENDPOINTS } from '../../model/webhooks/webhook-endpoint.ts';
 import type { EndpointRecord } from '../../store/ports.ts';
-import type { Session } from '../session/session.ts';
+import type { Session, WalletRows } from '../session/session.ts';
 
 /** The length of a secret that is drawn, in bytes; 24 to 64 are allowed (docs/decisions.md 93). */
 const SECRET_BYTES = 32;
@@ -26,7 +26,7 @@ interface NewEndpoint {
  * has the most that it may have.
  */
 export async function addEndpoint(
-  { userPk, store, isOwner }: Session,
+  { userPk, store, isOwner }: WalletRows & Pick<Session, 'isOwner'>,
   { url, events, description, secret, leaseSecs }: NewEndpoint,
   nowMs: number,
 ): Promise<EndpointRecord> {
@@ -53,7 +53,7 @@ export async function addEndpoint(
 }
 
 /** Returns the wallet's endpoints, oldest first, without the configured one. */
-export function listEndpoints({ userPk, store }: Session): Promise<EndpointRecord[]> {
+export function listEndpoints({ userPk, store }: WalletRows): Promise<EndpointRecord[]> {
   return store.webhookEndpoints.list(userPk);
 }
 
@@ -61,7 +61,7 @@ export function listEndpoints({ userPk, store }: Session): Promise<EndpointRecor
  * Deletes an endpoint with its secret, and cancels what is pending for it. Returns how many deliveries that were.
  * Throws `notFound` (error 107) where the wallet has no such endpoint, and `rejected` for the configured one.
  */
-export async function removeEndpoint({ userPk, store }: Session, id: string): Promise<number> {
+export async function removeEndpoint({ userPk, store }: WalletRows, id: string): Promise<number> {
   requireStored(id, 'deleted');
   const canceled = await store.webhookEndpoints.remove(userPk, id);
   if (canceled === null) throw endpointNotFound();
@@ -73,7 +73,7 @@ export async function removeEndpoint({ userPk, store }: Session, id: string): Pr
  * {@link removeEndpoint} does.
  */
 export async function renewEndpoint(
-  { userPk, store }: Session,
+  { userPk, store }: WalletRows,
   { id, leaseSecs }: { readonly id: string; readonly leaseSecs: number },
   nowMs: number,
 ): Promise<EndpointRecord> {
@@ -85,7 +85,7 @@ export async function renewEndpoint(
 }
 
 /** Throws `notFound` unless the wallet has the endpoint. The configured one belongs to every wallet. */
-export async function requireEndpoint({ userPk, store }: Session, id: string): Promise<void> {
+export async function requireEndpoint({ userPk, store }: WalletRows, id: string): Promise<void> {
   if (id === CONFIGURED_ENDPOINT) return;
   const endpoint = await store.webhookEndpoints.find(id);
   if (endpoint?.walletId !== userPk) throw endpointNotFound();

@@ -6,8 +6,16 @@ import type { CreatedInvoiceJson } from '../../model/receive.ts';
 import { renewToken } from '../clients/client-tokens.ts';
 import { paymentOf } from '../read/payments.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import { nodeGroup, type Session } from '../session/session.ts';
+import {
+  type Keeper,
+  nodeGroup,
+  type ServedWallet,
+  type Session,
+  type WithHistory,
+} from '../session/session.ts';
 import { encodeCreated, type InvoiceRequest, keepIssued, requireInvoice } from './receive.ts';
+
+type HoldingSession = ServedWallet & Keeper & Pick<Session, 'history' | 'tokenId'>;
 
 /**
  * Creates an invoice for a hash whose preimage the caller keeps, and watches that it is held and how it ends
@@ -15,7 +23,7 @@ import { encodeCreated, type InvoiceRequest, keepIssued, requireInvoice } from '
  * has a payment of that hash, in either direction.
  */
 export async function createHoldInvoice(
-  session: Session,
+  session: HoldingSession,
   request: InvoiceRequest & { readonly paymentHash: string },
   names: EffectNames,
 ): Promise<CreatedInvoiceJson> {
@@ -44,7 +52,7 @@ export async function createHoldInvoice(
  * another hash, error 106 when nothing is held for the invoice, and error 107 when there is no such payment.
  */
 export async function settleInvoice(
-  session: Session,
+  session: HoldingSession,
   index: PaymentIndex,
   preimage: string,
 ): Promise<void> {
@@ -69,8 +77,8 @@ export async function settleInvoice(
  * A hash is used once in a wallet: a payment in the other direction would have the same id. The node refuses a second
  * invoice of a hash as well.
  */
-async function requireUnused(session: Session, paymentHash: string): Promise<void> {
-  const earlier = await session.history.latest(paymentId('ln', paymentHash));
+async function requireUnused({ history }: WithHistory, paymentHash: string): Promise<void> {
+  const earlier = await history.latest(paymentId('ln', paymentHash));
   if (earlier === null) return;
   throw refused('This payment_hash is in use already: use each hash for one invoice.');
 }
@@ -79,7 +87,7 @@ async function requireUnused(session: Session, paymentHash: string): Promise<voi
  * Runs the work. Where the node does not allow it to a client that has the permission, the client's token is from a
  * version without hold invoices: it is replaced, and the work is run once more.
  */
-async function withPresentToken<T>(session: Session, work: () => Promise<T>): Promise<T> {
+async function withPresentToken<T>(session: HoldingSession, work: () => Promise<T>): Promise<T> {
   const usedId = session.tokenId();
   try {
     return await work();

@@ -15,7 +15,7 @@ import type { AddressType, CreatedInvoiceJson } from '../../model/receive.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../../nodes/node.ts';
 import type { Watch } from '../../store/ports.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import { nodeGroup, type ServedWallet, type Session, watch } from '../session/session.ts';
+import { nodeGroup, type ServedWallet, watch } from '../session/session.ts';
 import { rejectUnfit, requireFit } from '../session/unfit.ts';
 
 /** An invoice to create, without the values that the wallet adds. */
@@ -30,7 +30,7 @@ export const NO_PARTNER = {
 
 /** Creates an invoice and watches it, see {@link makeInvoice}. With a key, a repeat creates the same invoice. */
 export async function issueInvoice(
-  session: Session,
+  session: ServedWallet,
   request: InvoiceRequest,
   names: EffectNames,
 ): Promise<CreatedInvoice> {
@@ -96,7 +96,7 @@ export async function keepIssued(
 
 /** {@link issueInvoice} with its result as answers carry it (docs/api.md, Created invoice). */
 export async function createInvoice(
-  session: Session,
+  session: ServedWallet,
   request: InvoiceRequest,
   names: EffectNames,
 ): Promise<CreatedInvoiceJson> {
@@ -143,7 +143,7 @@ export async function createOffer(
 }
 
 /** Returns an on-chain address that has no payments yet. Every payment that arrives on it is watched. */
-export async function nextUnusedAddress(session: Session, type: AddressType): Promise<string> {
+export async function nextUnusedAddress(session: ServedWallet, type: AddressType): Promise<string> {
   const address = await nodeGroup(session, 'onchain').nextUnusedAddress(type);
   const misfit = addressMisfit(address, type, session.node.descriptor);
   requireFit(session, misfit && `made ${misfit}`);

@@ -7,7 +7,7 @@ import { isServiceNotAsked, isServiceRefusal } from '../../net/service-error.ts'
 import { readLnurl } from '../pay/lnurl.ts';
 import { waitForFinal } from '../read/wait.ts';
 import { type EffectNames, sentBefore } from '../session/effect-names.ts';
-import type { Session } from '../session/session.ts';
+import type { ServedWallet, Waiter } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
 import { issueInvoice, NO_PARTNER } from './receive.ts';
@@ -30,7 +30,7 @@ export interface WithdrawalRequest {
  * (docs/decisions.md 54). Errors carry `data.sent`, which is `"unknown"` when the service may still pay.
  */
 export function withdrawLnurl(
-  session: Session,
+  session: ServedWallet & Waiter,
   request: WithdrawalRequest,
   services: PaymentServices,
   effects: WithdrawalEffects,
@@ -66,7 +66,7 @@ interface WithdrawalEffects {
 
 /** Hands the invoice over, and waits until it is paid. */
 async function received(
-  session: Session,
+  session: ServedWallet & Waiter,
   index: PaymentIndex,
   handOver: () => Promise<void>,
   { names, signal, before }: WithdrawalEffects & { readonly before: 'no' | 'unknown' },

@@ -1,7 +1,7 @@
 import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import { allows, type Session } from './session.ts';
+import { allows, type Onlooker } from './session.ts';
 
 /**
  * Error 106 for what another client of the wallet has paid or is paying. It tells `data.status` and nothing else
@@ -24,7 +24,7 @@ export class PaidByAnother extends ApiError {
  * Throws {@link PaidByAnother} for an outgoing payment that the caller may not see. Its own payer may see it, and
  * callers that may read payments (docs/decisions.md 46).
  */
-export async function requireMaySee(session: Session, payment: Payment): Promise<void> {
+export async function requireMaySee(session: Onlooker, payment: Payment): Promise<void> {
   if (!(await maySee(session, payment.index))) throw new PaidByAnother(payment);
 }
 
@@ -33,7 +33,7 @@ export async function requireMaySee(session: Session, payment: Payment): Promise
  * that payment (docs/decisions.md 148).
  */
 export async function requireMaySeeOfKey(
-  session: Session,
+  session: Onlooker,
   payment: Pick<Payment, 'index' | 'status'>,
 ): Promise<void> {
   if (await maySee(session, payment.index)) return;
@@ -44,12 +44,12 @@ export async function requireMaySeeOfKey(
 }
 
 /** Returns whether the caller may see every payment of the wallet. */
-export function seesEveryPayment(session: Session): boolean {
+export function seesEveryPayment(session: Onlooker): boolean {
   return session.isOwner || allows(session, 'get_payment_by_id');
 }
 
 /** Returns whether the caller may see an outgoing payment. */
-export async function maySee(session: Session, index: PaymentIndex): Promise<boolean> {
+export async function maySee(session: Onlooker, index: PaymentIndex): Promise<boolean> {
   if (seesEveryPayment(session)) return true;
   return (await session.store.spends.callerOf(session.userPk, index)) === session.caller.id;
 }

@@ -53,8 +53,30 @@ export interface Session {
   readonly locks: KeyedLock;
 }
 
+/** The node of a session. */
+export type OnNode = Pick<Session, 'node'>;
+/** The rows of a session's wallet. */
+export type WalletRows = Pick<Session, 'userPk' | 'store'>;
+/** What the caller may do now. */
+export type Grants = Pick<Session, 'client' | 'configured'>;
+/** The payments of a session's wallet. */
+export type WithHistory = Pick<Session, 'history'>;
+/** Who asks, where only some callers may see a payment. */
+export type Onlooker = WalletRows & Grants & Pick<Session, 'caller' | 'isOwner'>;
+/** The payments of a session's wallet, and what ends a wait for one. */
+export type Waiter = OnNode & WithHistory & Pick<Session, 'feed' | 'ended'>;
+/** Who spends on chain, with what a budget allows. */
+export type Spender = OnNode &
+  WalletRows &
+  Pick<Session, 'caller' | 'hasBudget' | 'guard' | 'resolver' | 'locks'>;
+/** Who pays, and waits for the end while that is granted. */
+export type Payer = Spender & Onlooker & Waiter & Pick<Session, 'log' | 'onGrantChange'>;
+/** Who looks after the clients of a wallet. */
+export type Keeper = OnNode &
+  WalletRows &
+  Pick<Session, 'caller' | 'isOwner' | 'configured' | 'guard' | 'locks' | 'liveClients' | 'log'>;
 /** The parts of a session that serve what no client asks for, such as an invoice for a payer of a name. */
-export type ServedWallet = Pick<Session, 'userPk' | 'node' | 'store' | 'feed' | 'log' | 'unfit'>;
+export type ServedWallet = OnNode & WalletRows & Pick<Session, 'feed' | 'log' | 'unfit'>;
 
 /** The optional groups of the node port. */
 type NodeGroup = {
@@ -73,7 +95,7 @@ const GROUP_WORDS: Partial<Record<NodeGroup, string>> = {
  * it (docs/decisions.md 76).
  */
 export function nodeGroup<Name extends NodeGroup>(
-  session: Pick<Session, 'node'>,
+  session: OnNode,
   name: Name,
 ): NonNullable<WalletNode[Name]> {
   const group = session.node[name];
@@ -98,20 +120,14 @@ export async function nodeInfo(wallet: ServedWallet): Promise<NodeInfo> {
  * Returns whether the session may use a permission now. What a configured token lacks is looked for in its file, which
  * may hold another one by now.
  */
-export function allows(
-  session: Pick<Session, 'client' | 'configured'>,
-  permission: Permission,
-): boolean {
+export function allows(session: Grants, permission: Permission): boolean {
   const client = session.client();
   if (client === null || isGranted(permission, client)) return true;
   return session.configured?.reread().permissions.includes(permission) ?? false;
 }
 
 /** Throws error 108, naming the permission, unless the session may use it now. */
-export function requirePermission(
-  session: Pick<Session, 'client' | 'configured'>,
-  permission: Permission,
-): void {
+export function requirePermission(session: Grants, permission: Permission): void {
   if (!allows(session, permission)) throw lacking(session, permission);
 }
 
@@ -127,8 +143,8 @@ export function lacking(
 }
 
 /** Throws error 108 unless the session is the wallet owner's. */
-export function requireOwner(session: Session): void {
-  if (session.isOwner) return;
+export function requireOwner({ isOwner }: Pick<Session, 'isOwner'>): void {
+  if (isOwner) return;
   throw new ApiError(
     'forbidden',
     "Only the wallet's owner may do this: call with the root seed, the node's own credentials or the cookie.",

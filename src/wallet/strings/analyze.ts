@@ -1,7 +1,7 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { type ApiError, isApiError, refused } from '../../model/errors.ts';
 import type { WalletNode } from '../../nodes/node.ts';
-import type { Session } from '../session/session.ts';
+import type { OnNode } from '../session/session.ts';
 import { type PricedMethod, withFeeEstimates } from './fee-estimate.ts';
 import {
   addressTerms,
@@ -55,7 +55,7 @@ const MAX_REASONS = 5;
 export async function analyze(
   text: string,
   path: string,
-  session: Pick<Session, 'node'>,
+  session: OnNode,
   services: PaymentServices,
   caller?: Caller,
 ): Promise<Analysis> {
@@ -73,7 +73,7 @@ export async function analyze(
 export async function examine(
   text: string,
   path: string,
-  { node }: Pick<Session, 'node'>,
+  { node }: OnNode,
   services: PaymentServices,
   { caller, forPayment = false }: { caller?: Caller | undefined; forPayment?: boolean } = {},
 ): Promise<Examination> {

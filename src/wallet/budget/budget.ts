@@ -6,6 +6,14 @@ import type { BudgetRules, BudgetStanding } from '../../store/ports.ts';
 /** For clients with a budget: how many times its estimate an on-chain fee may reach (docs/decisions.md 68). */
 export const FEE_HEADROOM = 2n;
 
+/** The smaller of two limits, in millisatoshis; null is none. */
+export function lesserMsat<Limit extends bigint | null>(
+  a: bigint | null,
+  b: Limit,
+): bigint | Limit {
+  return a !== null && (b === null || a < b) ? a : b;
+}
+
 /** Returns when the budget period that contains `atMs` began (docs/decisions.md 66). */
 export function periodStart(period: BudgetPeriod, atMs: number): number {
   return budgetWindow(period, atMs).startsAtMs;

@@ -1,13 +1,7 @@
 import type { ClientRecord, Grant } from '../../model/clients/client.ts';
 import { endedCredentials, isApiError, refused } from '../../model/errors.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import {
-  type Keeper,
-  nodeGroup,
-  type OnNode,
-  type Session,
-  type WalletRows,
-} from '../session/session.ts';
+import { type Keeper, nodeGroup, type OnNode } from '../session/session.ts';
 import { permissionsOf, sameReach } from './client-policy.ts';
 
 /** A token of the node, as a client's record holds it. */
@@ -117,10 +111,7 @@ export function renewToken(session: Keeper, usedId: string | null): Promise<Clie
   });
 }
 
-async function replaceToken(
-  session: OnNode & Pick<Session, 'store'>,
-  before: ClientRecord,
-): Promise<ClientRecord> {
+async function replaceToken(session: Keeper, before: ClientRecord): Promise<ClientRecord> {
   const { clientPk, token: old } = before;
   const token = await issueToken(session, before, before.expiresAtMs, null);
   if (old !== null) await nodeGroup(session, 'tokens').revoke(old.id);
@@ -143,7 +134,7 @@ function requireToken(record: ClientRecord | null | undefined): ClientRecord {
  * Returns the ids of tokens at the node that carry this installation's mark and belong to no client in use
  * (docs/decisions.md 69).
  */
-export async function strayTokens(session: OnNode & WalletRows): Promise<string[]> {
+export async function strayTokens(session: Keeper): Promise<string[]> {
   const tokens = nodeGroup(session, 'tokens');
   const records = await session.store.clients.list(session.userPk);
   const used = new Set(

@@ -16,15 +16,7 @@ import { encodeClientCredentials } from '../../model/credentials.ts';
 import { ApiError, endedCredentials, refused, rejected } from '../../model/errors.ts';
 import { periodStart } from '../budget/budget.ts';
 import type { EffectNames } from '../session/effect-names.ts';
-import {
-  type Grants,
-  type Keeper,
-  lacking,
-  nodeGroup,
-  type OnNode,
-  type Session,
-  type WalletRows,
-} from '../session/session.ts';
+import { type Grants, type Keeper, lacking, nodeGroup, type OnNode } from '../session/session.ts';
 import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
 import {
   descendantsOf,
@@ -46,7 +38,7 @@ export interface NewClient extends Grant {
 
 /** Returns the identity and grant of the caller (docs/api.md, Client info). */
 export async function clientInfo(
-  session: OnNode & WalletRows & Grants,
+  session: Keeper & Grants,
 ): Promise<ClientInfoJson & { kind: 'client_credentials' | 'root_seed' }> {
   const client = session.client();
   if (client) {
@@ -70,18 +62,13 @@ export async function clientInfo(
 }
 
 /** Returns whether there is a client of that public key that is neither revoked nor expired. */
-export async function isActiveClient(
-  session: OnNode & Pick<Session, 'store'>,
-  clientPk: string,
-): Promise<boolean> {
+export async function isActiveClient(session: Keeper, clientPk: string): Promise<boolean> {
   const client = await session.store.clients.find(clientPk);
   return client !== null && isActive(client, session.node.clock.now());
 }
 
 /** Returns the active clients of the wallet, by public key. */
-export async function listClients(
-  session: OnNode & WalletRows,
-): Promise<Record<string, ClientInfoJson>> {
+export async function listClients(session: Keeper): Promise<Record<string, ClientInfoJson>> {
   nodeGroup(session, 'tokens');
   const active = (await session.store.clients.list(session.userPk)).filter((client) =>
     isActive(client, session.node.clock.now()),
@@ -272,7 +259,7 @@ function granterIn(
   return { clientPk, permissions, expiresAtMs, budgetState };
 }
 
-async function withBudget(session: OnNode & WalletRows, client: Client): Promise<ClientInfoJson> {
+async function withBudget(session: Keeper, client: Client): Promise<ClientInfoJson> {
   const nowMs = session.node.clock.now();
   const { budget, spentMsat } = await session.store.budgets.get(
     session.userPk,
@@ -284,7 +271,7 @@ async function withBudget(session: OnNode & WalletRows, client: Client): Promise
   return encodeClient(client, json);
 }
 
-function ownClient({ userPk }: WalletRows, record: ClientRecord | null): ClientRecord | undefined {
+function ownClient({ userPk }: Keeper, record: ClientRecord | null): ClientRecord | undefined {
   return record?.walletId === userPk ? record : undefined;
 }
 

@@ -28,3 +28,14 @@ export function agreedAmountMsat({ askedMsat, givenMsat, field }: AmountSides): 
     `the payee asks for ${formatAmountMsat(askedMsat)} sats: leave the amount out or give the same`,
   );
 }
+
+/** Throws error 7 for `amount` when it is beyond the limits of the receiver or service, in millisatoshis. */
+export function requireWithin(
+  amountMsat: bigint,
+  [leastMsat, mostMsat]: readonly [bigint, bigint],
+  whose: 'receiver' | 'service',
+): void {
+  if (amountMsat >= leastMsat && amountMsat <= mostMsat) return;
+  const [least, most] = [leastMsat, mostMsat].map(formatAmountMsat);
+  throw rejected('amount', `must be from ${least} to ${most} sats, the limits of the ${whose}`);
+}

@@ -1,7 +1,7 @@
 import type { Permission } from '../../model/clients/permissions.ts';
 import { refused } from '../../model/errors.ts';
 import type { FeePolicy } from '../../model/fee-cap.ts';
-import type { Payment } from '../../model/payment.ts';
+import type { Payment, Rail } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { grantSignal } from '../clients/grant-signal.ts';
 import { requirePermission, type WithHistory } from '../session/session.ts';
@@ -24,13 +24,11 @@ export interface AnyPaymentRequest {
   readonly personalNote: string | null;
 }
 
-/** The permission that each method needs (docs/decisions.md 60). */
-const PERMISSION: Readonly<Record<PayMethod['kind'], Permission>> = {
-  offer: 'pay_offer',
-  invoice: 'pay_invoice',
-  'lnurl-pay': 'pay_invoice',
-  onchain: 'pay_onchain',
-};
+/** The permission that paying by a method, or on a rail, needs (docs/decisions.md 60). */
+export function permissionToPay(kind: PayMethod['kind'] | Rail): Permission {
+  if (kind === 'offer') return 'pay_offer';
+  return kind === 'onchain' ? 'pay_onchain' : 'pay_invoice';
+}
 
 /**
  * Pays by the most recommended method. Returns the finalized payment; on chain, the pending one. Throws error 108 when
@@ -50,7 +48,7 @@ export async function payAny(
   });
   requireEncodedAmounts(found, request.amountMsat);
   const method = await chosenMethod(session, found);
-  const permission = PERMISSION[method.kind];
+  const permission = permissionToPay(method.kind);
   requirePermission(session, permission);
   // From here on only this permission counts, although the endpoint accepts any permission to pay.
   const granted = grantSignal(session, () => requirePermission(session, permission));

@@ -1,6 +1,7 @@
 import { refused } from '../../model/errors.ts';
 import { isFinal, type Payment, type Priority } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
+import { lesserMsat } from '../budget/budget.ts';
 import { reserveFee } from '../budget/reserved-fee.ts';
 import { paymentOf } from '../read/payments.ts';
 import { type EffectNames, sentBefore } from '../session/effect-names.ts';
@@ -35,7 +36,7 @@ export function bumpFee(
       onchain.bumpFeeBoundMsat(command),
     );
     const bumped = await fee.spend((allowedMsat) =>
-      onchain.bumpFee({ ...command, maxFeeMsat: lesser(allowedMsat, maxFeeMsat) }),
+      onchain.bumpFee({ ...command, maxFeeMsat: lesserMsat(allowedMsat, maxFeeMsat) }),
     );
     await fee.conclude(bumped);
     return tellingSent('unknown', () => paymentOf(session, index));
@@ -51,10 +52,4 @@ async function bumpableTxid(session: Payer, index: PaymentIndex): Promise<string
   }
   await requireMaySee(session, payment);
   return txid;
-}
-
-/** The smaller of two limits; null is none. */
-function lesser(a: bigint | null, b: bigint | null): bigint | null {
-  if (a === null || b === null) return a ?? b;
-  return a < b ? a : b;
 }

@@ -1,10 +1,13 @@
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { refused } from '../../model/errors.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { OnNode } from '../session/session.ts';
-import { invoiceExpiryObstacle, invoiceNetworkObstacle } from '../strings/obstacles.ts';
+import {
+  invoiceExpiryObstacle,
+  invoiceNetworkObstacle,
+  requireNone,
+} from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
 import type { SendPlan } from './send-plan.ts';
@@ -34,8 +37,7 @@ export function planInvoicePayment(
   fees: FeePolicy,
 ): SendPlan {
   const { invoice, personalNote, message } = request;
-  const obstacle = invoiceNetworkObstacle(invoice, node);
-  if (obstacle !== null) throw refused(obstacle);
+  requireNone(invoiceNetworkObstacle(invoice, node));
   const amountMsat = agreedAmountMsat({
     askedMsat: invoice.amountMsat,
     givenMsat: request.amountMsat,
@@ -55,10 +57,7 @@ export function planInvoicePayment(
       personalNote,
       message,
     },
-    requirePayable: () => {
-      const expired = invoiceExpiryObstacle(invoice, node);
-      if (expired !== null) throw refused(expired);
-    },
+    requirePayable: () => requireNone(invoiceExpiryObstacle(invoice, node)),
     repeat: { maxFeeMsat },
     sign: null,
     start: (identity) =>

@@ -1,4 +1,3 @@
-import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { FeePolicy } from '../../model/fee-cap.ts';
 import type { Payment } from '../../model/payment.ts';
@@ -6,6 +5,7 @@ import { readOrReject } from '../../model/read-or-error.ts';
 import type { LnurlPayRequest } from '../../net/lnurl.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
 import { type NamedMethod, parseLoneMethod } from '../strings/payment-string.ts';
+import { requireWithin } from './agreed-amount.ts';
 import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
@@ -55,10 +55,7 @@ export async function payLnurl(
   fees: FeePolicy,
 ): Promise<Payment> {
   const { minSendableMsat, maxSendableMsat } = request.request;
-  if (request.amountMsat < minSendableMsat || request.amountMsat > maxSendableMsat) {
-    const [least, most] = [formatAmountMsat(minSendableMsat), formatAmountMsat(maxSendableMsat)];
-    throw rejected('amount', `must be from ${least} to ${most} sats, the limits of the receiver`);
-  }
+  requireWithin(request.amountMsat, [minSendableMsat, maxSendableMsat], 'receiver');
   const { invoice, sentComment } = await services.lnurl.requestInvoice(
     request.request,
     { amountMsat: request.amountMsat, comment: request.message },

@@ -1,13 +1,13 @@
 import { hex } from '@scure/base';
 import { decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
-import { refused, rejected } from '../../model/errors.ts';
+import { rejected } from '../../model/errors.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { nodeGroup, type OnNode } from '../session/session.ts';
-import { offerObstacle } from '../strings/obstacles.ts';
+import { offerObstacle, requireNone } from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
 import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
 import type { UnfetchedPlan } from './send-plan.ts';
@@ -41,8 +41,7 @@ export function planOfferPayment(
 ): UnfetchedPlan {
   const offers = nodeGroup(session, 'offers');
   const { offer, amountMsat, message, personalNote } = request;
-  const obstacle = offerObstacle(offer, session.node);
-  if (obstacle !== null) throw refused(obstacle);
+  requireNone(offerObstacle(offer, session.node));
   if (offer.amountMsat !== null && amountMsat < offer.amountMsat) {
     throw rejected(
       'amount',

@@ -5,9 +5,9 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment, Priority } from '../../model/payment.ts';
 import { type PaymentId, paymentId } from '../../model/payment-index.ts';
-import { FEE_HEADROOM } from '../budget/budget.ts';
+import { FEE_HEADROOM, lesserMsat } from '../budget/budget.ts';
 import { nodeGroup, type Spender } from '../session/session.ts';
-import { addressNetworkObstacle } from '../strings/obstacles.ts';
+import { addressNetworkObstacle, requireNone } from '../strings/obstacles.ts';
 import { broadcastOf } from './await-end.ts';
 import { type SendContext, send } from './send.ts';
 import type { SendPlan } from './send-plan.ts';
@@ -53,8 +53,7 @@ export async function payOnchain(
   if (amountMsat !== null && amountMsat % MSAT_PER_SAT !== 0n) {
     throw rejected('amount', 'must be whole satoshis: on-chain amounts have no decimals');
   }
-  const obstacle = addressNetworkObstacle(address, session.node);
-  if (obstacle !== null) throw refused(obstacle);
+  requireNone(addressNetworkObstacle(address, session.node));
   const sent = await sendOnce(context, request);
   const payment = await broadcastOf(session, sent, signal);
   const sameAmount = amountMsat === null || payment.amountMsat === amountMsat;
@@ -132,5 +131,5 @@ async function feeLimitMsat(session: Spender, request: OnchainTerms): Promise<bi
   // A fee that leaves nothing cannot be higher.
   const boundMsat =
     feeMsat ?? (await nodeGroup(session, 'onchain').estimateFeeMsat(request)) * FEE_HEADROOM;
-  return maxFeeMsat !== null && maxFeeMsat < boundMsat ? maxFeeMsat : boundMsat;
+  return lesserMsat(maxFeeMsat, boundMsat);
 }

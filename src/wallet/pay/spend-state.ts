@@ -70,34 +70,28 @@ const LOOK = {
 } as const satisfies Record<Word, Fate>;
 const SHOWN = { ...LOOK, never: 'wait' } as const;
 
-const FATES: Record<'asked' | 'known', Record<Question, Record<Word, Fate>>> = {
-  // The request may have left.
-  asked: {
-    request: { ...LOOK, refused: 'give_up', other_open: 'give_way' },
-    publish: { ...LOOK, refused: 'give_up' },
-    // A refusal of the repeat says nothing of the first request.
-    repeat: SHOWN,
-    look: LOOK,
-    late_look: { ...LOOK, silent: 'send_again' },
-    untold_look: { ...LOOK, never: 'give_up' },
-  },
-  // The node has shown an attempt, whose end its feed tells. Where the request made nothing, it was not its own.
-  known: {
-    request: { ...SHOWN, refused: 'give_way', other_open: 'give_way' },
-    publish: SHOWN,
-    repeat: SHOWN,
-    look: SHOWN,
-    late_look: SHOWN,
-    untold_look: SHOWN,
-  },
+type Fates = Readonly<Record<Word, Fate>>;
+/** The request may have left. */
+const ASKED: Readonly<Record<Question, Fates>> = {
+  request: { ...LOOK, refused: 'give_up', other_open: 'give_way' },
+  publish: { ...LOOK, refused: 'give_up' },
+  // A refusal of the repeat says nothing of the first request.
+  repeat: SHOWN,
+  look: LOOK,
+  late_look: { ...LOOK, silent: 'send_again' },
+  untold_look: { ...LOOK, never: 'give_up' },
 };
+/** The node has shown an attempt, whose end its feed tells. Where the request made nothing, it was not its own. */
+const REQUEST_OF_KNOWN: Fates = { ...SHOWN, refused: 'give_way', other_open: 'give_way' };
 
 /**
  * Decides what becomes of a spend by its state, what the node said, and to what (docs/decisions.md 34, 142). The
  * request of a spend that is only begun has certainly not left.
  */
 export function fateOf(state: SpendState, question: Question, word: Word): Fate {
-  return state === 'begun' ? 'give_up' : FATES[state][question][word];
+  if (state === 'begun') return 'give_up';
+  if (state === 'asked') return ASKED[question][word];
+  return (question === 'request' ? REQUEST_OF_KNOWN : SHOWN)[word];
 }
 
 /** What becomes of a spend, and what is stored of its payment for that; null where nothing is. */

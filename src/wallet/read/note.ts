@@ -1,5 +1,5 @@
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { OnNode, Session, WalletRows } from '../session/session.ts';
+import type { Reader, Session } from '../session/session.ts';
 import { paymentNotFound } from './wait.ts';
 
 /**
@@ -7,7 +7,7 @@ import { paymentNotFound } from './wait.ts';
  * if the payment is cached. Throws `notFound` (error 107).
  */
 export async function setPersonalNote(
-  session: OnNode & WalletRows & Pick<Session, 'history' | 'feed'>,
+  session: Reader & Pick<Session, 'feed'>,
   index: PaymentIndex,
   note: string | null,
 ): Promise<void> {

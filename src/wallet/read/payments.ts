@@ -2,14 +2,11 @@ import { ApiError } from '../../model/errors.ts';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import type { CacheQuery } from '../../store/ports.ts';
-import type { OnNode, Session, Waiter, WalletRows, WithHistory } from '../session/session.ts';
+import type { Reader, Session, Waiter, WalletRows, WithHistory } from '../session/session.ts';
 import { paymentNotFound, waitForFinal } from './wait.ts';
 
 /** Returns the JSON of one payment, as answers carry it, in its newest state. Throws `notFound` (error 107). */
-export async function paymentJsonOf(
-  session: WalletRows & WithHistory,
-  index: PaymentIndex,
-): Promise<string> {
+export async function paymentJsonOf(session: Reader, index: PaymentIndex): Promise<string> {
   const cached = await session.store.cache.get(session.userPk, index);
   // A final payment does not change, so the cached JSON is up to date.
   if (cached?.final) return cached.json;
@@ -74,10 +71,7 @@ export function newestUpdate({ history }: WithHistory): Promise<UpdatedIndex | n
  * Cancels a pending inbound invoice, which can then no longer be paid (docs/decisions.md 28). A failed payment stays as
  * it is. For every other payment it throws `refused` (error 106), and `notFound` (error 107) when there is none.
  */
-export async function cancelPayment(
-  session: OnNode & WithHistory,
-  index: PaymentIndex,
-): Promise<void> {
+export async function cancelPayment(session: Reader, index: PaymentIndex): Promise<void> {
   const payment = await paymentOf(session, index);
   if (payment.status === 'failed') return;
   if (isFinal(payment) || payment.direction !== 'inbound') {

@@ -5,13 +5,7 @@ import { type ApiError, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { NodeProofMaterial, NodeWholeProofs } from '../../nodes/node.ts';
 import { maySee } from '../session/paid-by-another.ts';
-import {
-  nodeGroup,
-  type Onlooker,
-  type OnNode,
-  type WalletRows,
-  type WithHistory,
-} from '../session/session.ts';
+import { nodeGroup, type Onlooker, type Reader, type WithHistory } from '../session/session.ts';
 import { paymentNotFound } from './wait.ts';
 import { checkedWholeProof } from './whole-proof.ts';
 
@@ -30,7 +24,7 @@ export interface ProofRequest {
  * the caller may not see is not there for it (docs/decisions.md 175).
  */
 export async function createProof(
-  session: OnNode & Onlooker & WithHistory,
+  session: Onlooker & Reader,
   request: ProofRequest,
 ): Promise<string> {
   const proofs = nodeGroup(session, 'proofs');
@@ -61,7 +55,7 @@ async function fromMaterial(
 }
 
 async function madeByNode(
-  session: OnNode & WalletRows & WithHistory,
+  session: Reader,
   proofs: NodeWholeProofs,
   request: ProofRequest,
 ): Promise<string> {

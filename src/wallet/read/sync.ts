@@ -1,6 +1,6 @@
 import { elapsedMs } from '../../lib/clock.ts';
 import { updatedIndexOf } from '../../model/payment.ts';
-import type { OnNode, Session, WalletRows } from '../session/session.ts';
+import type { Reader, Session } from '../session/session.ts';
 import { PageSize } from './sync-pages.ts';
 
 /**
@@ -9,7 +9,7 @@ import { PageSize } from './sync-pages.ts';
  * changed, and the cache is not cleared meanwhile.
  */
 export function syncPayments(
-  session: OnNode & WalletRows & Pick<Session, 'locks' | 'history'>,
+  session: Reader & Pick<Session, 'locks'>,
 ): Promise<{ numNew: number; numUpdated: number }> {
   const { cache } = session.store;
   return session.locks.run('sync', async () => {

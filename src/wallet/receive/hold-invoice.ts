@@ -9,13 +9,13 @@ import type { EffectNames } from '../session/effect-names.ts';
 import {
   type Keeper,
   nodeGroup,
+  type Reader,
   type ServedWallet,
   type Session,
-  type WithHistory,
 } from '../session/session.ts';
 import { encodeCreated, type InvoiceRequest, keepIssued, requireInvoice } from './receive.ts';
 
-type HoldingSession = ServedWallet & Keeper & Pick<Session, 'history' | 'tokenId'>;
+type HoldingSession = ServedWallet & Keeper & Reader & Pick<Session, 'tokenId'>;
 
 /**
  * Creates an invoice for a hash whose preimage the caller keeps, and watches that it is held and how it ends
@@ -77,7 +77,7 @@ export async function settleInvoice(
  * A hash is used once in a wallet: a payment in the other direction would have the same id. The node refuses a second
  * invoice of a hash as well.
  */
-async function requireUnused({ history }: WithHistory, paymentHash: string): Promise<void> {
+async function requireUnused({ history }: Reader, paymentHash: string): Promise<void> {
   const earlier = await history.latest(paymentId('ln', paymentHash));
   if (earlier === null) return;
   throw refused('This payment_hash is in use already: use each hash for one invoice.');

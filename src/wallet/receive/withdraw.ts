@@ -1,9 +1,8 @@
-import { formatAmountMsat } from '../../model/amount.ts';
-import { internalUnlessApi, refused, rejected } from '../../model/errors.ts';
+import { internalUnlessApi, refused } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { LnurlWithdrawRequest } from '../../net/lnurl.ts';
 import { isServiceNotAsked, isServiceRefusal } from '../../net/service-error.ts';
+import { requireWithin } from '../pay/agreed-amount.ts';
 import { readLnurl } from '../pay/lnurl.ts';
 import { waitForFinal } from '../read/wait.ts';
 import { type EffectNames, sentBefore } from '../session/effect-names.ts';
@@ -115,18 +114,11 @@ async function termsOf(
     throw refused('This LNURL is for paying: use pay or pay_lnurl.');
   }
   const amountMsat = request.amountMsat ?? found.maxWithdrawableMsat;
-  requireWithin(found, amountMsat);
+  requireWithin(amountMsat, [found.minWithdrawableMsat, found.maxWithdrawableMsat], 'service');
   return {
     callback: found.callback,
     k1: found.k1,
     amountMsat: amountMsat.toString(),
     description: request.description ?? found.defaultDescription,
   };
-}
-
-function requireWithin(found: LnurlWithdrawRequest, amountMsat: bigint): void {
-  const { minWithdrawableMsat, maxWithdrawableMsat } = found;
-  if (amountMsat >= minWithdrawableMsat && amountMsat <= maxWithdrawableMsat) return;
-  const [least, most] = [minWithdrawableMsat, maxWithdrawableMsat].map(formatAmountMsat);
-  throw rejected('amount', `must be from ${least} to ${most} sats, the limits of the service`);
 }

@@ -61,6 +61,8 @@ export type WalletRows = Pick<Session, 'userPk' | 'store'>;
 export type Grants = Pick<Session, 'client' | 'configured'>;
 /** The payments of a session's wallet. */
 export type WithHistory = Pick<Session, 'history'>;
+/** Who reads payments of the wallet. */
+export type Reader = OnNode & WalletRows & WithHistory;
 /** Who asks, where only some callers may see a payment. */
 export type Onlooker = WalletRows & Grants & Pick<Session, 'caller' | 'isOwner'>;
 /** The payments of a session's wallet, and what ends a wait for one. */

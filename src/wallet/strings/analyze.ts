@@ -14,7 +14,7 @@ import {
   withdrawTerms,
 } from './method-terms.ts';
 import { type FoundMethod, findMethods } from './named-methods.ts';
-import { addressObstacle, invoiceObstacle, offerObstacle } from './obstacles.ts';
+import { addressObstacle, invoiceObstacle, offerObstacle, requireNone } from './obstacles.ts';
 import type { PaymentServices } from './payment-services.ts';
 import type { NamedMethod } from './payment-string.ts';
 
@@ -168,10 +168,6 @@ async function look(
       return { payable: lnurlPayTerms(method.text, request, uri) };
     }
   }
-}
-
-function requireNone(obstacle: string | null): void {
-  if (obstacle !== null) throw refused(obstacle);
 }
 
 function limitObstacle(

@@ -2,6 +2,7 @@ import type { DecodedAddress } from '../../codecs/address.ts';
 import type { Bolt11Invoice } from '../../codecs/bolt11/index.ts';
 import { type Offer, offerUnpayableReason } from '../../codecs/bolt12/index.ts';
 import { NETWORKS } from '../../codecs/network.ts';
+import { refused } from '../../model/errors.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 
 /**
@@ -49,4 +50,9 @@ export function addressNetworkObstacle(
   const { network } = node.descriptor;
   if (networks.includes(network)) return null;
   return `The address is for ${networks.join(' or ')} and this wallet's node is on ${network}.`;
+}
+
+/** Throws `refused` (error 106) with that reason, where there is one. */
+export function requireNone(obstacle: string | null): void {
+  if (obstacle !== null) throw refused(obstacle);
 }

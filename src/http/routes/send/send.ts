@@ -1,15 +1,14 @@
 import { z } from 'zod';
-import { positiveAmountInput } from '../../../model/amount.ts';
-import type { Permission } from '../../../model/clients/permissions.ts';
-import { rejected } from '../../../model/errors.ts';
-import { paymentJson, type Rail } from '../../../model/payment.ts';
-import { noteInput, personalNoteInput } from '../../../model/text.ts';
-import { payAny } from '../../../wallet/pay/any.ts';
-import { planInvoicePayment, readInvoice } from '../../../wallet/pay/invoice.ts';
-import { lnurlPayRequest, payLnurl } from '../../../wallet/pay/lnurl.ts';
-import { planOfferPayment, readOffer } from '../../../wallet/pay/offer.ts';
-import { sendAndWait } from '../../../wallet/pay/send.ts';
-import { answerPayment } from '../../answer-payment.ts';
+import { positiveAmountInput } from '../../model/amount.ts';
+import { rejected } from '../../model/errors.ts';
+import { paymentJson } from '../../model/payment.ts';
+import { noteInput, personalNoteInput } from '../../model/text.ts';
+import { payAny, permissionToPay } from '../../wallet/pay/any.ts';
+import { planInvoicePayment, readInvoice } from '../../wallet/pay/invoice.ts';
+import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
+import { planOfferPayment, readOffer } from '../../wallet/pay/offer.ts';
+import { sendAndWait } from '../../wallet/pay/send.ts';
+import { answerPayment } from '../answer-payment.ts';
 import {
   exampleInvoice,
   exampleLnurl,
@@ -30,12 +29,6 @@ import {
   OUTSIDE_PAY_ERRORS,
   PAY_ERRORS,
 } from './pay-inputs.ts';
-
-/** The permission that a payment of `pay` needed, by rail. Every rail that is missing here is paid as an invoice. */
-const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {
-  offer: 'pay_offer',
-  onchain: 'pay_onchain',
-};
 
 /** Routes for paying. */
 export const sendRoutes = [
@@ -70,7 +63,7 @@ export const sendRoutes = [
     response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
-    permissionOf: (answer) => PERMISSION_OF[paymentJson().parse(answer).rail] ?? 'pay_invoice',
+    permissionOf: (answer) => permissionToPay(paymentJson().parse(answer).rail),
     errors: [...OUTSIDE_PAY_ERRORS, 'notFound', 'unsupported'],
     example: { body: { payable: exampleInvoice }, response: examplePayment },
     handler: (context, { body, query }) => {

@@ -5,29 +5,34 @@ import type { Spender } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import { budgetRules, FEE_HEADROOM, periodStart } from './budget.ts';
 
-/** An on-chain fee that is reserved in the caller's budget. */
-export interface ReservedFee {
-  /** Whether an earlier run of the same request reserved it. */
-  readonly isRepeat: boolean;
-  /**
-   * Calls `act`, which asks the node, with the bound on the fee; null where there is no budget. When the node refuses,
-   * the fee is given back. When the outcome is not known, it stays reserved.
-   */
-  spend<T>(act: (maxFeeMsat: bigint | null) => Promise<T>): Promise<T>;
-  /**
-   * Replaces the reservation by the true fee; null, where the node does not tell it, makes the estimate the cost. What
-   * the node had done before costs nothing, unless an earlier run of the same request asked for it.
-   */
-  conclude(done: { readonly isNew: boolean; readonly feeMsat: bigint | null }): Promise<void>;
+/** What the node has done, and the fee that it cost, in millisatoshis; null where the node does not tell it. */
+interface Done {
+  readonly isNew: boolean;
+  readonly feeMsat: bigint | null;
 }
 
-/** Reserves the fee under a name that only this request has, so that no other request replaces it or gives it back. */
-export async function reserveFee(
+/** How an act that costs an on-chain fee is asked for. */
+interface FeeTerms {
+  /** Null where there is no budget. */
+  readonly maxFeeMsat: bigint | null;
+  /** Whether an earlier run of the same request reserved the fee, and so may have asked for the act. */
+  readonly isRepeat: boolean;
+}
+
+/**
+ * Calls `act`, which asks the node for what costs an on-chain fee. The fee is reserved before, under a name that only
+ * this request has, so that no other request replaces it or gives it back. When the node refuses, it is given back;
+ * when the outcome is not known, it stays reserved. Then the true fee takes its place, or the estimate where the node
+ * does not tell it. What the node had done before costs nothing, unless an earlier run of the same request asked for
+ * it. Errors carry `data.sent`.
+ */
+export async function withReservedFee<T extends Done>(
   session: Spender,
   names: EffectNames,
   purpose: Fee,
   bound: () => Promise<bigint>,
-): Promise<ReservedFee> {
+  act: (terms: FeeTerms) => Promise<T>,
+): Promise<T> {
   const { store, userPk, guard, node, caller } = session;
   const name = `${purpose}_${caller.id}_${hex.encode(names.bytes(purpose))}`;
   const before = sentBefore(names, purpose);
@@ -53,27 +58,23 @@ export async function reserveFee(
     }
     return ownMsat;
   });
-  return {
-    isRepeat,
-    async spend(act) {
-      try {
-        return await act(hasBudget ? boundMsat * FEE_HEADROOM : null);
-      } catch (thrown) {
-        const error = internalUnlessApi(thrown);
-        const sent = wasRefused(error) ? before : 'unknown';
-        // An earlier run may have succeeded, so the refusal of a repeat gives nothing back.
-        if (sent === 'no') {
-          await tellingSent(sent, async () => {
-            await settle(0n);
-            await names.forget();
-          });
-        }
-        throw error.with({ sent });
-      }
-    },
-    conclude: ({ isNew, feeMsat }) =>
-      tellingSent('unknown', () => settle(isNew || isRepeat ? (feeMsat ?? boundMsat) : 0n)),
-  };
+  const asked = async () =>
+    act({ maxFeeMsat: hasBudget ? boundMsat * FEE_HEADROOM : null, isRepeat });
+  const done = await asked().catch(async (thrown) => {
+    const error = internalUnlessApi(thrown);
+    const sent = wasRefused(error) ? before : 'unknown';
+    // An earlier run may have succeeded, so the refusal of a repeat gives nothing back.
+    if (sent === 'no') {
+      await tellingSent(sent, async () => {
+        await settle(0n);
+        await names.forget();
+      });
+    }
+    throw error.with({ sent });
+  });
+  const costMsat = done.isNew || isRepeat ? (done.feeMsat ?? boundMsat) : 0n;
+  await tellingSent('unknown', () => settle(costMsat));
+  return done;
 }
 
 function wasRefused(error: ApiError): boolean {

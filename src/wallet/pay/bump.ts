@@ -2,7 +2,7 @@ import { refused } from '../../model/errors.ts';
 import { isFinal, type Payment, type Priority } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import { lesserMsat } from '../budget/budget.ts';
-import { reserveFee } from '../budget/reserved-fee.ts';
+import { withReservedFee } from '../budget/reserved-fee.ts';
 import { paymentOf } from '../read/payments.ts';
 import { type EffectNames, sentBefore } from '../session/effect-names.ts';
 import { requireMaySee } from '../session/paid-by-another.ts';
@@ -32,13 +32,10 @@ export function bumpFee(
     const before = sentBefore(names, 'bumping');
     const txid = await tellingSent(before, () => bumpableTxid(session, index));
     const command = { txid, priority };
-    const fee = await reserveFee(session, names, 'bumping', () =>
-      onchain.bumpFeeBoundMsat(command),
+    const bound = () => onchain.bumpFeeBoundMsat(command);
+    await withReservedFee(session, names, 'bumping', bound, (allowed) =>
+      onchain.bumpFee({ ...command, maxFeeMsat: lesserMsat(allowed.maxFeeMsat, maxFeeMsat) }),
     );
-    const bumped = await fee.spend((allowedMsat) =>
-      onchain.bumpFee({ ...command, maxFeeMsat: lesserMsat(allowedMsat, maxFeeMsat) }),
-    );
-    await fee.conclude(bumped);
     return tellingSent('unknown', () => paymentOf(session, index));
   });
 }

@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import type { Channel, ChannelPeer } from '../../model/channel.ts';
 import { isApiError } from '../../model/errors.ts';
-import { reserveFee } from '../budget/reserved-fee.ts';
+import { withReservedFee } from '../budget/reserved-fee.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { nodeGroup, type OnNode, type Spender } from '../session/session.ts';
 
@@ -27,16 +27,12 @@ export function openChannel(
   const channels = nodeGroup(session, 'channels');
   const userChannelId = request.userChannelId ?? hex.encode(names.bytes('channel').slice(0, 16));
   const { valueMsat, peer } = request;
-  return session.locks.run(`open_${userChannelId}`, async () => {
-    const fee = await reserveFee(session, names, 'opening', () =>
-      channels.openFeeBoundMsat(valueMsat),
-    );
-    const opened = await fee.spend((maxFeeMsat) =>
+  const bound = () => channels.openFeeBoundMsat(valueMsat);
+  return session.locks.run(`open_${userChannelId}`, () =>
+    withReservedFee(session, names, 'opening', bound, ({ maxFeeMsat }) =>
       channels.openChannel({ valueMsat, userChannelId, peer, maxFeeMsat }),
-    );
-    await fee.conclude(opened);
-    return opened;
-  });
+    ),
+  );
 }
 
 /**
@@ -50,18 +46,15 @@ export function closeChannel(
   names: EffectNames,
 ): Promise<void> {
   const channels = nodeGroup(session, 'channels');
+  const bound = () => channels.closeFeeBoundMsat(channelId, { forced });
   return session.locks.run(`close_${channelId}`, async () => {
-    const fee = await reserveFee(session, names, 'closing', () =>
-      channels.closeFeeBoundMsat(channelId, { forced }),
-    );
-    try {
-      const closed = await fee.spend((maxFeeMsat) =>
-        channels.closeChannel(channelId, { forced, maxFeeMsat }),
-      );
-      await fee.conclude(closed);
-    } catch (error) {
-      if (!fee.isRepeat || !isApiError(error, 'notFound')) throw error;
-      await fee.conclude({ isNew: false, feeMsat: null });
-    }
+    await withReservedFee(session, names, 'closing', bound, async ({ maxFeeMsat, isRepeat }) => {
+      try {
+        return await channels.closeChannel(channelId, { forced, maxFeeMsat });
+      } catch (error) {
+        if (!isRepeat || !isApiError(error, 'notFound')) throw error;
+        return { isNew: false, feeMsat: null };
+      }
+    });
   });
 }

@@ -6,7 +6,7 @@ import type { Spend as SpendRow, Store } from '../../store/ports.ts';
 import type { PaymentFeed } from '../session/ports.ts';
 import { repeatOf } from './send-again.ts';
 import { questionOf, readSpend, type Spend } from './spend.ts';
-import { decide, lookUpOf, notSeen, saysNotSeen } from './spend-state.ts';
+import { decide, isLate, lookUpOf, notSeen } from './spend-state.ts';
 
 export interface LookUpsOptions {
   readonly walletId: string;
@@ -42,9 +42,9 @@ export class LookUps {
   }
 
   add(index: PaymentIndex): void {
-    const known = this.#lookUps.get(index);
-    const sinceMs = known?.sinceMs ?? this.#options.elapsedMs();
-    this.#lookUps.set(index, known ?? { sinceMs, repeatedAtMs: null, spend: null });
+    if (this.#lookUps.has(index)) return;
+    const sinceMs = this.#options.elapsedMs();
+    this.#lookUps.set(index, { sinceMs, repeatedAtMs: null, spend: null });
   }
 
   /** Returns the spends that the node has still not shown, oldest first. The others are not looked for any more. */
@@ -133,7 +133,7 @@ export class LookUps {
   async noteMissing(node: WalletNode, index: PaymentIndex): Promise<void> {
     const { elapsedMs, store, walletId, feed } = this.#options;
     const sinceMs = this.#lookUps.get(index)?.sinceMs ?? elapsedMs();
-    if (!saysNotSeen(node, elapsedMs() - sinceMs)) return;
+    if (node.history || !isLate(elapsedMs() - sinceMs)) return;
     if ((await store.spends.get(walletId, index))?.state !== 'asked') return;
     const observation = notSeen(await store.journal.get(walletId, index));
     if (observation) await feed.observe(observation, node);

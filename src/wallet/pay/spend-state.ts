@@ -131,9 +131,12 @@ export function afterRestart(
   return state === 'asked' || mayBeAnothers ? 'ask' : 'leave to the feed';
 }
 
-/** After this time a payment says that the node does not show it yet, and is sent again. */
-const NOT_SEEN_AFTER_MS = 20_000;
 const NOT_SEEN = 'not seen at the node yet';
+
+/** Whether a payment that is looked for so long says that the node does not show it yet, and is sent again. */
+export function isLate(forMs: number): boolean {
+  return forMs >= 20_000;
+}
 
 /** Which question a look-up is, of a spend that the node has not shown, or that was not sent again, for so long. */
 export function lookUpOf(
@@ -143,12 +146,7 @@ export function lookUpOf(
 ): Question {
   if (isRestart && history) return 'untold_look';
   // A transaction that is published twice is the same one.
-  return rail === 'onchain' || forMs >= NOT_SEEN_AFTER_MS ? 'late_look' : 'look';
-}
-
-/** Whether a payment that is asked about for so long is to say that the node does not show it. */
-export function saysNotSeen({ history }: Pick<WalletNode, 'history'>, forMs: number): boolean {
-  return forMs >= NOT_SEEN_AFTER_MS && history === undefined;
+  return rail === 'onchain' || isLate(forMs) ? 'late_look' : 'look';
 }
 
 /** The payment of the journal with the note that the node does not show it; null where that is said, or it is over. */

@@ -12,17 +12,6 @@ import type {
 } from '../../nodes/node.ts';
 import type { Spend as SpendRow, SpendState } from '../../store/ports.ts';
 
-/** What a repeat of a Lightning payment needs beside the payment itself. */
-export interface FeeCap {
-  readonly maxFeeMsat: bigint;
-}
-
-/** {@link FeeCap} of a payment without an invoice. */
-export interface SpontaneousTerms extends FeeCap {
-  readonly nodePk: string;
-  readonly preimage: string;
-}
-
 /** What a repeat of each rail sends again. */
 type Repeatable =
   | {
@@ -99,6 +88,12 @@ function repeatable({ payment, plan, fetchedInvoice }: SpendRow): Repeatable {
     }
   }
 }
+
+/** What a repeat of a Lightning payment needs beside the payment itself. */
+export type FeeCap = z.infer<ReturnType<typeof feeCap>>;
+
+/** {@link FeeCap} of a payment without an invoice. */
+export type SpontaneousTerms = z.infer<ReturnType<typeof spontaneousTerms>>;
 
 const digits = once(() => z.string().regex(/^\d+$/));
 const hexText = once(() => z.string().regex(/^([0-9a-f]{2})+$/));

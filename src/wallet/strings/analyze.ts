@@ -78,15 +78,19 @@ export async function examine(
   { caller, forPayment = false }: { caller?: Caller | undefined; forPayment?: boolean } = {},
 ): Promise<Examination> {
   const found = await findMethods(text, path, services);
-  const judgeAll = (methods: readonly FoundMethod[]) =>
-    Promise.all(methods.map((one) => judge(one, found, node, services, caller)));
+  const judge = (one: FoundMethod) =>
+    look(one, found, node, services, caller).catch((error: unknown): Judgement => {
+      const isGone = one.method.kind === 'lnurl' && caller?.signal.aborted;
+      if (isGone || !isApiError(error, 'refused', 'serviceFailed')) throw error;
+      return { obstacle: error };
+    });
   const isOutside = ({ method }: FoundMethod) => method.kind === 'lnurl';
-  const here = await judgeAll(found.methods.filter((one) => !isOutside(one)));
+  const here = await Promise.all(found.methods.filter((one) => !isOutside(one)).map(judge));
   const isSettled = here.some(
     ({ payable }) => payable && rank(payable) < rank({ kind: 'lnurl-pay' }),
   );
-  const outside =
-    forPayment && isSettled ? [] : await judgeAll(found.methods.filter((one) => isOutside(one)));
+  const asked = forPayment && isSettled ? [] : found.methods.filter(isOutside);
+  const outside = await Promise.all(asked.map(judge));
   const judged = [...here, ...outside];
   const payables = judged.flatMap(({ payable }) => payable ?? []);
   return {
@@ -122,22 +126,6 @@ interface Judgement {
   readonly payable?: PayMethod;
   readonly claimable?: ClaimMethod;
   readonly obstacle?: ApiError;
-}
-
-async function judge(
-  found: FoundMethod,
-  uri: UriTerms,
-  node: WalletNode,
-  services: PaymentServices,
-  caller: Caller | undefined,
-): Promise<Judgement> {
-  try {
-    return await look(found, uri, node, services, caller);
-  } catch (error) {
-    const isGone = found.method.kind === 'lnurl' && caller?.signal.aborted;
-    if (isGone || !isApiError(error, 'refused', 'serviceFailed')) throw error;
-    return { obstacle: error };
-  }
 }
 
 async function look(

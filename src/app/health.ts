@@ -7,20 +7,24 @@ import type { DataCare } from './data-care.ts';
 import type { Nodes } from './open-nodes.ts';
 import type { UnfitRows } from './unfit-rows.ts';
 
-interface HealthOptions {
+/** What the wallets of this process have found wrong, for health. */
+export interface Doubts {
+  /** Indexes of payments that the node shows as completed without proof (docs/decisions.md 43). */
+  readonly unproven: Set<string>;
+  /** Indexes of payments of which the node reported what contradicts the wallet's own facts (docs/decisions.md 159). */
+  readonly contradicted: Set<string>;
+  /** Sentences about what nodes answered that was not what they were asked for (docs/decisions.md 160). */
+  readonly unfit: Set<string>;
+  /** Indexes of unfinished payments whose rows cannot be read (docs/decisions.md 178). */
+  readonly unreadable: Set<string>;
+}
+
+interface HealthOptions extends Doubts {
   readonly config: Config;
   readonly nodes: Pick<Nodes, 'problems' | 'kind'>;
   readonly guard: Pick<StoreGuard, 'problem'>;
   readonly data: Pick<DataCare, 'problems'>;
   readonly store: Pick<Store, 'problem'>;
-  /** Indexes of payments that the node shows as completed without proof (docs/decisions.md 43). */
-  readonly unproven: ReadonlySet<string>;
-  /** Indexes of payments of which the node reported what contradicts the wallet's own facts (docs/decisions.md 159). */
-  readonly contradicted: ReadonlySet<string>;
-  /** Sentences about what nodes answered that was not what they were asked for (docs/decisions.md 160). */
-  readonly unfit: ReadonlySet<string>;
-  /** Indexes of unfinished payments whose rows cannot be read. */
-  readonly unreadable: ReadonlySet<string>;
   readonly rows: Pick<UnfitRows, 'problem'>;
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;

@@ -8,8 +8,6 @@ import { elapsedMs, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { processMetrics } from '../lib/process-metrics.ts';
-import { random } from '../lib/random.ts';
-import type { Payment } from '../model/payment.ts';
 import { createNameResolver } from '../net/bip353.ts';
 import { createGuardedFetch } from '../net/guarded-fetch.ts';
 import { createLnurlClient } from '../net/lnurl.ts';
@@ -27,6 +25,7 @@ import { type Dispatcher, startDispatcher } from '../webhooks/dispatcher.ts';
 import { deliveryRule } from '../webhooks/draft.ts';
 import { targets } from '../webhooks/target.ts';
 import { testMessage } from '../webhooks/test-message.ts';
+import type { Doubts } from './health.ts';
 import type { Nodes } from './open-nodes.ts';
 
 /** Starts to deliver webhooks. */
@@ -91,13 +90,10 @@ export function openWallets(
     log: Log;
     nodes: Pick<Nodes, 'connector' | 'root' | 'configured'>;
     wake: () => void;
-    unproven: (payment: Payment) => void;
-    contradicted: (payment: Payment) => void;
-    unfit: (problem: string) => void;
-    unreadable: (index: string) => void;
+    doubts: Doubts;
   },
 ): Wallets {
-  const { store, guard, log, nodes, wake, unproven, contradicted, unfit, unreadable } = parts;
+  const { store, guard, log, nodes, wake, doubts } = parts;
   return new Wallets({
     store,
     log,
@@ -108,8 +104,8 @@ export function openWallets(
     rules: observationRules({
       log,
       strict: false,
-      unproven,
-      contradicted,
+      unproven: ({ index }) => void doubts.unproven.add(index),
+      contradicted: ({ index }) => void doubts.contradicted.add(index),
       deliver: deliveryRule({
         configured: config.webhookUrl === null ? null : config.webhookEvents,
         clock: systemClock,
@@ -117,8 +113,8 @@ export function openWallets(
     }),
     historySinceMs: config.historySinceMs,
     onDelivery: wake,
-    unfit,
-    unreadable,
+    unfit: (problem) => void doubts.unfit.add(problem),
+    unreadable: (index) => void doubts.unreadable.add(index),
     connector: nodes.connector,
     rootConnector: nodes.root,
     rootSeed: config.rootSeed,

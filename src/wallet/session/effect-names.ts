@@ -25,7 +25,7 @@ export type Fee = 'opening' | 'closing' | 'bumping';
  * | withdrawal | `withdrawal`, the service's terms, and `preimage` | the terms | asks for the same terms |
  * | its invoice at the service | `handed over` | that mark | hands the same one over |
  * | channel | `channel`, unless the caller names it | the reserved fee | the node finds the channel |
- * | fee of a channel or bump | the fee, of its reservation and its bound | the bound, then the reservation | keeps both |
+ * | fee of a channel or bump | the fee, of its reservation and bound | the bound, then the reservation | keeps both |
  * | client | `client`, its secret | nothing | finds the client |
  * | token of a client | `token`, its id | the id | makes the same token |
  * | revocation | `revocation` | that mark | finds the client revoked |

@@ -19,6 +19,16 @@ export interface Doubts {
   readonly unreadable: Set<string>;
 }
 
+/** Nothing is wrong yet. */
+export function noDoubts(): Doubts {
+  return {
+    unproven: new Set(),
+    contradicted: new Set(),
+    unfit: new Set(),
+    unreadable: new Set(),
+  };
+}
+
 interface HealthOptions extends Doubts {
   readonly config: Config;
   readonly nodes: Pick<Nodes, 'problems' | 'kind'>;

@@ -8,6 +8,7 @@ import { elapsedMs, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { processMetrics } from '../lib/process-metrics.ts';
+import { random } from '../lib/random.ts';
 import { createNameResolver } from '../net/bip353.ts';
 import { createGuardedFetch } from '../net/guarded-fetch.ts';
 import { createLnurlClient } from '../net/lnurl.ts';

@@ -20,7 +20,7 @@ import { walletMetrics } from '../wallet/open/wallet-metrics.ts';
 import { careForData } from './data-care.ts';
 import { withDevWallet } from './dev-wallet.ts';
 import { openFleet } from './fleet.ts';
-import { health, watchBudgets } from './health.ts';
+import { health, noDoubts, watchBudgets } from './health.ts';
 import { keepHouse } from './housekeeping.ts';
 import { openHttpApp } from './http-app.ts';
 import { type Listener, listen } from './listener.ts';
@@ -149,23 +149,15 @@ export const START = new Steps<Given>()
   .step('guard', async ({ config, opened, store, marker, log }) => ({
     value: tellingGuard(config, opened, await openStoreGuard(store.identity, marker, log)),
   }))
-  .step('found', () => ({
-    value: {
-      unproven: new Set<string>(),
-      contradicted: new Set<string>(),
-      unfit: new Set<string>(),
-    },
-  }))
-  .step('wallets', ({ config, store, guard, log, nodes, found, dispatcher }) => {
+  .step('doubts', () => ({ value: noDoubts() }))
+  .step('wallets', ({ config, store, guard, log, nodes, doubts, dispatcher }) => {
     const wallets = openWallets(config, {
       store,
       guard,
       log,
       nodes,
       wake: dispatcher.wake,
-      unproven: ({ index }) => void found.unproven.add(index),
-      contradicted: ({ index }) => void found.contradicted.add(index),
-      unfit: (problem) => void found.unfit.add(problem),
+      doubts,
     });
     return { value: wallets, undo: ending('feeds', () => wallets.stop()) };
   })
@@ -185,7 +177,7 @@ export const START = new Steps<Given>()
     noteUrl();
     return { value: cookie };
   })
-  .step('health', ({ config, nodes, guard, data, store, found, rows, budgets, trial }) => ({
+  .step('health', ({ config, nodes, guard, data, store, doubts, rows, budgets, trial }) => ({
     value: () =>
       health({
         config,
@@ -193,7 +185,7 @@ export const START = new Steps<Given>()
         guard,
         data,
         store,
-        ...found,
+        ...doubts,
         rows,
         hasBudgets: budgets.any,
         isTrialWalletReady: trial.isReady || nodes.sandbox === null,

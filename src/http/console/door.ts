@@ -1,6 +1,5 @@
 import { PERMISSIONS } from '../../model/clients/permissions.ts';
 import { ApiError, rejected } from '../../model/errors.ts';
-import { PERMISSIONS } from '../../model/clients/permissions.ts';
 import { allows, type Grants, type Session } from '../../wallet/session/session.ts';
 import { type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
 import {

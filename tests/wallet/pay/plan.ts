@@ -4,7 +4,6 @@ import type { SendReport } from '../../../src/nodes/node.ts';
 import type { SendContext } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity, SendPlan, SendTerms } from '../../../src/wallet/pay/send-plan.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
-import type { Session } from '../../../src/wallet/session/session.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 
 /** A plan to send the sample payment of that number; `start` makes the node's report. */
@@ -33,7 +32,10 @@ export function planOf(
 }
 
 /** The context of a pay request in that session. */
-export function contextOf(session: Session, change: Partial<SendContext> = {}): SendContext {
+export function contextOf(
+  session: SendContext['session'],
+  change: Partial<SendContext> = {},
+): SendContext {
   return {
     session,
     signal: new AbortController().signal,

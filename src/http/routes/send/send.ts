@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { positiveAmountInput } from '../../model/amount.ts';
-import { rejected } from '../../model/errors.ts';
-import { paymentJson } from '../../model/payment.ts';
-import { noteInput, personalNoteInput } from '../../model/text.ts';
-import { payAny, permissionToPay } from '../../wallet/pay/any.ts';
-import { planInvoicePayment, readInvoice } from '../../wallet/pay/invoice.ts';
-import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
-import { planOfferPayment, readOffer } from '../../wallet/pay/offer.ts';
-import { sendAndWait } from '../../wallet/pay/send.ts';
-import { answerPayment } from '../answer-payment.ts';
+import { positiveAmountInput } from '../../../model/amount.ts';
+import { rejected } from '../../../model/errors.ts';
+import { paymentJson } from '../../../model/payment.ts';
+import { noteInput, personalNoteInput } from '../../../model/text.ts';
+import { payAny, permissionToPay } from '../../../wallet/pay/any.ts';
+import { planInvoicePayment, readInvoice } from '../../../wallet/pay/invoice.ts';
+import { lnurlPayRequest, payLnurl } from '../../../wallet/pay/lnurl.ts';
+import { planOfferPayment, readOffer } from '../../../wallet/pay/offer.ts';
+import { sendAndWait } from '../../../wallet/pay/send.ts';
+import { answerPayment } from '../../answer-payment.ts';
 import {
   exampleInvoice,
   exampleLnurl,

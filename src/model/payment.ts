@@ -7,7 +7,6 @@ import {
   parseAmountMsat,
 } from './amount.ts';
 import {
-  createdAtOfIndex,
   idOfIndex,
   type PaymentId,
   type PaymentIndex,
@@ -183,18 +182,15 @@ export interface Payment {
   readonly updatedAtMs: number;
 }
 
-/** The fields that say what a payment is, and any others. */
-export type NewPayment = Pick<Payment, 'index' | 'rail' | 'direction' | 'status' | 'statusMsg'> &
-  Partial<Payment>;
-
-/**
- * Makes a payment with the given fields. Where they are not given, its rail is its kind, its creation is the time in
- * its index, its last update its creation, fees are zero, and all other fields null.
- */
-export function blankPayment(given: NewPayment): Payment {
-  const createdAtMs = given.createdAtMs ?? createdAtOfIndex(given.index);
+/** Makes a payment with the required fields, its rail as its kind, fees of zero, and null in all other fields. */
+export function blankPayment(
+  required: Pick<
+    Payment,
+    'index' | 'rail' | 'direction' | 'status' | 'statusMsg' | 'createdAtMs' | 'updatedAtMs'
+  >,
+): Payment {
   return {
-    kind: given.rail,
+    kind: required.rail,
     hash: null,
     preimage: null,
     offerId: null,
@@ -214,9 +210,7 @@ export function blankPayment(given: NewPayment): Payment {
     priority: null,
     expiresAtMs: null,
     finalizedAtMs: null,
-    createdAtMs,
-    updatedAtMs: createdAtMs,
-    ...given,
+    ...required,
   };
 }
 

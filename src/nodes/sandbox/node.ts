@@ -3,7 +3,7 @@ import type { Permission } from '../../model/clients/permissions.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { CreateOfferCommand, NodeDescriptor, Observation, WalletNode } from '../node.ts';
+import type { NodeDescriptor, Observation, WalletNode } from '../node.ts';
 import { nodeInfo } from './info.ts';
 import {
   closeChannel,
@@ -74,19 +74,6 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         return start();
       },
     });
-  /**
-   * Returns a call of the port: work on the wallet that is durable when the call resolves, for tokens with one of the
-   * permissions; without any, for every valid token.
-   */
-  const call =
-    <Args extends unknown[], Result>(
-      permissions: readonly Permission[],
-      work: (world: World, userPk: string, ...args: Args) => Result,
-    ) =>
-    async (...args: Args): Promise<Result> => {
-      access.require(...permissions);
-      return world.durably(() => work(world, userPk, ...args));
-    };
   /** The info that was last read; valid until anything in the world changes. */
   let known: { readonly changes: number; readonly info: NodeInfo } | null = null;
   return {
@@ -108,40 +95,70 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       known = read;
       return read.info;
     },
-    createInvoice: call(['create_invoice'], sweeping(parts, createInvoice)),
-    cancelInvoice: call(['cancel_payment', 'create_invoice'], cancelInvoice),
-    newestAttempt: call([], () => null),
+    async createInvoice(command) {
+      access.require('create_invoice');
+      return world.durably(() => {
+        const created = createInvoice(world, userPk, command);
+        parts.expiry.sweep();
+        return created;
+      });
+    },
+    async cancelInvoice(index) {
+      access.require('cancel_payment', 'create_invoice');
+      await world.durably(() => cancelInvoice(world, userPk, index));
+    },
+    async newestAttempt() {
+      access.require();
+      return null;
+    },
     async payInvoice(command) {
       return send(command, 'pay_invoice', () => startInvoicePayment(world, userPk, command));
     },
-    sendOutcome: call([], sendOutcome),
-    estimateRoutingFeeMsat: call([], estimateRoutingFeeMsat),
-    payment: call([], (...asked: Parameters<typeof findPayment>) =>
-      observedOrNull(findPayment(...asked)),
-    ),
-    latestPayment: call([], (...asked: Parameters<typeof latestPayment>) =>
-      observedOrNull(latestPayment(...asked)),
-    ),
+    async sendOutcome(question) {
+      access.require();
+      return world.durably(() => sendOutcome(world, userPk, question));
+    },
+    async estimateRoutingFeeMsat(question) {
+      access.require();
+      return world.durably(() => estimateRoutingFeeMsat(world, userPk, question));
+    },
+    async payment(index) {
+      access.require();
+      return observedOrNull(await world.durably(() => findPayment(world, userPk, index)));
+    },
+    async latestPayment(id) {
+      access.require();
+      return observedOrNull(await world.durably(() => latestPayment(world, userPk, id)));
+    },
     updates(options) {
       access.require();
       return walletUpdates(world, userPk, { ...options, check: () => access.require() });
     },
     history: {
-      tip: call([], newestUpdate),
-      updatedAfter: call([], updatedAfter),
+      async tip() {
+        access.require();
+        return world.durably(() => newestUpdate(world, userPk));
+      },
+      async updatedAfter(after, limit) {
+        access.require();
+        return world.durably(() => updatedAfter(world, userPk, after, limit));
+      },
     },
     notes: {
-      setPersonalNote: call(
-        ['update_personal_note'],
-        (_, __, index: PaymentIndex, personalNote: string | null) =>
-          updatePayment(world, userPk, index, { personalNote }),
-      ),
+      async setPersonalNote(index, personalNote) {
+        access.require('update_personal_note');
+        return world.durably(() => updatePayment(world, userPk, index, { personalNote }));
+      },
     },
     offers: {
-      createOffer: call(['create_offer'], (_, __, command: CreateOfferCommand) =>
-        createOffer(world, { kind: 'wallet', userPk }, command),
-      ),
-      fetchInvoice: call(['pay_offer'], fetchInvoiceOf),
+      async createOffer(command) {
+        access.require('create_offer');
+        return world.durably(() => createOffer(world, { kind: 'wallet', userPk }, command));
+      },
+      async fetchInvoice(command) {
+        access.require('pay_offer');
+        return world.durably(() => fetchInvoiceOf(world, userPk, command));
+      },
       async payFetched(command) {
         return send(command, 'pay_offer', () => startFetchedPayment(world, userPk, command));
       },
@@ -152,28 +169,80 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       },
     },
     holdInvoices: {
-      create: call(['create_invoice'], sweeping(parts, createHoldInvoice)),
-      settle: call(['create_invoice'], settleHeld),
+      async create(command) {
+        access.require('create_invoice');
+        return world.durably(() => {
+          const created = createHoldInvoice(world, userPk, command);
+          parts.expiry.sweep();
+          return created;
+        });
+      },
+      async settle(index, preimage) {
+        access.require('create_invoice');
+        await world.durably(() => settleHeld(world, userPk, index, preimage));
+      },
     },
     onchain: {
-      nextUnusedAddress: call(['get_next_unused_address'], nextUnusedAddress),
-      sign: call(['pay_onchain'], signOnchain),
+      async nextUnusedAddress(type) {
+        access.require('get_next_unused_address');
+        return world.durably(() => nextUnusedAddress(world, userPk, type));
+      },
+      async sign(command) {
+        access.require('pay_onchain');
+        return world.durably(() => signOnchain(world, userPk, command));
+      },
       async publish(command, signed) {
         return send(command, 'pay_onchain', () => publishOnchain(world, userPk, command, signed));
       },
-      renew: call(['pay_onchain'], renewSigned),
-      release: call(['pay_onchain'], releaseSigned),
-      mostSendable: call(['pay_onchain'], mostSendable),
-      bumpFeeBoundMsat: call(['pay_onchain'], bumpFeeBoundMsat),
-      bumpFee: call(['pay_onchain'], bumpFee),
-      estimateFeeMsat: call([], estimateOnchainFeeMsat),
+      async renew(signed) {
+        access.require('pay_onchain');
+        await world.durably(() => renewSigned(world, userPk, signed));
+      },
+      async release(signed) {
+        access.require('pay_onchain');
+        await world.durably(() => releaseSigned(world, userPk, signed));
+      },
+      async mostSendable(command) {
+        access.require('pay_onchain');
+        return world.durably(() => mostSendable(world, userPk, command));
+      },
+      async bumpFeeBoundMsat(command) {
+        access.require('pay_onchain');
+        return world.durably(() => bumpFeeBoundMsat(world, userPk, command));
+      },
+      async bumpFee(command) {
+        access.require('pay_onchain');
+        return world.durably(() => bumpFee(world, userPk, command));
+      },
+      async estimateFeeMsat(command) {
+        access.require();
+        return world.durably(() => estimateOnchainFeeMsat(world, userPk, command));
+      },
     },
     channels: {
-      listChannels: call(['list_channels'], listChannels),
-      openFeeBoundMsat: call(['open_channel'], openFeeBoundMsat),
-      openChannel: call(['open_channel'], openChannel),
-      closeFeeBoundMsat: call(['close_channel'], closeFeeBoundMsat),
-      closeChannel: call(['close_channel'], closeChannel),
+      async listChannels() {
+        access.require('list_channels');
+        return world.durably(() => listChannels(world, userPk));
+      },
+      async openFeeBoundMsat(valueMsat) {
+        access.require('open_channel');
+        return world.durably(() => openFeeBoundMsat(world, userPk, valueMsat));
+      },
+      async openChannel(command) {
+        access.require('open_channel');
+        return world.durably(() => openChannel(world, userPk, command));
+      },
+      async closeFeeBoundMsat(channelId) {
+        access.require('close_channel');
+        return world.durably(() => closeFeeBoundMsat(world, userPk, channelId));
+      },
+      // A forced close is the same as one with the peer, who never goes away here and whose delay is nothing.
+      async closeChannel(channelId, { maxFeeMsat }) {
+        access.require('close_channel');
+        const order = { channelId, maxFeeMsat };
+        const feeMsat = await world.durably(() => closeChannel(world, userPk, order));
+        return { feeMsat, isNew: true };
+      },
     },
     tokens: {
       newId: () => hex.encode(world.random(16)),
@@ -183,27 +252,22 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         access.requireAll(command.permissions);
         return world.durably(() => tokens.issue(userPk, command));
       },
-      revoke: call(['revoke_client', 'update_client'], (_, __, id: string) =>
-        tokens.revoke(userPk, id),
-      ),
-      list: call(['list_clients', 'revoke_client', 'update_client'], () => tokens.list(userPk)),
+      async revoke(id) {
+        access.require('revoke_client', 'update_client');
+        await world.durably(() => tokens.revoke(userPk, id));
+      },
+      async list() {
+        access.require('list_clients', 'revoke_client', 'update_client');
+        return world.durably(() => tokens.list(userPk));
+      },
     },
     proofs: {
       kind: 'material',
-      proofMaterial: call(['create_payer_proof'], proofMaterial),
+      async proofMaterial(index) {
+        access.require('create_payer_proof');
+        return world.durably(() => proofMaterial(world, userPk, index));
+      },
     },
-  };
-}
-
-/** Work after which the timers know of what expires next. */
-function sweeping<Args extends unknown[], Result>(
-  { expiry }: NodeParts,
-  work: (...args: Args) => Result,
-): (...args: Args) => Result {
-  return (...args) => {
-    const result = work(...args);
-    expiry.sweep();
-    return result;
   };
 }
 

@@ -3,9 +3,10 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
+import { blankPayment } from '../../../model/payment.ts';
 import { paymentIndex, waivedFeeId } from '../../../model/payment-index.ts';
 import { derive } from '../../../model/root-seed.ts';
-import type { ClosedChannel, OpenChannelCommand, OpenedChannel } from '../../node.ts';
+import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { requireFeeWithin } from '../chain/spend.ts';
 import {
@@ -134,11 +135,15 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
   recordChannel(world, userPk, { userChannelId, valueSat, funding, usableFrom: 0 });
   const nowMs = world.clock.now();
   insertPayment(world, userPk, {
-    index: paymentIndex(nowMs, waivedFeeId(funding.txid, funding.vout)),
-    rail: 'onchain',
-    direction: 'info',
-    status: 'completed',
-    statusMsg: 'completed',
+    ...blankPayment({
+      index: paymentIndex(nowMs, waivedFeeId(funding.txid, funding.vout)),
+      rail: 'onchain',
+      direction: 'info',
+      status: 'completed',
+      statusMsg: 'completed',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }),
     kind: 'waived_channel_fee',
     txid: funding.txid,
     amountMsat: funding.feeSat * MSAT_PER_SAT,
@@ -147,18 +152,16 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
 }
 
 /**
- * Closes a channel. The wallet's side becomes on-chain coins, less the fee. A forced close is the same as one with the
- * peer, who never goes away here and whose delay is nothing. Throws `notFound`, and `refused` when the fee would be
- * above the limit.
+ * Closes a channel and returns the fee in millisatoshis. The wallet's side becomes on-chain coins, less the fee. Throws
+ * `notFound`, and `refused` when the fee would be above the limit.
  */
 export function closeChannel(
   world: World,
   userPk: string,
-  channelId: string,
-  { maxFeeMsat }: { readonly maxFeeMsat: bigint | null },
-): ClosedChannel {
+  order: { readonly channelId: string; readonly maxFeeMsat: bigint | null },
+): bigint {
   return world.transact(() => {
-    const channel = openChannelOf(world, userPk, channelId);
+    const channel = openChannelOf(world, userPk, order.channelId);
     const { userChannelId } = channel;
     const pending = world.db
       .query('SELECT 1 FROM htlcs WHERE user_pk = ? AND user_channel_id = ? LIMIT 1')
@@ -169,12 +172,12 @@ export function closeChannel(
       );
     }
     const closing = closingOf(world, userPk, channel);
-    requireFeeWithin(closingFeeMsat(world, userPk, closing), maxFeeMsat);
+    requireFeeWithin(closingFeeMsat(world, userPk, closing), order.maxFeeMsat);
     const { txid, feeMsat } = payToWallet(world, userPk, closing);
     world.db
       .query('UPDATE channels SET closed_txid = ? WHERE user_pk = ? AND user_channel_id = ?')
       .run(txid, userPk, userChannelId);
-    return { feeMsat, isNew: true };
+    return feeMsat;
   });
 }
 

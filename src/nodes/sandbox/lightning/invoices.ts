@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { refused } from '../../../model/errors.ts';
+import { blankPayment } from '../../../model/payment.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../../node.ts';
 import { findPayment, insertPayment, latestPayment } from '../world/payments.ts';
@@ -79,11 +80,15 @@ function issue(
       message: null,
     });
     return insertPayment(world, userPk, {
-      index,
-      rail: 'invoice',
-      direction: 'inbound',
-      status: 'pending',
-      statusMsg: 'invoice generated',
+      ...blankPayment({
+        index,
+        rail: 'invoice',
+        direction: 'inbound',
+        status: 'pending',
+        statusMsg: 'invoice generated',
+        createdAtMs,
+        updatedAtMs: createdAtMs,
+      }),
       hash: paymentHash,
       amountMsat,
       invoice,

@@ -1,6 +1,6 @@
 import { isBolt12InvoiceExpired } from '../../../codecs/bolt12/index.ts';
 import { ownInvoice, ownNode, refused } from '../../../model/errors.ts';
-import type { Payment } from '../../../model/payment.ts';
+import { blankPayment, type Payment } from '../../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, PaySpontaneousCommand } from '../../node.ts';
 import { claimFetched } from '../offers/offers.ts';
@@ -138,9 +138,15 @@ function start(
   const affordable = feesMsat <= maxFeeMsat;
   reserve(world, userPk, payment.index, payment.amountMsat + (affordable ? feesMsat : maxFeeMsat));
   const recorded = insertPayment(world, userPk, {
-    direction: 'outbound',
-    status: 'pending',
-    statusMsg: affordable ? 'pending' : FEE_TOO_HIGH,
+    ...blankPayment({
+      index: payment.index,
+      rail: payment.rail,
+      direction: 'outbound',
+      status: 'pending',
+      statusMsg: affordable ? 'pending' : FEE_TOO_HIGH,
+      createdAtMs: payment.createdAtMs,
+      updatedAtMs: payment.createdAtMs,
+    }),
     ...known,
     feesMsat: affordable ? feesMsat : 0n,
   });

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import { isHeld, type Payment } from '../../../model/payment.ts';
+import { blankPayment, isHeld, type Payment } from '../../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import { transfer } from '../world/ledger.ts';
 import { changePayment, findPayment, insertPayment, requirePayment } from '../world/payments.ts';
@@ -65,9 +65,14 @@ export function receiveInvoicePayment(
   const nowMs = world.clock.now();
   const spontaneous = invoice.offerId === null;
   return insertPayment(world, userPk, {
-    index: paymentIndex(nowMs, paymentId(spontaneous ? 'ln' : 'fr', paymentHash)),
-    rail: spontaneous ? 'spontaneous' : 'offer',
-    direction: 'inbound',
+    ...blankPayment({
+      index: paymentIndex(nowMs, paymentId(spontaneous ? 'ln' : 'fr', paymentHash)),
+      rail: spontaneous ? 'spontaneous' : 'offer',
+      direction: 'inbound',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      ...outcome,
+    }),
     ...outcome,
     hash: paymentHash,
     offerId: invoice.offerId,
@@ -106,11 +111,15 @@ export function receiveSpontaneous(
   credit(world, userPk, payment.amountMsat);
   const nowMs = world.clock.now();
   return insertPayment(world, userPk, {
-    index: paymentIndex(nowMs, paymentId('ln', paymentHash)),
-    rail: 'spontaneous',
-    direction: 'inbound',
-    status: 'completed',
-    statusMsg: 'completed',
+    ...blankPayment({
+      index: paymentIndex(nowMs, paymentId('ln', paymentHash)),
+      rail: 'spontaneous',
+      direction: 'inbound',
+      status: 'completed',
+      statusMsg: 'completed',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }),
     ...payment,
     hash: paymentHash,
     preimage: hex.encode(preimage),

@@ -1,6 +1,7 @@
 import { dustLimitSat } from '../../../codecs/dust.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
+import { blankPayment } from '../../../model/payment.ts';
 import { miningFeeId, paymentIndex } from '../../../model/payment-index.ts';
 import type { BumpFeeCommand } from '../../node.ts';
 import { tipHeight } from '../chain/blocks.ts';
@@ -73,11 +74,15 @@ function recordFee(
   const { transaction, change, feeMsat } = child;
   const nowMs = world.clock.now();
   const { index } = insertPayment(world, userPk, {
-    index: paymentIndex(nowMs, miningFeeId(change.txid, change.vout)),
-    rail: 'onchain',
-    direction: 'info',
-    status: 'pending',
-    statusMsg: 'broadcasted',
+    ...blankPayment({
+      index: paymentIndex(nowMs, miningFeeId(change.txid, change.vout)),
+      rail: 'onchain',
+      direction: 'info',
+      status: 'pending',
+      statusMsg: 'broadcasted',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }),
     txid: transaction.txid,
     tx: transaction.json,
     amountMsat: 0n,

@@ -1,7 +1,7 @@
 import type { DecodedAddress } from '../../../codecs/address.ts';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import type { Payment } from '../../../model/payment.ts';
+import { blankPayment, type Payment } from '../../../model/payment.ts';
 import { type PaymentIndex, paymentIndex, receiveId } from '../../../model/payment-index.ts';
 import { FINAL_CONFIRMATIONS, mineBlocks } from '../chain/blocks.ts';
 import type { Receipt } from '../chain/broadcast.ts';
@@ -28,11 +28,15 @@ export function recordReceipts(
     if (userPk === null) return [];
     const nowMs = world.clock.now();
     const payment = insertPayment(world, userPk, {
-      index: paymentIndex(nowMs, receiveId(txid, vout)),
-      rail: 'onchain',
-      direction: 'inbound',
-      status: 'pending',
-      statusMsg: 'broadcasted',
+      ...blankPayment({
+        index: paymentIndex(nowMs, receiveId(txid, vout)),
+        rail: 'onchain',
+        direction: 'inbound',
+        status: 'pending',
+        statusMsg: 'broadcasted',
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      }),
       txid,
       amountMsat: valueSat * MSAT_PER_SAT,
       address: addressOf(script),

@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import type { Payment } from '../../../model/payment.ts';
+import { blankPayment, type Payment } from '../../../model/payment.ts';
 import { idOfIndex } from '../../../model/payment-index.ts';
 import type { PayOnchainCommand, SignedSend } from '../../node.ts';
 import { broadcast } from '../chain/broadcast.ts';
@@ -70,11 +70,15 @@ export function publishOnchain(
     });
     releaseLocks(world, owner, signed.locks);
     const payment = insertPayment(world, userPk, {
-      index: command.index,
-      rail: 'onchain',
-      direction: 'outbound',
-      status: 'pending',
-      statusMsg: 'broadcasted',
+      ...blankPayment({
+        index: command.index,
+        rail: 'onchain',
+        direction: 'outbound',
+        status: 'pending',
+        statusMsg: 'broadcasted',
+        createdAtMs: command.createdAtMs,
+        updatedAtMs: command.createdAtMs,
+      }),
       txid: transaction.txid,
       amountMsat: command.amountMsat,
       feesMsat: feeMsat,

@@ -1,11 +1,9 @@
 import { ApiError } from '../../../model/errors.ts';
 import {
-  blankPayment,
   decodePayment,
   encodePayment,
   idOf,
   isFinal,
-  type NewPayment,
   type Payment,
   type PaymentJson,
 } from '../../../model/payment.ts';
@@ -37,9 +35,9 @@ export function onPaymentChange(world: World, userPk: string, listener: () => vo
 }
 
 /** Records a payment and returns it as recorded. Its `updated_at` is greater than the wallet's last. */
-export function insertPayment(world: World, userPk: string, payment: NewPayment): Payment {
+export function insertPayment(world: World, userPk: string, payment: Payment): Payment {
   return world.transact(() => {
-    const recorded = blankPayment({ ...payment, updatedAtMs: nextUpdateMs(world, userPk) });
+    const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
     world.db
       .query(
         `INSERT INTO payments (user_pk, idx, id, updated_ms, status, json, expires_ms)

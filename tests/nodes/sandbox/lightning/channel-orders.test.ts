@@ -84,15 +84,12 @@ describe('closing a channel', () => {
     miner.mine(1);
     const before = owned();
     const bound = closeFeeBoundMsat(world, alice, channelId);
-    expect(() => closeChannel(world, alice, channelId, { maxFeeMsat: bound - 1n })).toThrow(
+    expect(() => closeChannel(world, alice, { channelId, maxFeeMsat: bound - 1n })).toThrow(
       refusal('above the limit'),
     );
     expect(owned()).toBe(before);
     expect(liveChannels(world, alice)).toHaveLength(1);
-    expect(closeChannel(world, alice, channelId, { maxFeeMsat: bound })).toEqual({
-      feeMsat: bound,
-      isNew: true,
-    });
+    expect(closeChannel(world, alice, { channelId, maxFeeMsat: bound })).toBe(bound);
     expect(before - owned()).toBe(bound);
     expect(bound > 0n).toBe(true);
   });
@@ -102,6 +99,6 @@ describe('closing a channel', () => {
     const notFound = expect.objectContaining({ kind: 'notFound' });
     const channelId = '00'.repeat(32);
     expect(() => closeFeeBoundMsat(world, alice, channelId)).toThrow(notFound);
-    expect(() => closeChannel(world, alice, channelId, { maxFeeMsat: null })).toThrow(notFound);
+    expect(() => closeChannel(world, alice, { channelId, maxFeeMsat: null })).toThrow(notFound);
   });
 });

@@ -134,7 +134,8 @@ describe('money across all rails', () => {
                 maxFeeMsat: null,
               }),
             close: () =>
-              closeChannel(world, payer, liveChannels(world, payer)[0]?.channelId ?? '', {
+              closeChannel(world, payer, {
+                channelId: liveChannels(world, payer)[0]?.channelId ?? '',
                 maxFeeMsat: null,
               }),
             mine: () => miner.mine(1),

@@ -90,7 +90,7 @@ export function sandboxControls(options: ControlOptions) {
       description: string | null;
       behavior: Behavior;
     }) {
-      const issuer = { kind: 'outside' as const, behavior: terms.behavior };
+      const issuer = { userPk: null, behavior: terms.behavior };
       const command = { ...terms, expiresAtMs: null };
       const { offer } = await world.durably(() => createOffer(world, issuer, command));
       return { offer };

@@ -3,7 +3,15 @@ import type { Permission } from '../../model/clients/permissions.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { NodeDescriptor, Observation, WalletNode } from '../node.ts';
+import type { Permission } from '../../model/clients/permissions.ts';
+import type {
+  CreateOfferCommand,
+  NodeChannels,
+  NodeDescriptor,
+  Observation,
+  SendReport,
+  WalletNode,
+} from '../node.ts';
 import { nodeInfo } from './info.ts';
 import {
   closeChannel,
@@ -55,25 +63,43 @@ export interface NodeParts {
   readonly measurement: () => Promise<string>;
 }
 
+type FeeLimit = Parameters<NodeChannels['closeChannel']>[1];
+
 /** How the sandbox names itself. */
 const SANDBOX = { kind: 'sandbox', network: 'regtest' } as const satisfies Partial<NodeDescriptor>;
 
 /** Returns the node port of a sandbox wallet for one token. `access` checks the token's permissions at each call. */
 export function sandboxNode(parts: NodeParts, userPk: string, access: Access): WalletNode {
   const { world, tokens } = parts;
-  const send = (
-    { index }: { readonly index: PaymentIndex },
+  /** A call with one of the permissions, without any for every token; its result is durable when it resolves. */
+  function call<Args extends readonly unknown[], Result>(
+    work: (world: World, userPk: string, ...args: Args) => Result,
+    ...oneOf: Permission[]
+  ) {
+    return async (...args: Args): Promise<Result> => {
+      access.require(...oneOf);
+      return world.durably(() => work(world, userPk, ...args));
+    };
+  }
+  /** A call that sends. What it throws is in its report. */
+  function send<Command extends { readonly index: PaymentIndex }, More extends readonly unknown[]>(
+    start: (world: World, userPk: string, command: Command, ...more: More) => Payment,
     permission: Permission,
-    start: () => Payment,
-  ) =>
-    reportSend(world, {
-      userPk,
-      index,
-      work() {
-        access.require(permission);
-        return start();
-      },
-    });
+  ) {
+    return (command: Command, ...more: More): Promise<SendReport> =>
+      reportSend(world, {
+        userPk,
+        index: command.index,
+        work() {
+          access.require(permission);
+          return start(world, userPk, command, ...more);
+        },
+      });
+  }
+  function swept<Created>(created: Created): Created {
+    parts.expiry.sweep();
+    return created;
+  }
   /** The info that was last read; valid until anything in the world changes. */
   let known: { readonly changes: number; readonly info: NodeInfo } | null = null;
   return {
@@ -95,154 +121,64 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       known = read;
       return read.info;
     },
-    async createInvoice(command) {
-      access.require('create_invoice');
-      return world.durably(() => {
-        const created = createInvoice(world, userPk, command);
-        parts.expiry.sweep();
-        return created;
-      });
-    },
-    async cancelInvoice(index) {
-      access.require('cancel_payment', 'create_invoice');
-      await world.durably(() => cancelInvoice(world, userPk, index));
-    },
+    createInvoice: call((...of) => swept(createInvoice(...of)), 'create_invoice'),
+    cancelInvoice: call(cancelInvoice, 'cancel_payment', 'create_invoice'),
     async newestAttempt() {
       access.require();
       return null;
     },
-    async payInvoice(command) {
-      return send(command, 'pay_invoice', () => startInvoicePayment(world, userPk, command));
-    },
-    async sendOutcome(question) {
-      access.require();
-      return world.durably(() => sendOutcome(world, userPk, question));
-    },
-    async estimateRoutingFeeMsat(question) {
-      access.require();
-      return world.durably(() => estimateRoutingFeeMsat(world, userPk, question));
-    },
-    async payment(index) {
-      access.require();
-      return observedOrNull(await world.durably(() => findPayment(world, userPk, index)));
-    },
-    async latestPayment(id) {
-      access.require();
-      return observedOrNull(await world.durably(() => latestPayment(world, userPk, id)));
-    },
+    payInvoice: send(startInvoicePayment, 'pay_invoice'),
+    sendOutcome: call(sendOutcome),
+    estimateRoutingFeeMsat: call(estimateRoutingFeeMsat),
+    payment: call((...of) => observedOrNull(findPayment(...of))),
+    latestPayment: call((...of) => observedOrNull(latestPayment(...of))),
     updates(options) {
       access.require();
       return walletUpdates(world, userPk, { ...options, check: () => access.require() });
     },
-    history: {
-      async tip() {
-        access.require();
-        return world.durably(() => newestUpdate(world, userPk));
-      },
-      async updatedAfter(after, limit) {
-        access.require();
-        return world.durably(() => updatedAfter(world, userPk, after, limit));
-      },
-    },
+    history: { tip: call(newestUpdate), updatedAfter: call(updatedAfter) },
     notes: {
-      async setPersonalNote(index, personalNote) {
-        access.require('update_personal_note');
-        return world.durably(() => updatePayment(world, userPk, index, { personalNote }));
-      },
+      setPersonalNote: call(
+        (_, __, index: PaymentIndex, personalNote: string | null) =>
+          updatePayment(world, userPk, index, { personalNote }),
+        'update_personal_note',
+      ),
     },
     offers: {
-      async createOffer(command) {
-        access.require('create_offer');
-        return world.durably(() => createOffer(world, { kind: 'wallet', userPk }, command));
-      },
-      async fetchInvoice(command) {
-        access.require('pay_offer');
-        return world.durably(() => fetchInvoiceOf(world, userPk, command));
-      },
-      async payFetched(command) {
-        return send(command, 'pay_offer', () => startFetchedPayment(world, userPk, command));
-      },
+      createOffer: call(
+        (_, __, command: CreateOfferCommand) =>
+          createOffer(world, { userPk, behavior: 'settle' }, command),
+        'create_offer',
+      ),
+      fetchInvoice: call(fetchInvoiceOf, 'pay_offer'),
+      payFetched: send(startFetchedPayment, 'pay_offer'),
     },
-    spontaneous: {
-      async pay(command) {
-        return send(command, 'pay_invoice', () => startSpontaneousPayment(world, userPk, command));
-      },
-    },
+    spontaneous: { pay: send(startSpontaneousPayment, 'pay_invoice') },
     holdInvoices: {
-      async create(command) {
-        access.require('create_invoice');
-        return world.durably(() => {
-          const created = createHoldInvoice(world, userPk, command);
-          parts.expiry.sweep();
-          return created;
-        });
-      },
-      async settle(index, preimage) {
-        access.require('create_invoice');
-        await world.durably(() => settleHeld(world, userPk, index, preimage));
-      },
+      create: call((...of) => swept(createHoldInvoice(...of)), 'create_invoice'),
+      settle: call(settleHeld, 'create_invoice'),
     },
     onchain: {
-      async nextUnusedAddress(type) {
-        access.require('get_next_unused_address');
-        return world.durably(() => nextUnusedAddress(world, userPk, type));
-      },
-      async sign(command) {
-        access.require('pay_onchain');
-        return world.durably(() => signOnchain(world, userPk, command));
-      },
-      async publish(command, signed) {
-        return send(command, 'pay_onchain', () => publishOnchain(world, userPk, command, signed));
-      },
-      async renew(signed) {
-        access.require('pay_onchain');
-        await world.durably(() => renewSigned(world, userPk, signed));
-      },
-      async release(signed) {
-        access.require('pay_onchain');
-        await world.durably(() => releaseSigned(world, userPk, signed));
-      },
-      async mostSendable(command) {
-        access.require('pay_onchain');
-        return world.durably(() => mostSendable(world, userPk, command));
-      },
-      async bumpFeeBoundMsat(command) {
-        access.require('pay_onchain');
-        return world.durably(() => bumpFeeBoundMsat(world, userPk, command));
-      },
-      async bumpFee(command) {
-        access.require('pay_onchain');
-        return world.durably(() => bumpFee(world, userPk, command));
-      },
-      async estimateFeeMsat(command) {
-        access.require();
-        return world.durably(() => estimateOnchainFeeMsat(world, userPk, command));
-      },
+      nextUnusedAddress: call(nextUnusedAddress, 'get_next_unused_address'),
+      sign: call(signOnchain, 'pay_onchain'),
+      publish: send(publishOnchain, 'pay_onchain'),
+      renew: call(renewSigned, 'pay_onchain'),
+      release: call(releaseSigned, 'pay_onchain'),
+      mostSendable: call(mostSendable, 'pay_onchain'),
+      bumpFeeBoundMsat: call(bumpFeeBoundMsat, 'pay_onchain'),
+      bumpFee: call(bumpFee, 'pay_onchain'),
+      estimateFeeMsat: call(estimateOnchainFeeMsat),
     },
     channels: {
-      async listChannels() {
-        access.require('list_channels');
-        return world.durably(() => listChannels(world, userPk));
-      },
-      async openFeeBoundMsat(valueMsat) {
-        access.require('open_channel');
-        return world.durably(() => openFeeBoundMsat(world, userPk, valueMsat));
-      },
-      async openChannel(command) {
-        access.require('open_channel');
-        return world.durably(() => openChannel(world, userPk, command));
-      },
-      async closeFeeBoundMsat(channelId) {
-        access.require('close_channel');
-        return world.durably(() => closeFeeBoundMsat(world, userPk, channelId));
-      },
+      listChannels: call(listChannels, 'list_channels'),
+      openFeeBoundMsat: call(openFeeBoundMsat, 'open_channel'),
+      openChannel: call(openChannel, 'open_channel'),
+      closeFeeBoundMsat: call(closeFeeBoundMsat, 'close_channel'),
       // A forced close is the same as one with the peer, who never goes away here and whose delay is nothing.
-      async closeChannel(channelId, { maxFeeMsat }) {
-        access.require('close_channel');
-        const order = { channelId, maxFeeMsat };
-        const feeMsat = await world.durably(() => closeChannel(world, userPk, order));
+      closeChannel: call((_, __, channelId: string, { maxFeeMsat }: FeeLimit) => {
+        const feeMsat = closeChannel(world, userPk, { channelId, maxFeeMsat });
         return { feeMsat, isNew: true };
-      },
+      }, 'close_channel'),
     },
     tokens: {
       newId: () => hex.encode(world.random(16)),
@@ -252,22 +188,14 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         access.requireAll(command.permissions);
         return world.durably(() => tokens.issue(userPk, command));
       },
-      async revoke(id) {
-        access.require('revoke_client', 'update_client');
-        await world.durably(() => tokens.revoke(userPk, id));
-      },
-      async list() {
-        access.require('list_clients', 'revoke_client', 'update_client');
-        return world.durably(() => tokens.list(userPk));
-      },
+      revoke: call(
+        (_, __, id: string) => tokens.revoke(userPk, id),
+        'revoke_client',
+        'update_client',
+      ),
+      list: call(() => tokens.list(userPk), 'list_clients', 'revoke_client', 'update_client'),
     },
-    proofs: {
-      kind: 'material',
-      async proofMaterial(index) {
-        access.require('create_payer_proof');
-        return world.durably(() => proofMaterial(world, userPk, index));
-      },
-    },
+    proofs: { kind: 'material', proofMaterial: call(proofMaterial, 'create_payer_proof') },
   };
 }
 

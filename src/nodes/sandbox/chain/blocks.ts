@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
+import { allRows, change, firstRow, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 
 /** Confirmations after which a payment is final (docs/api.md, Payment status). */
@@ -18,15 +19,13 @@ export function tipHeight(world: World): number {
 }
 
 function tip(world: World): Tip {
-  const row = world.db
-    .query<{ height: number; time_ms: number }, []>('SELECT height, time_ms FROM chain_tip')
-    .get();
+  const row = firstRow<Tip>(world, 'SELECT height, time_ms AS timeMs FROM chain_tip');
   if (row === null) throw new Error('the simulated chain has no genesis');
-  return { height: row.height, timeMs: row.time_ms };
+  return row;
 }
 
 function setTip(world: World, { height, timeMs }: Tip): void {
-  world.db.query('UPDATE chain_tip SET height = ?, time_ms = ?').run(height, timeMs);
+  change(world, 'UPDATE chain_tip SET height = ?, time_ms = ?', height, timeMs);
 }
 
 /**
@@ -79,33 +78,29 @@ export function msUntilBlock(world: World, blockMs: number): number {
 
 /** Unconfirmed transactions, in the order in which they were first seen. */
 function mempool(world: World): { txid: string; seenMs: number }[] {
-  return world.db
-    .query<{ txid: string; seenMs: number }, []>(
-      `SELECT txid, seen_ms AS seenMs FROM chain_transactions
-       WHERE height IS NULL AND replaced_by IS NULL ORDER BY seen_ms, txid`,
-    )
-    .all();
+  return allRows(
+    world,
+    `SELECT txid, seen_ms AS seenMs FROM chain_transactions
+     WHERE height IS NULL AND replaced_by IS NULL ORDER BY seen_ms, txid`,
+  );
 }
 
 /** Puts transactions into a new block. Nothing can replace them any more. */
 function confirm(world: World, block: Tip, txids: readonly string[]): void {
   if (txids.length === 0) return;
-  const setHeight = world.db.query('UPDATE chain_transactions SET height = ? WHERE txid = ?');
-  const trust = world.db.query(
-    'UPDATE chain_outputs SET untrusted = 0 WHERE txid = ? AND untrusted = 1',
-  );
   for (const txid of txids) {
-    setHeight.run(block.height, txid);
-    trust.run(txid);
+    change(world, 'UPDATE chain_transactions SET height = ? WHERE txid = ?', block.height, txid);
+    change(world, 'UPDATE chain_outputs SET untrusted = 0 WHERE txid = ? AND untrusted = 1', txid);
   }
   insertBlock(world, block, txids);
 }
 
 /** Records a block. Its hash commits to the recorded block before it, to its height and to its transactions. */
 function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
-  const previous = world.db
-    .query<{ hash: string }, []>('SELECT hash FROM chain_blocks ORDER BY height DESC LIMIT 1')
-    .get();
+  const previous = firstRow<{ hash: string }>(
+    world,
+    'SELECT hash FROM chain_blocks ORDER BY height DESC LIMIT 1',
+  );
   const heightBytes = new Uint8Array(4);
   new DataView(heightBytes.buffer).setUint32(0, block.height, true);
   const header = concatBytes(
@@ -113,9 +108,8 @@ function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
     heightBytes,
     ...txids.map((txid) => hex.decode(txid)),
   );
-  world.db
-    .query('INSERT INTO chain_blocks (height, hash, time_ms) VALUES (?, ?, ?)')
-    .run(block.height, hex.encode(sha256(sha256(header))), block.timeMs);
+  const hash = hex.encode(sha256(sha256(header)));
+  insertRow(world, 'chain_blocks', { height: block.height, hash, time_ms: block.timeMs });
 }
 
 /**
@@ -123,14 +117,13 @@ function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
  * expires.
  */
 export function hasWaitingWork(world: World): boolean {
-  const row = world.db
-    .query<{ waiting: number }, []>(
-      `SELECT EXISTS (SELECT 1 FROM chain_watches)
-           OR EXISTS (SELECT 1 FROM htlcs WHERE expiry_height IS NOT NULL)
-           OR EXISTS (SELECT 1 FROM held)
-           OR EXISTS (SELECT 1 FROM chain_transactions WHERE height IS NULL AND replaced_by IS NULL)
-           AS waiting`,
-    )
-    .get();
+  const row = firstRow<{ waiting: number }>(
+    world,
+    `SELECT EXISTS (SELECT 1 FROM chain_watches)
+         OR EXISTS (SELECT 1 FROM htlcs WHERE expiry_height IS NOT NULL)
+         OR EXISTS (SELECT 1 FROM held)
+         OR EXISTS (SELECT 1 FROM chain_transactions WHERE height IS NULL AND replaced_by IS NULL)
+         AS waiting`,
+  );
   return row?.waiting === 1;
 }

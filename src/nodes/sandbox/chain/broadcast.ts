@@ -1,13 +1,10 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { transfer } from '../world/ledger.ts';
+import { change, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { findScript, markUsed } from './scripts.ts';
-import {
-  COINBASE_OUTPOINT,
-  type SignedTransaction,
-  type TransactionOutput,
-} from './transaction.ts';
+import { COINBASE_OUTPOINT, type SignedTransaction } from './transaction.ts';
 import { announceWork, catchUpChain } from './waiting-work.ts';
 
 /** Ledger account of coins that went to scripts without a key in this world. */
@@ -65,12 +62,10 @@ export function broadcast(world: World, sent: Broadcast): Receipt[] {
   const { txid } = transaction;
   catchUpChain(world);
   const feeMsat = sent.fee.reduce((sum, { amountMsat }) => sum + amountMsat, 0n);
-  world.db
-    .query(
-      `INSERT INTO chain_transactions (txid, raw, payer, fee_sat, vsize, seen_ms)
-       VALUES (?, ?, ?, ?, ?, ?)`,
-    )
-    .run(txid, transaction.raw, payer, wholeSats(feeMsat), transaction.vsize, world.clock.now());
+  const { raw, vsize } = transaction;
+  const fee_sat = wholeSats(feeMsat);
+  const seen_ms = world.clock.now();
+  insertRow(world, 'chain_transactions', { txid, raw, payer, fee_sat, vsize, seen_ms });
   spendInputs(world, transaction);
 
   const receipts: Receipt[] = [];
@@ -80,53 +75,32 @@ export function broadcast(world: World, sent: Broadcast): Receipt[] {
     const account = terms?.account ?? known?.owner ?? ELSEWHERE;
     const from = terms?.from ?? payer;
     const own = account === payer || terms?.own === true;
-    insertOutput(world, { txid, vout, valueSat, script, account, own });
-    move(world, { from, to: account, amountMsat: valueSat * MSAT_PER_SAT, memo });
+    insertRow(world, 'chain_outputs', {
+      txid,
+      vout,
+      value_sat: valueSat,
+      script: hex.encode(script),
+      owner: account,
+      untrusted: own ? 0 : 1,
+    });
+    transfer(world, { from, to: account, amountMsat: valueSat * MSAT_PER_SAT, memo });
     if (known !== null) markUsed(world, script);
     if (known !== null && (known.branch === 'receive' || !own)) {
       receipts.push({ owner: known.owner, script, txid, vout, valueSat });
     }
   });
-  for (const share of sent.fee) move(world, { ...share, to: MINING_FEES, memo });
+  for (const share of sent.fee) transfer(world, { ...share, to: MINING_FEES, memo });
   announceWork(world);
   return receipts;
 }
 
 function spendInputs(world: World, { txid, json }: SignedTransaction): void {
-  const spend = world.db.query(
-    'UPDATE chain_outputs SET spent_by = ? WHERE txid = ? AND vout = ? AND spent_by IS NULL',
-  );
+  const sql =
+    'UPDATE chain_outputs SET spent_by = ? WHERE txid = ? AND vout = ? AND spent_by IS NULL';
   for (const { previous_output } of json.input) {
     if (previous_output === COINBASE_OUTPOINT) continue;
     const [spentTxid = '', vout = ''] = previous_output.split(':');
-    const { changes } = spend.run(txid, spentTxid, Number(vout));
-    if (changes !== 1)
-      throw new Error(`transaction ${txid} spends ${previous_output}, which is not unspent`);
+    if (change(world, sql, txid, spentTxid, Number(vout)) === 1) continue;
+    throw new Error(`transaction ${txid} spends ${previous_output}, which is not unspent`);
   }
-}
-
-function insertOutput(
-  world: World,
-  output: TransactionOutput & {
-    readonly txid: string;
-    readonly vout: number;
-    readonly account: string;
-    readonly own: boolean;
-  },
-): void {
-  const { txid, vout, valueSat, script, account, own } = output;
-  world.db
-    .query(
-      `INSERT INTO chain_outputs (txid, vout, value_sat, script, owner, untrusted)
-       VALUES (?, ?, ?, ?, ?, ?)`,
-    )
-    .run(txid, vout, valueSat, hex.encode(script), account, own ? 0 : 1);
-}
-
-function move(
-  world: World,
-  entry: FeeShare & { readonly to: string; readonly memo: string },
-): void {
-  if (entry.from === entry.to || entry.amountMsat === 0n) return;
-  transfer(world, entry);
 }

@@ -1,7 +1,9 @@
 import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { COMPLETED, REPLACED } from '../../shown-payment.ts';
 import { cancelExpired } from '../lightning/held.ts';
 import { failExpired } from '../lightning/htlcs.ts';
 import { findPayment, updatePayment } from '../world/payments.ts';
+import { allRows, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { FINAL_CONFIRMATIONS, tipHeight } from './blocks.ts';
 import { announceWork } from './waiting-work.ts';
@@ -13,17 +15,12 @@ export interface Watch {
   readonly txid: string;
 }
 
-interface WatchRow {
-  user_pk: string;
-  payment_index: string;
-  txid: string;
-}
+/** The columns of a {@link Watch}. */
+const COLUMNS = 'user_pk AS userPk, payment_index AS "index", txid';
 
 /** Makes the payment complete once its transaction has 6 confirmations. */
 export function watchConfirmations(world: World, { userPk, index, txid }: Watch): void {
-  world.db
-    .query('INSERT INTO chain_watches (user_pk, payment_index, txid) VALUES (?, ?, ?)')
-    .run(userPk, index, txid);
+  insertRow(world, 'chain_watches', { user_pk: userPk, payment_index: index, txid });
   announceWork(world);
 }
 
@@ -35,12 +32,12 @@ export function watchReplacement(
   world: World,
   { txid, replacement }: { readonly txid: string; readonly replacement: string },
 ): void {
-  const moved = world.db
-    .query<WatchRow, [string, string]>(
-      'UPDATE chain_watches SET txid = ? WHERE txid = ? RETURNING user_pk, payment_index, txid',
-    )
-    .all(replacement, txid)
-    .map(watchOf);
+  const moved = allRows<Watch>(
+    world,
+    `UPDATE chain_watches SET txid = ? WHERE txid = ? RETURNING ${COLUMNS}`,
+    replacement,
+    txid,
+  );
   for (const { userPk, index } of moved) updatePayment(world, userPk, index, { replacement });
 }
 
@@ -55,32 +52,16 @@ export function followChain(world: World): void {
 }
 
 function endConfirmed(world: World): void {
-  const final = world.db
-    .query<WatchRow, [number]>(
-      `DELETE FROM chain_watches WHERE txid IN (
-         SELECT w.txid FROM chain_watches w JOIN chain_transactions t ON t.txid = w.txid
-         WHERE t.height <= ?)
-       RETURNING user_pk, payment_index, txid`,
-    )
-    .all(tipHeight(world) - FINAL_CONFIRMATIONS + 1)
-    .map(watchOf);
+  const final = allRows<Watch>(
+    world,
+    `DELETE FROM chain_watches WHERE txid IN (
+       SELECT w.txid FROM chain_watches w JOIN chain_transactions t ON t.txid = w.txid
+       WHERE t.height <= ?)
+     RETURNING ${COLUMNS}`,
+    tipHeight(world) - FINAL_CONFIRMATIONS + 1,
+  );
   for (const { userPk, index, txid } of final) {
     const isOwn = findPayment(world, userPk, index)?.txid === txid;
-    updatePayment(
-      world,
-      userPk,
-      index,
-      isOwn
-        ? { status: 'completed', statusMsg: 'completed' }
-        : { status: 'failed', statusMsg: 'replaced' },
-    );
+    updatePayment(world, userPk, index, isOwn ? COMPLETED : REPLACED);
   }
-}
-
-function watchOf(row: WatchRow): Watch {
-  return {
-    userPk: row.user_pk,
-    index: row.payment_index as PaymentIndex,
-    txid: row.txid,
-  };
 }

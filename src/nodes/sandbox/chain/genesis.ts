@@ -1,3 +1,4 @@
+import { change } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { mineBlocks } from './blocks.ts';
 import { broadcast } from './broadcast.ts';
@@ -16,10 +17,8 @@ const COINBASE_MATURITY = 100;
 /** Starts the chain of a new world and gives all coins to `outside`; does nothing where the chain has started. */
 export function openChain(world: World, outside: ScriptOwner): void {
   world.transact(() => {
-    const { changes } = world.db
-      .query('INSERT OR IGNORE INTO chain_tip (id, height, time_ms) VALUES (1, 0, ?)')
-      .run(world.clock.now());
-    if (changes === 0) return;
+    const sql = 'INSERT OR IGNORE INTO chain_tip (id, height, time_ms) VALUES (1, 0, ?)';
+    if (change(world, sql, world.clock.now()) === 0) return;
     const { script } = nextUnusedScript(world, outside, 'receive');
     const outputs = Array.from({ length: COINS }, () => ({ script, valueSat: COIN_SAT }));
     broadcast(world, {

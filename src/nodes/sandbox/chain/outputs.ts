@@ -1,4 +1,5 @@
 import { hex } from '@scure/base';
+import { allRows, firstRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import type { Coin } from './coin-selection.ts';
 import type { Branch, SingleKeyKind } from './keys.ts';
@@ -14,47 +15,49 @@ export interface UnspentOutput extends Coin {
   readonly confirmed: boolean;
 }
 
-interface UnspentRow {
-  txid: string;
-  vout: number;
-  value_sat: number;
-  script: string;
-  kind: SingleKeyKind;
-  branch: Branch;
-  key_index: number;
-  height: number | null;
-}
+type OutputRow = Omit<UnspentOutput, 'valueSat' | 'script' | 'confirmed'> & {
+  readonly valueSat: number;
+  readonly script: string;
+  readonly height: number | null;
+  readonly spentBy: string | null;
+};
+
+/** Outputs whose keys are in this world, with their transactions. */
+const OUTPUTS = `SELECT o.txid, o.vout, o.value_sat AS valueSat, o.script, o.spent_by AS spentBy,
+    s.kind, s.branch, s.key_index AS "index", t.height
+  FROM chain_outputs o
+  JOIN chain_scripts s ON s.script = o.script
+  JOIN chain_transactions t ON t.txid = o.txid`;
 
 /**
  * Returns the outputs that the owner may spend: confirmed ones, and unconfirmed ones of its own transactions, unless
  * they are locked.
  */
 export function spendableOutputs(world: World, owner: string): UnspentOutput[] {
-  return world.db
-    .query<UnspentRow, [string, number]>(
-      `SELECT o.txid, o.vout, o.value_sat, o.script, s.kind, s.branch, s.key_index, t.height
-       FROM chain_outputs o
-       JOIN chain_scripts s ON s.script = o.script
-       JOIN chain_transactions t ON t.txid = o.txid
-       WHERE o.owner = ? AND o.spent_by IS NULL AND o.untrusted = 0
-         AND NOT EXISTS (SELECT 1 FROM chain_locks l
-           WHERE l.txid = o.txid AND l.vout = o.vout AND l.expires_ms > ?)
-       ORDER BY o.txid, o.vout`,
-    )
-    .all(owner, world.clock.now())
-    .map(unspentOutput);
+  return allRows<OutputRow>(
+    world,
+    `${OUTPUTS}
+     WHERE o.owner = ? AND o.spent_by IS NULL AND o.untrusted = 0
+       AND NOT EXISTS (SELECT 1 FROM chain_locks l
+         WHERE l.txid = o.txid AND l.vout = o.vout AND l.expires_ms > ?)
+     ORDER BY o.txid, o.vout`,
+    owner,
+    world.clock.now(),
+  ).map(outputOf);
 }
 
-function unspentOutput(row: UnspentRow): UnspentOutput {
+/** Returns the outputs that a transaction spends, as they were before. */
+export function outputsSpentBy(world: World, txid: string): UnspentOutput[] {
+  return allRows<OutputRow>(world, `${OUTPUTS} WHERE o.spent_by = ?`, txid).map(outputOf);
+}
+
+function outputOf(row: OutputRow) {
+  const { valueSat, script, height, ...same } = row;
   return {
-    txid: row.txid,
-    vout: row.vout,
-    valueSat: BigInt(row.value_sat),
-    script: hex.decode(row.script),
-    kind: row.kind,
-    branch: row.branch,
-    index: row.key_index,
-    confirmed: row.height !== null,
+    ...same,
+    valueSat: BigInt(valueSat),
+    script: hex.decode(script),
+    confirmed: height !== null,
   };
 }
 
@@ -66,26 +69,19 @@ export function unconfirmedChange(
   owner: string,
   txid: string,
 ): (UnspentOutput & { readonly spentBy: string | null }) | null {
-  const row = world.db
-    .query<UnspentRow & { spent_by: string | null }, [string, string]>(
-      `SELECT o.txid, o.vout, o.value_sat, o.script, o.spent_by, s.kind, s.branch, s.key_index, t.height
-       FROM chain_outputs o
-       JOIN chain_scripts s ON s.script = o.script
-       JOIN chain_transactions t ON t.txid = o.txid
-       WHERE o.owner = ? AND o.txid = ? AND s.branch = 'change'`,
-    )
-    .get(owner, txid);
-  return row && { ...unspentOutput(row), spentBy: row.spent_by };
+  const where = "WHERE o.owner = ? AND o.txid = ? AND s.branch = 'change'";
+  const row = firstRow<OutputRow>(world, `${OUTPUTS} ${where}`, owner, txid);
+  return row && outputOf(row);
 }
 
 /** Satoshis that the owner received in unconfirmed transactions of others. */
 export function untrustedSat(world: World, owner: string): bigint {
-  const row = world.db
-    .query<{ sum: number | null }, [string]>(
-      `SELECT sum(value_sat) AS sum FROM chain_outputs
-       WHERE owner = ? AND untrusted = 1 AND spent_by IS NULL`,
-    )
-    .get(owner);
+  const row = firstRow<{ sum: number | null }>(
+    world,
+    `SELECT sum(value_sat) AS sum FROM chain_outputs
+     WHERE owner = ? AND untrusted = 1 AND spent_by IS NULL`,
+    owner,
+  );
   return BigInt(row?.sum ?? 0);
 }
 
@@ -95,16 +91,14 @@ export function spendableInputsSat(
   owner: string,
   outpoints: readonly string[],
 ): bigint | null {
-  const find = world.db.query<{ value_sat: number }, [string, number, string]>(
-    `SELECT value_sat FROM chain_outputs
-     WHERE txid = ? AND vout = ? AND owner = ? AND spent_by IS NULL`,
-  );
+  const sql = `SELECT value_sat AS valueSat FROM chain_outputs
+    WHERE txid = ? AND vout = ? AND owner = ? AND spent_by IS NULL`;
   let sumSat = 0n;
   for (const outpoint of outpoints) {
     const [txid = '', vout = ''] = outpoint.split(':');
-    const row = find.get(txid, Number(vout), owner);
+    const row = firstRow<{ valueSat: number }>(world, sql, txid, Number(vout), owner);
     if (row === null) return null;
-    sumSat += BigInt(row.value_sat);
+    sumSat += BigInt(row.valueSat);
   }
   return sumSat;
 }

@@ -1,4 +1,5 @@
 import { hex } from '@scure/base';
+import { change, firstRow, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { type Branch, childSecretKey, type SingleKeyKind, singleKeyScript } from './keys.ts';
 
@@ -19,13 +20,10 @@ export interface ScriptOwner {
   readonly kind: SingleKeyKind;
 }
 
-interface ScriptRow {
-  script: string;
-  owner: string;
-  kind: SingleKeyKind;
-  branch: Branch;
-  key_index: number;
-}
+type ScriptRow = Omit<KnownScript, 'script'> & { readonly script: string };
+
+/** Scripts, as {@link ScriptRow}. */
+const SCRIPTS = 'SELECT script, owner, kind, branch, key_index AS "index" FROM chain_scripts';
 
 /**
  * Returns the owner's first script of the branch and of its kind that no transaction has paid yet. It stays the same
@@ -33,50 +31,48 @@ interface ScriptRow {
  */
 export function nextUnusedScript(world: World, owner: ScriptOwner, branch: Branch): KnownScript {
   return world.transact(() => {
-    const row = world.db
-      .query<ScriptRow, [string, string, string]>(
-        `SELECT script, owner, kind, branch, key_index FROM chain_scripts
-         WHERE used = 0 AND owner = ? AND branch = ? AND kind = ? ORDER BY key_index LIMIT 1`,
-      )
-      .get(owner.owner, branch, owner.kind);
+    const row = firstRow<ScriptRow>(
+      world,
+      `${SCRIPTS} WHERE used = 0 AND owner = ? AND branch = ? AND kind = ?
+       ORDER BY key_index LIMIT 1`,
+      owner.owner,
+      branch,
+      owner.kind,
+    );
     return row === null ? makeScript(world, owner, branch) : knownScript(row);
   });
 }
 
-function makeScript(world: World, owner: ScriptOwner, branch: Branch): KnownScript {
-  const next = world.db
-    .query<{ next: number }, [string, string]>(
-      `SELECT coalesce(max(key_index) + 1, 0) AS next FROM chain_scripts
-       WHERE owner = ? AND branch = ?`,
-    )
-    .get(owner.owner, branch);
-  const index = next?.next ?? 0;
-  const script = singleKeyScript(owner.kind, childSecretKey(owner.accountKey, branch, index));
-  world.db
-    .query(
-      `INSERT INTO chain_scripts (script, owner, kind, branch, key_index, used)
-       VALUES (?, ?, ?, ?, ?, 0)`,
-    )
-    .run(hex.encode(script), owner.owner, owner.kind, branch, index);
-  return { script, owner: owner.owner, kind: owner.kind, branch, index };
+function makeScript(
+  world: World,
+  { owner, kind, accountKey }: ScriptOwner,
+  branch: Branch,
+): KnownScript {
+  const next = firstRow<{ index: number }>(
+    world,
+    `SELECT coalesce(max(key_index) + 1, 0) AS "index" FROM chain_scripts
+     WHERE owner = ? AND branch = ?`,
+    owner,
+    branch,
+  );
+  const index = next?.index ?? 0;
+  const script = singleKeyScript(kind, childSecretKey(accountKey, branch, index));
+  const row = { script: hex.encode(script), owner, kind, branch, key_index: index, used: 0 };
+  insertRow(world, 'chain_scripts', row);
+  return { script, owner, kind, branch, index };
 }
 
 /** Returns the script with its owner and key, or null when this world does not have its key. */
 export function findScript(world: World, script: Uint8Array): KnownScript | null {
-  const row = world.db
-    .query<ScriptRow, [string]>(
-      'SELECT script, owner, kind, branch, key_index FROM chain_scripts WHERE script = ?',
-    )
-    .get(hex.encode(script));
+  const row = firstRow<ScriptRow>(world, `${SCRIPTS} WHERE script = ?`, hex.encode(script));
   return row && knownScript(row);
 }
 
 /** Marks the script as paid, so that it is not handed out again. */
 export function markUsed(world: World, script: Uint8Array): void {
-  world.db.query('UPDATE chain_scripts SET used = 1 WHERE script = ?').run(hex.encode(script));
+  change(world, 'UPDATE chain_scripts SET used = 1 WHERE script = ?', hex.encode(script));
 }
 
 function knownScript(row: ScriptRow): KnownScript {
-  const { owner, kind, branch, key_index: index } = row;
-  return { script: hex.decode(row.script), owner, kind, branch, index };
+  return { ...row, script: hex.decode(row.script) };
 }

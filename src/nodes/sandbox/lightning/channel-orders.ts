@@ -3,10 +3,10 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
-import { blankPayment } from '../../../model/payment.ts';
 import { paymentIndex, waivedFeeId } from '../../../model/payment-index.ts';
 import { derive } from '../../../model/root-seed.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
+import { COMPLETED } from '../../shown-payment.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { requireFeeWithin } from '../chain/spend.ts';
 import {
@@ -20,6 +20,7 @@ import {
   spendToScriptFromOutside,
 } from '../onchain/channels.ts';
 import { insertPayment } from '../world/payments.ts';
+import { change, firstRow, insertRow } from '../world/rows.ts';
 import { outsideKeys, walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { channelAccounts, type LiveChannel, liveChannels } from './channels.ts';
@@ -61,7 +62,7 @@ export function openChannel(
     });
     const channel = { userChannelId, valueSat: wholeSats(valueMsat) };
     const usableFrom = tipHeight(world) + CONFIRMATIONS;
-    const { channelId } = recordChannel(world, userPk, { ...channel, funding, usableFrom });
+    const channelId = recordChannel(world, userPk, { ...channel, funding, usableFrom });
     return { channelId, userChannelId, feeMsat: funding.feeSat * MSAT_PER_SAT, isNew: true };
   });
 }
@@ -98,24 +99,18 @@ function findOpened(
   userPk: string,
   userChannelId: string,
 ): { readonly valueMsat: bigint; readonly opened: OpenedChannel } | null {
-  const row = world.db
-    .query<{ channel_id: string; value_sat: number; fee_sat: number }, [string, string]>(
-      `SELECT channel_id, value_sat, fee_sat
-       FROM channels c JOIN chain_transactions t ON t.txid = c.funding_txid
-       WHERE user_pk = ? AND user_channel_id = ?`,
-    )
-    .get(userPk, userChannelId);
-  return (
-    row && {
-      valueMsat: BigInt(row.value_sat) * MSAT_PER_SAT,
-      opened: {
-        channelId: row.channel_id,
-        userChannelId,
-        feeMsat: BigInt(row.fee_sat) * MSAT_PER_SAT,
-        isNew: false,
-      },
-    }
+  const row = firstRow<{ channelId: string; valueSat: number; feeSat: number }>(
+    world,
+    `SELECT channel_id AS channelId, value_sat AS valueSat, fee_sat AS feeSat
+     FROM channels c JOIN chain_transactions t ON t.txid = c.funding_txid
+     WHERE user_pk = ? AND user_channel_id = ?`,
+    userPk,
+    userChannelId,
   );
+  if (row === null) return null;
+  const feeMsat = BigInt(row.feeSat) * MSAT_PER_SAT;
+  const opened = { channelId: row.channelId, userChannelId, feeMsat, isNew: false };
+  return { valueMsat: BigInt(row.valueSat) * MSAT_PER_SAT, opened };
 }
 
 /**
@@ -135,19 +130,15 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
   recordChannel(world, userPk, { userChannelId, valueSat, funding, usableFrom: 0 });
   const nowMs = world.clock.now();
   insertPayment(world, userPk, {
-    ...blankPayment({
-      index: paymentIndex(nowMs, waivedFeeId(funding.txid, funding.vout)),
-      rail: 'onchain',
-      direction: 'info',
-      status: 'completed',
-      statusMsg: 'completed',
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    }),
+    index: paymentIndex(nowMs, waivedFeeId(funding.txid, funding.vout)),
+    rail: 'onchain',
     kind: 'waived_channel_fee',
+    direction: 'info',
+    ...COMPLETED,
+    createdAtMs: nowMs,
+    finalizedAtMs: nowMs,
     txid: funding.txid,
     amountMsat: funding.feeSat * MSAT_PER_SAT,
-    finalizedAtMs: nowMs,
   });
 }
 
@@ -163,9 +154,8 @@ export function closeChannel(
   return world.transact(() => {
     const channel = openChannelOf(world, userPk, order.channelId);
     const { userChannelId } = channel;
-    const pending = world.db
-      .query('SELECT 1 FROM htlcs WHERE user_pk = ? AND user_channel_id = ? LIMIT 1')
-      .get(userPk, userChannelId);
+    const htlcs = 'SELECT 1 FROM htlcs WHERE user_pk = ? AND user_channel_id = ? LIMIT 1';
+    const pending = firstRow(world, htlcs, userPk, userChannelId);
     if (pending !== null || !channel.usable) {
       throw refused(
         'The channel has payments on their way or is not confirmed yet: try again later.',
@@ -174,9 +164,8 @@ export function closeChannel(
     const closing = closingOf(world, userPk, channel);
     requireFeeWithin(closingFeeMsat(world, userPk, closing), order.maxFeeMsat);
     const { txid, feeMsat } = payToWallet(world, userPk, closing);
-    world.db
-      .query('UPDATE channels SET closed_txid = ? WHERE user_pk = ? AND user_channel_id = ?')
-      .run(txid, userPk, userChannelId);
+    const close = 'UPDATE channels SET closed_txid = ? WHERE user_pk = ? AND user_channel_id = ?';
+    change(world, close, txid, userPk, userChannelId);
     return feeMsat;
   });
 }
@@ -206,6 +195,7 @@ function closingOf(world: World, userPk: string, channel: LiveChannel): ChannelT
   };
 }
 
+/** Records a channel, and returns its id. */
 function recordChannel(
   world: World,
   userPk: string,
@@ -215,16 +205,19 @@ function recordChannel(
     readonly funding: FundedOutput;
     readonly usableFrom: number;
   },
-): { channelId: string; userChannelId: string } {
+): string {
   const { userChannelId, valueSat, funding, usableFrom } = channel;
   const channelId = channelIdOf(funding);
-  world.db
-    .query(
-      `INSERT INTO channels (user_pk, user_channel_id, channel_id, funding_txid, funding_vout,
-         value_sat, usable_from) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(userPk, userChannelId, channelId, funding.txid, funding.vout, valueSat, usableFrom);
-  return { channelId, userChannelId };
+  insertRow(world, 'channels', {
+    user_pk: userPk,
+    user_channel_id: userChannelId,
+    channel_id: channelId,
+    funding_txid: funding.txid,
+    funding_vout: funding.vout,
+    value_sat: valueSat,
+    usable_from: usableFrom,
+  });
+  return channelId;
 }
 
 /** The channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output number. */

@@ -2,6 +2,7 @@ import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import type { Channel } from '../../../model/channel.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { balanceMsat } from '../world/ledger.ts';
+import { allRows } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 
 /** Each side must keep one part in this many (1 %) in a channel, and never less than the dust limit of BOLT 3. */
@@ -20,6 +21,11 @@ export interface LiveChannel {
   readonly reserveMsat: bigint;
 }
 
+type ChannelRow = Pick<
+  LiveChannel,
+  'userChannelId' | 'channelId' | 'fundingTxid' | 'fundingVout'
+> & { readonly valueSat: number; readonly usableFrom: number };
+
 /** Returns the ledger accounts of a channel's two sides. */
 export function channelAccounts(
   userPk: string,
@@ -32,37 +38,23 @@ export function channelAccounts(
 /** Returns the wallet's open channels. */
 export function liveChannels(world: World, userPk: string): LiveChannel[] {
   const height = tipHeight(world);
-  return world.db
-    .query<
-      {
-        user_channel_id: string;
-        channel_id: string;
-        funding_txid: string;
-        funding_vout: number;
-        value_sat: number;
-        usable_from: number;
-      },
-      [string]
-    >(
-      `SELECT user_channel_id, channel_id, funding_txid, funding_vout, value_sat, usable_from
-       FROM channels WHERE user_pk = ? AND closed_txid IS NULL ORDER BY user_channel_id`,
-    )
-    .all(userPk)
-    .map((row) => {
-      const accounts = channelAccounts(userPk, row.user_channel_id);
-      const valueSat = BigInt(row.value_sat);
-      return {
-        userChannelId: row.user_channel_id,
-        channelId: row.channel_id,
-        fundingTxid: row.funding_txid,
-        fundingVout: row.funding_vout,
-        valueMsat: valueSat * MSAT_PER_SAT,
-        usable: row.usable_from <= height,
-        oursMsat: balanceMsat(world, accounts.ours),
-        theirsMsat: balanceMsat(world, accounts.theirs),
-        reserveMsat: reserveSat(valueSat) * MSAT_PER_SAT,
-      };
-    });
+  return allRows<ChannelRow>(
+    world,
+    `SELECT user_channel_id AS userChannelId, channel_id AS channelId, funding_txid AS fundingTxid,
+       funding_vout AS fundingVout, value_sat AS valueSat, usable_from AS usableFrom
+     FROM channels WHERE user_pk = ? AND closed_txid IS NULL ORDER BY user_channel_id`,
+    userPk,
+  ).map(({ valueSat, usableFrom, ...same }) => {
+    const accounts = channelAccounts(userPk, same.userChannelId);
+    return {
+      ...same,
+      valueMsat: BigInt(valueSat) * MSAT_PER_SAT,
+      usable: usableFrom <= height,
+      oursMsat: balanceMsat(world, accounts.ours),
+      theirsMsat: balanceMsat(world, accounts.theirs),
+      reserveMsat: reserveSat(BigInt(valueSat)) * MSAT_PER_SAT,
+    };
+  });
 }
 
 /** Returns what the wallet can send through a channel now. */

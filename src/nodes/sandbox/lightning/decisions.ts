@@ -4,7 +4,8 @@ import type { Payment } from '../../../model/payment.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { catchUpChain } from '../chain/waiting-work.ts';
 import { transfer } from '../world/ledger.ts';
-import { findPayment, requirePayment } from '../world/payments.ts';
+import { findPayment, PAYMENT_KEY, type PaymentKey, requirePayment } from '../world/payments.ts';
+import { allRows, firstRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { holdForWallet } from './held.ts';
 import { completePayment, failPayment, finalDeltaOf, holdUntilExpiry } from './htlcs.ts';
@@ -57,30 +58,27 @@ export function decideHeld(world: World, paymentHash: string, settled: boolean):
   world.transact(() => {
     // A block that is due may already have ended the payment.
     catchUpChain(world);
-    const held = world.db
-      .query<{ user_pk: string; idx: string }, [string]>(
-        `SELECT h.user_pk, h.idx FROM htlcs h JOIN payments p ON p.user_pk = h.user_pk AND p.idx = h.idx
-         WHERE json_extract(p.json, '$.hash') = ? LIMIT 1`,
-      )
-      .get(paymentHash);
+    const held = firstRow<PaymentKey>(
+      world,
+      `SELECT h.user_pk AS userPk, h.idx AS "index"
+       FROM htlcs h JOIN payments p ON p.user_pk = h.user_pk AND p.idx = h.idx
+       WHERE json_extract(p.json, '$.hash') = ? LIMIT 1`,
+      paymentHash,
+    );
     const invoice = findUnpaidInvoice(world, paymentHash);
     const isOutside = invoice?.behavior === 'hold' && invoice.userPk === null;
     if (held === null || invoice === null || !isOutside) {
       throw new ApiError('notFound', 'No held payment has that hash.');
     }
-    const index = held.idx as PaymentIndex;
-    const payment = requirePayment(world, held.user_pk, index);
-    if (settled) settle(world, held.user_pk, payment, invoice);
-    else failPayment(world, held.user_pk, index, 'rejected by the receiver');
+    const { userPk, index } = held;
+    if (settled) settle(world, userPk, requirePayment(world, userPk, index), invoice);
+    else failPayment(world, userPk, index, 'rejected by the receiver');
   });
 }
 
 /** The outbound payments that are on their way, which a crash may have interrupted before the receiver decided. */
-export function pendingSends(world: World): { userPk: string; index: PaymentIndex }[] {
-  return world.db
-    .query<{ user_pk: string; idx: string }, []>('SELECT DISTINCT user_pk, idx FROM htlcs')
-    .all()
-    .map((row) => ({ userPk: row.user_pk, index: row.idx as PaymentIndex }));
+export function pendingSends(world: World): PaymentKey[] {
+  return allRows(world, `SELECT DISTINCT ${PAYMENT_KEY} FROM htlcs`);
 }
 
 /** Calls {@link advance}, again and again while the disk is full: nothing else would try it before the next start. */

@@ -4,24 +4,19 @@ import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { announceWork, catchUpChain } from '../chain/waiting-work.ts';
 import { transfer } from '../world/ledger.ts';
-import { requirePayment, updatePayment } from '../world/payments.ts';
+import { PAYMENT_KEY, type PaymentKey, requirePayment, updatePayment } from '../world/payments.ts';
+import { allRows, change, firstRow, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { completePayment, expiryHeight, failPayment, finalDeltaOf } from './htlcs.ts';
 import { findUnpaidInvoice, type InvoiceRow } from './invoice-rows.ts';
 import { isPayable, OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
 
-/** The payment of a wallet for another wallet's hold invoice. */
-interface Payer {
-  readonly userPk: string;
-  readonly index: PaymentIndex;
-}
-
 /** A payment that a wallet holds. */
 interface Held {
   readonly paymentHash: string;
   readonly amountMsat: bigint;
-  /** Null for the outside world. */
-  readonly payer: Payer | null;
+  /** The payment of the wallet that pays; null for the outside world. */
+  readonly payer: PaymentKey | null;
 }
 
 /**
@@ -32,7 +27,7 @@ interface Held {
 export function holdForWallet(
   world: World,
   invoice: InvoiceRow,
-  { payer, amountMsat }: { readonly payer: Payer; readonly amountMsat: bigint },
+  { payer, amountMsat }: { readonly payer: PaymentKey; readonly amountMsat: bigint },
 ): boolean {
   const { userPk } = invoice;
   if (userPk === null) return true;
@@ -100,13 +95,13 @@ export function cancelInvoice(world: World, userPk: string, index: PaymentIndex)
 
 /** Cancels what wallets still hold at its expiry height. */
 export function cancelExpired(world: World): void {
-  const expired = world.db
-    .query<{ user_pk: string; idx: string }, [number]>(
-      `SELECT i.user_pk, i.idx FROM held h JOIN invoices i ON i.payment_hash = h.payment_hash
-       WHERE h.expiry_height <= ?`,
-    )
-    .all(tipHeight(world));
-  for (const { user_pk, idx } of expired) cancelInvoice(world, user_pk, idx as PaymentIndex);
+  const expired = allRows<PaymentKey>(
+    world,
+    `SELECT ${PAYMENT_KEY} FROM held h JOIN invoices i ON i.payment_hash = h.payment_hash
+     WHERE h.expiry_height <= ?`,
+    tipHeight(world),
+  );
+  for (const { userPk, index } of expired) cancelInvoice(world, userPk, index);
 }
 
 function keepHeld(
@@ -117,42 +112,39 @@ function keepHeld(
   if (index === null) throw new Error('only an invoice of its own can be held');
   catchUpChain(world);
   const payment = requirePayment(world, userPk, index);
-  world.db
-    .query(
-      `INSERT INTO held (payment_hash, amount_msat, expiry_height, payer_pk, payer_idx)
-       VALUES (?, ?, ?, ?, ?)`,
-    )
-    .run(
-      paymentHash,
-      amountMsat,
-      expiryHeight(world, finalDeltaOf(payment)),
-      payer?.userPk ?? null,
-      payer?.index ?? null,
-    );
+  insertRow(world, 'held', {
+    payment_hash: paymentHash,
+    amount_msat: amountMsat,
+    expiry_height: expiryHeight(world, finalDeltaOf(payment)),
+    payer_pk: payer?.userPk ?? null,
+    payer_idx: payer?.index ?? null,
+  });
   // What is held does not expire with its invoice.
-  world.db
-    .query('UPDATE payments SET expires_ms = NULL WHERE user_pk = ? AND idx = ?')
-    .run(userPk, index);
+  const sql = 'UPDATE payments SET expires_ms = NULL WHERE user_pk = ? AND idx = ?';
+  change(world, sql, userPk, index);
   announceWork(world);
   return updatePayment(world, userPk, index, { statusMsg: HELD, amountMsat });
 }
 
 function findHeld(world: World, paymentHash: string): Held | null {
-  const row = world.db
-    .query<{ amount: string; payer_pk: string | null; payer_idx: string | null }, [string]>(
-      `SELECT CAST(amount_msat AS TEXT) AS amount, payer_pk, payer_idx FROM held
-       WHERE payment_hash = ?`,
-    )
-    .get(paymentHash);
+  const row = firstRow<{ amount: string; userPk: string | null; index: PaymentIndex }>(
+    world,
+    `SELECT CAST(amount_msat AS TEXT) AS amount, payer_pk AS userPk, payer_idx AS "index"
+     FROM held WHERE payment_hash = ?`,
+    paymentHash,
+  );
   if (row === null) return null;
-  const { amount, payer_pk, payer_idx } = row;
-  const payer = payer_pk === null ? null : { userPk: payer_pk, index: payer_idx as PaymentIndex };
-  return { paymentHash, amountMsat: BigInt(amount), payer };
+  const { amount, userPk, index } = row;
+  return {
+    paymentHash,
+    amountMsat: BigInt(amount),
+    payer: userPk === null ? null : { userPk, index },
+  };
 }
 
 function takeHeld(world: World, paymentHash: string): Held | null {
   const held = findHeld(world, paymentHash);
-  world.db.query('DELETE FROM held WHERE payment_hash = ?').run(paymentHash);
+  change(world, 'DELETE FROM held WHERE payment_hash = ?', paymentHash);
   return held;
 }
 

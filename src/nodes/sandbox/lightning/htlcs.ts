@@ -3,10 +3,12 @@ import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { COMPLETED } from '../../shown-payment.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { announceWork, catchUpChain } from '../chain/waiting-work.ts';
 import { transfer } from '../world/ledger.ts';
-import { changePayment, updatePayment } from '../world/payments.ts';
+import { changePayment, PAYMENT_KEY, type PaymentKey, updatePayment } from '../world/payments.ts';
+import { allRows, change, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { channelAccounts, liveChannels, outboundMsat } from './channels.ts';
 
@@ -34,16 +36,12 @@ export function reserve(
   for (const channel of channels) {
     const partMsat = restMsat < outboundMsat(channel) ? restMsat : outboundMsat(channel);
     if (partMsat === 0n) continue;
-    const { ours } = channelAccounts(userPk, channel.userChannelId);
-    transfer(world, {
-      from: ours,
-      to: htlcAccount(userPk, index),
-      amountMsat: partMsat,
-      memo: 'htlc',
-    });
-    world.db
-      .query('INSERT INTO htlcs (user_pk, idx, user_channel_id, amount_msat) VALUES (?, ?, ?, ?)')
-      .run(userPk, index, channel.userChannelId, partMsat);
+    const { userChannelId } = channel;
+    const from = channelAccounts(userPk, userChannelId).ours;
+    const to = htlcAccount(userPk, index);
+    transfer(world, { from, to, amountMsat: partMsat, memo: 'htlc' });
+    const htlc = { user_pk: userPk, idx: index, user_channel_id: userChannelId };
+    insertRow(world, 'htlcs', { ...htlc, amount_msat: partMsat });
     restMsat -= partMsat;
   }
 }
@@ -58,11 +56,9 @@ export function holdUntilExpiry(
   payment: { readonly index: PaymentIndex; readonly finalDelta: number },
 ): void {
   catchUpChain(world);
-  world.db
-    .query(
-      'UPDATE htlcs SET expiry_height = ? WHERE user_pk = ? AND idx = ? AND expiry_height IS NULL',
-    )
-    .run(expiryHeight(world, payment.finalDelta), userPk, payment.index);
+  const sql =
+    'UPDATE htlcs SET expiry_height = ? WHERE user_pk = ? AND idx = ? AND expiry_height IS NULL';
+  change(world, sql, expiryHeight(world, payment.finalDelta), userPk, payment.index);
   announceWork(world);
 }
 
@@ -79,13 +75,9 @@ export function finalDeltaOf({ invoice }: Pick<Payment, 'invoice'>): number {
 
 /** Fails every payment whose HTLCs the receiver still holds at their expiry height. */
 export function failExpired(world: World): void {
-  const expired = world.db
-    .query<{ user_pk: string; idx: string }, [number]>(
-      'SELECT DISTINCT user_pk, idx FROM htlcs WHERE expiry_height <= ?',
-    )
-    .all(tipHeight(world));
-  for (const { user_pk, idx } of expired) {
-    failPayment(world, user_pk, idx as PaymentIndex, 'timed out');
+  const sql = `SELECT DISTINCT ${PAYMENT_KEY} FROM htlcs WHERE expiry_height <= ?`;
+  for (const { userPk, index } of allRows<PaymentKey>(world, sql, tipHeight(world))) {
+    failPayment(world, userPk, index, 'timed out');
   }
 }
 
@@ -111,7 +103,7 @@ export function completePayment(
   preimage: string,
 ): void {
   moveHtlcs(world, userPk, payment.index, 'theirs');
-  changePayment(world, userPk, payment, { status: 'completed', statusMsg: 'completed', preimage });
+  changePayment(world, userPk, payment, { ...COMPLETED, preimage });
 }
 
 /**
@@ -123,16 +115,17 @@ function moveHtlcs(
   index: PaymentIndex,
   side: 'ours' | 'theirs',
 ): void {
-  const htlcs = world.db
-    .query<{ user_channel_id: string; amount: string }, [string, string]>(
-      `DELETE FROM htlcs WHERE user_pk = ? AND idx = ?
-       RETURNING user_channel_id, CAST(amount_msat AS TEXT) AS amount`,
-    )
-    .all(userPk, index);
-  for (const { user_channel_id, amount } of htlcs) {
+  const htlcs = allRows<{ userChannelId: string; amount: string }>(
+    world,
+    `DELETE FROM htlcs WHERE user_pk = ? AND idx = ?
+     RETURNING user_channel_id AS userChannelId, CAST(amount_msat AS TEXT) AS amount`,
+    userPk,
+    index,
+  );
+  for (const { userChannelId, amount } of htlcs) {
     transfer(world, {
       from: htlcAccount(userPk, index),
-      to: channelAccounts(userPk, user_channel_id)[side],
+      to: channelAccounts(userPk, userChannelId)[side],
       amountMsat: BigInt(amount),
       memo: side === 'ours' ? 'htlc failed' : 'htlc settled',
     });

@@ -1,4 +1,5 @@
 import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { change, firstRow, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 
 /** What the receiver does with a payment (docs/api.md, sandbox); wallets fail none. */
@@ -20,24 +21,25 @@ export interface InvoiceRow {
   readonly message: string | null;
 }
 
+/** What the payer of an offer asked for. */
+type FromPayer = 'offerId' | 'payerName' | 'message';
+
 /** Stores an invoice that can be paid, within the caller's transaction. */
-export function insertInvoice(world: World, row: InvoiceRow): void {
-  world.db
-    .query(
-      `INSERT INTO invoices (payment_hash, user_pk, idx, preimage, behavior, expires_ms, offer_id,
-         payer_name, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      row.paymentHash,
-      row.userPk,
-      row.index,
-      row.preimage,
-      row.behavior,
-      row.expiresAtMs,
-      row.offerId,
-      row.payerName,
-      row.message,
-    );
+export function insertInvoice(
+  world: World,
+  row: Omit<InvoiceRow, FromPayer> & Partial<Pick<InvoiceRow, FromPayer>>,
+): void {
+  insertRow(world, 'invoices', {
+    payment_hash: row.paymentHash,
+    user_pk: row.userPk,
+    idx: row.index,
+    preimage: row.preimage,
+    behavior: row.behavior,
+    expires_ms: row.expiresAtMs,
+    offer_id: row.offerId ?? null,
+    payer_name: row.payerName ?? null,
+    message: row.message ?? null,
+  });
 }
 
 /** Stores what lets a node receive a spontaneous payment, within the caller's transaction. */
@@ -50,45 +52,21 @@ export function insertSpontaneous(
     index: null,
     behavior: 'settle',
     expiresAtMs: Number.MAX_SAFE_INTEGER,
-    offerId: null,
-    payerName: null,
   });
 }
 
 /** The unpaid invoice of a payment hash; null when it was paid, or when this world has none. */
 export function findUnpaidInvoice(world: World, paymentHash: string): InvoiceRow | null {
-  const row = world.db
-    .query<
-      {
-        payment_hash: string;
-        user_pk: string | null;
-        idx: string | null;
-        preimage: string;
-        behavior: Behavior;
-        expires_ms: number;
-        offer_id: string | null;
-        payer_name: string | null;
-        message: string | null;
-      },
-      [string]
-    >('SELECT * FROM invoices WHERE payment_hash = ? AND settled = 0')
-    .get(paymentHash);
-  return (
-    row && {
-      paymentHash: row.payment_hash,
-      userPk: row.user_pk,
-      index: row.idx as PaymentIndex | null,
-      preimage: row.preimage,
-      behavior: row.behavior,
-      expiresAtMs: row.expires_ms,
-      offerId: row.offer_id,
-      payerName: row.payer_name,
-      message: row.message,
-    }
+  return firstRow(
+    world,
+    `SELECT payment_hash AS paymentHash, user_pk AS userPk, idx AS "index", preimage, behavior,
+       expires_ms AS expiresAtMs, offer_id AS offerId, payer_name AS payerName, message
+     FROM invoices WHERE payment_hash = ? AND settled = 0`,
+    paymentHash,
   );
 }
 
 /** Marks an invoice paid, within the caller's transaction; it cannot be paid again. */
 export function markSettled(world: World, paymentHash: string): void {
-  world.db.query('UPDATE invoices SET settled = 1 WHERE payment_hash = ?').run(paymentHash);
+  change(world, 'UPDATE invoices SET settled = 1 WHERE payment_hash = ?', paymentHash);
 }

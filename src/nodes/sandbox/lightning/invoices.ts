@@ -2,10 +2,10 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { refused } from '../../../model/errors.ts';
-import { blankPayment } from '../../../model/payment.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../../node.ts';
-import { findPayment, insertPayment, latestPayment } from '../world/payments.ts';
+import { findPayment, insertPayment, latestPayment, PAYMENT_KEY } from '../world/payments.ts';
+import { firstRow } from '../world/rows.ts';
 import { walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { insertInvoice } from './invoice-rows.ts';
@@ -75,20 +75,13 @@ function issue(
       preimage: preimage ?? '',
       behavior: preimage === null ? 'hold' : 'settle',
       expiresAtMs,
-      offerId: null,
-      payerName: null,
-      message: null,
     });
     return insertPayment(world, userPk, {
-      ...blankPayment({
-        index,
-        rail: 'invoice',
-        direction: 'inbound',
-        status: 'pending',
-        statusMsg: 'invoice generated',
-        createdAtMs,
-        updatedAtMs: createdAtMs,
-      }),
+      index,
+      rail: 'invoice',
+      direction: 'inbound',
+      statusMsg: 'invoice generated',
+      createdAtMs,
       hash: paymentHash,
       amountMsat,
       invoice,
@@ -116,16 +109,15 @@ function madeFor(
   userPk: string,
   paymentHash: string,
 ): CreatedInvoice | 'foreign' | null {
-  const row = world.db
-    .query<{ user_pk: string | null; idx: string | null }, [string]>(
-      'SELECT user_pk, idx FROM invoices WHERE payment_hash = ?',
-    )
-    .get(paymentHash);
+  const row = firstRow<{ userPk: string | null; index: PaymentIndex | null }>(
+    world,
+    `SELECT ${PAYMENT_KEY} FROM invoices WHERE payment_hash = ?`,
+    paymentHash,
+  );
   if (row === null) return null;
+  const { index } = row;
   const payment =
-    row.user_pk === userPk && row.idx !== null
-      ? findPayment(world, userPk, row.idx as PaymentIndex)
-      : null;
+    row.userPk === userPk && index !== null ? findPayment(world, userPk, index) : null;
   if (payment?.invoice == null) return 'foreign';
   const { paymentSecret, expiresAtMs } = decodeBolt11(payment.invoice, { verifySignature: false });
   return { payment, invoice: payment.invoice, paymentHash, paymentSecret, expiresAtMs };

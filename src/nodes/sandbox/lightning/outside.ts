@@ -48,9 +48,6 @@ export function createOutsideInvoice(
       preimage,
       behavior: terms.behavior,
       expiresAtMs,
-      offerId: null,
-      payerName: null,
-      message: null,
     }),
   );
   return { invoice, paymentHash };

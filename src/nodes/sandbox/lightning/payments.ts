@@ -1,6 +1,6 @@
 import { isBolt12InvoiceExpired } from '../../../codecs/bolt12/index.ts';
 import { ownInvoice, ownNode, refused } from '../../../model/errors.ts';
-import { blankPayment, type Payment } from '../../../model/payment.ts';
+import type { Payment } from '../../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, PaySpontaneousCommand } from '../../node.ts';
 import { claimFetched } from '../offers/offers.ts';
@@ -34,10 +34,8 @@ export function startInvoicePayment(
       );
     if (expiresAtMs <= world.clock.now())
       throw refused('The invoice has expired: ask the receiver for a new one.');
-    return start(world, userPk, {
-      ...sending(command),
+    return start(world, userPk, command, {
       rail: 'invoice',
-      kind: 'invoice',
       hash: paymentHash,
       invoice: text,
       message: command.message,
@@ -66,14 +64,17 @@ export function startFetchedPayment(
     if (offerId === null) {
       throw refused('This invoice belongs to another payment: fetch a new one for the offer.');
     }
-    return start(world, userPk, {
-      ...sending({ ...command, amountMsat: invoice.amountMsat }),
-      rail: 'offer',
-      kind: 'offer',
-      hash: invoice.paymentHash,
-      offerId,
-      message: invoice.payerNote,
-    });
+    return start(
+      world,
+      userPk,
+      { ...command, amountMsat: invoice.amountMsat },
+      {
+        rail: 'offer',
+        hash: invoice.paymentHash,
+        offerId,
+        message: invoice.payerNote,
+      },
+    );
   });
 }
 
@@ -96,19 +97,8 @@ export function startSpontaneousPayment(
     if (receiver !== null || nodePk === outsideKeys(world).nodePk) {
       insertSpontaneous(world, { paymentHash, userPk: receiver, preimage, message });
     }
-    return start(world, userPk, {
-      ...sending(command),
-      rail: 'spontaneous',
-      kind: 'spontaneous',
-      hash: paymentHash,
-      message,
-    });
+    return start(world, userPk, command, { rail: 'spontaneous', hash: paymentHash, message });
   });
-}
-
-function sending(command: Outgoing): Outgoing {
-  const { index, createdAtMs, amountMsat, personalNote, maxFeeMsat } = command;
-  return { index, createdAtMs, amountMsat, personalNote, maxFeeMsat };
 }
 
 type Outgoing = Pick<
@@ -128,30 +118,26 @@ function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Paym
 function start(
   world: World,
   userPk: string,
-  payment: Outgoing &
-    Pick<Payment, 'rail' | 'kind' | 'hash' | 'message'> &
-    Partial<Pick<Payment, 'invoice' | 'offerId' | 'expiresAtMs'>>,
+  { index, createdAtMs, amountMsat, personalNote, maxFeeMsat }: Outgoing,
+  known: Pick<Payment, 'rail' | 'message'> &
+    Partial<Pick<Payment, 'invoice' | 'offerId' | 'expiresAtMs'>> & { readonly hash: string },
 ): Payment {
-  const { maxFeeMsat, ...known } = payment;
-  const invoice = payment.hash === null ? null : findUnpaidInvoice(world, payment.hash);
-  const feesMsat = invoice?.userPk ? 0n : routingFeeMsat(payment.amountMsat);
+  const invoice = findUnpaidInvoice(world, known.hash);
+  const feesMsat = invoice?.userPk ? 0n : routingFeeMsat(amountMsat);
   const affordable = feesMsat <= maxFeeMsat;
-  reserve(world, userPk, payment.index, payment.amountMsat + (affordable ? feesMsat : maxFeeMsat));
+  reserve(world, userPk, index, amountMsat + (affordable ? feesMsat : maxFeeMsat));
   const recorded = insertPayment(world, userPk, {
-    ...blankPayment({
-      index: payment.index,
-      rail: payment.rail,
-      direction: 'outbound',
-      status: 'pending',
-      statusMsg: affordable ? 'pending' : FEE_TOO_HIGH,
-      createdAtMs: payment.createdAtMs,
-      updatedAtMs: payment.createdAtMs,
-    }),
+    index,
+    createdAtMs,
+    amountMsat,
+    personalNote,
     ...known,
+    direction: 'outbound',
+    statusMsg: affordable ? 'pending' : FEE_TOO_HIGH,
     feesMsat: affordable ? feesMsat : 0n,
   });
   // The receiver decides in a transaction of its own, as on a real network. After a crash in between, the next start
   // calls `advance`.
-  world.afterCommit(() => queueMicrotask(() => void decide(world, userPk, payment.index)));
+  world.afterCommit(() => queueMicrotask(() => void decide(world, userPk, index)));
   return recorded;
 }

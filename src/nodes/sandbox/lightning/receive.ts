@@ -1,7 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import { blankPayment, isHeld, type Payment } from '../../../model/payment.ts';
+import { isHeld, type Payment } from '../../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
+import { COMPLETED } from '../../shown-payment.ts';
 import { transfer } from '../world/ledger.ts';
 import { changePayment, findPayment, insertPayment, requirePayment } from '../world/payments.ts';
 import { hasWallet } from '../world/wallets.ts';
@@ -51,13 +52,7 @@ export function receiveInvoicePayment(
   credit(world, userPk, amountMsat);
   if (pending) payPartner(world, pending, feesMsat);
   markSettled(world, paymentHash);
-  const outcome = {
-    preimage,
-    amountMsat,
-    feesMsat,
-    status: 'completed',
-    statusMsg: 'completed',
-  } as const;
+  const outcome = { ...COMPLETED, preimage, amountMsat, feesMsat };
   if (pending) {
     const message = invoice.message === null ? {} : { message: invoice.message };
     return changePayment(world, userPk, pending, { ...outcome, ...message });
@@ -65,20 +60,16 @@ export function receiveInvoicePayment(
   const nowMs = world.clock.now();
   const spontaneous = invoice.offerId === null;
   return insertPayment(world, userPk, {
-    ...blankPayment({
-      index: paymentIndex(nowMs, paymentId(spontaneous ? 'ln' : 'fr', paymentHash)),
-      rail: spontaneous ? 'spontaneous' : 'offer',
-      direction: 'inbound',
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-      ...outcome,
-    }),
+    index: paymentIndex(nowMs, paymentId(spontaneous ? 'ln' : 'fr', paymentHash)),
+    rail: spontaneous ? 'spontaneous' : 'offer',
+    direction: 'inbound',
+    createdAtMs: nowMs,
+    finalizedAtMs: nowMs,
     ...outcome,
     hash: paymentHash,
     offerId: invoice.offerId,
     payerName: invoice.payerName,
     message: invoice.message,
-    finalizedAtMs: nowMs,
   });
 }
 
@@ -111,19 +102,15 @@ export function receiveSpontaneous(
   credit(world, userPk, payment.amountMsat);
   const nowMs = world.clock.now();
   return insertPayment(world, userPk, {
-    ...blankPayment({
-      index: paymentIndex(nowMs, paymentId('ln', paymentHash)),
-      rail: 'spontaneous',
-      direction: 'inbound',
-      status: 'completed',
-      statusMsg: 'completed',
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    }),
+    index: paymentIndex(nowMs, paymentId('ln', paymentHash)),
+    rail: 'spontaneous',
+    direction: 'inbound',
+    ...COMPLETED,
+    createdAtMs: nowMs,
+    finalizedAtMs: nowMs,
     ...payment,
     hash: paymentHash,
     preimage: hex.encode(preimage),
-    finalizedAtMs: nowMs,
   });
 }
 

@@ -1,8 +1,7 @@
 import { ApiError } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
-import type { PaymentIndex } from '../../../model/payment-index.ts';
 import type { Observation, SendOutcome, SendQuestion, SendReport } from '../../node.ts';
-import { findPayment } from '../world/payments.ts';
+import { findPayment, type PaymentKey } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 
 /**
@@ -19,28 +18,23 @@ export function observed(payment: Payment): Observation {
  */
 export async function reportSend(
   world: World,
-  send: { readonly userPk: string; readonly index: PaymentIndex; readonly work: () => Payment },
+  { userPk, index, work }: PaymentKey & { readonly work: () => Payment },
 ): Promise<SendReport> {
   try {
-    return { state: 'known', ...observed(await world.durably(send.work)) };
+    return { state: 'known', ...observed(await world.durably(work)) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.kind !== 'overCapacity') return { state: 'refused', error };
-    return reportKept(world, { ...send, error });
-  }
-}
-
-async function reportKept(
-  world: World,
-  send: { readonly userPk: string; readonly index: PaymentIndex; readonly error: ApiError },
-): Promise<SendReport> {
-  const { userPk, index, error } = send;
-  try {
-    const kept = await world.durably(() => findPayment(world, userPk, index));
-    return kept === null ? { state: 'refused', error } : { state: 'known', ...observed(kept) };
-  } catch (failure) {
-    if (!(failure instanceof ApiError)) throw failure;
-    return { state: 'unknown', error };
+    return world
+      .durably(() => findPayment(world, userPk, index))
+      .then(
+        (kept): SendReport =>
+          kept === null ? { state: 'refused', error } : { state: 'known', ...observed(kept) },
+        (failure: unknown): SendReport => {
+          if (!(failure instanceof ApiError)) throw failure;
+          return { state: 'unknown', error };
+        },
+      );
   }
 }
 

@@ -17,6 +17,7 @@ import {
 import { ApiError } from '../../../model/errors.ts';
 import { readOrRefuse } from '../../../model/read-or-error.ts';
 import { createOutsideInvoice, payInvoiceFromOutside } from '../lightning/outside.ts';
+import { firstRow, insertRow } from '../world/rows.ts';
 import { outsideKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 
@@ -51,19 +52,14 @@ const SERVICE_DESCRIPTION = 'sandbox';
 /** Creates a service of the outside world and returns its name, which is longer than any username. */
 export function createLnurlService(world: World, service: LnurlService): { name: string } {
   const name = hex.encode(world.random(16));
-  world.db
-    .query(
-      `INSERT INTO lnurl_services (id, tag, min_msat, max_msat, comment_length, description)
-       VALUES (?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      name,
-      service.tag,
-      String(service.minMsat),
-      String(service.maxMsat),
-      service.commentLength,
-      service.description,
-    );
+  insertRow(world, 'lnurl_services', {
+    id: name,
+    tag: service.tag,
+    min_msat: String(service.minMsat),
+    max_msat: String(service.maxMsat),
+    comment_length: service.commentLength,
+    description: service.description,
+  });
   return { name };
 }
 
@@ -164,15 +160,12 @@ function withdraw(
     );
   }
   return world.transact(() => {
-    const earlier = world.db
-      .query<{ invoice: string }, [string]>('SELECT invoice FROM lnurl_withdrawals WHERE k1 = ?')
-      .get(k1);
+    const sql = 'SELECT invoice FROM lnurl_withdrawals WHERE k1 = ?';
+    const earlier = firstRow<{ invoice: string }>(world, sql, k1);
     if (earlier !== null) {
       return earlier.invoice === pr ? LNURL_OK : lnurlError('This k1 was used already.');
     }
-    world.db
-      .query('INSERT INTO lnurl_withdrawals (k1, service_id, invoice) VALUES (?, ?, ?)')
-      .run(k1, name, pr);
+    insertRow(world, 'lnurl_withdrawals', { k1, service_id: name, invoice: pr });
     payInvoiceFromOutside(world, { invoice, amountMsat: null, message: null });
     return LNURL_OK;
   });
@@ -204,28 +197,13 @@ function k1Proof(world: World, name: string, nonce: Uint8Array): Uint8Array {
 }
 
 function findService(world: World, name: string): LnurlService | null {
-  const row = world.db
-    .query<
-      {
-        tag: LnurlTag;
-        min_msat: string;
-        max_msat: string;
-        comment_length: number;
-        description: string | null;
-      },
-      [string]
-    >(
-      `SELECT tag, min_msat, max_msat, comment_length, description
-       FROM lnurl_services WHERE id = ?`,
-    )
-    .get(name);
-  return (
-    row && {
-      tag: row.tag,
-      minMsat: BigInt(row.min_msat),
-      maxMsat: BigInt(row.max_msat),
-      commentLength: row.comment_length,
-      description: row.description,
-    }
+  const row = firstRow<Omit<LnurlService, 'minMsat' | 'maxMsat'> & { min: string; max: string }>(
+    world,
+    `SELECT tag, min_msat AS min, max_msat AS max, comment_length AS commentLength, description
+     FROM lnurl_services WHERE id = ?`,
+    name,
   );
+  if (row === null) return null;
+  const { min, max, ...same } = row;
+  return { ...same, minMsat: BigInt(min), maxMsat: BigInt(max) };
 }

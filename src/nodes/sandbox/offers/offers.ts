@@ -4,8 +4,9 @@ import { decodeOffer, merkleRoot, type Offer } from '../../../codecs/bolt12/inde
 import { refused } from '../../../model/errors.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import type { CreateOfferCommand, FetchInvoiceCommand, ProofMaterial } from '../../node.ts';
-import { type Behavior, type InvoiceRow, insertInvoice } from '../lightning/invoice-rows.ts';
-import { findPayment } from '../world/payments.ts';
+import { type InvoiceRow, insertInvoice } from '../lightning/invoice-rows.ts';
+import { findPayment, type PaymentKey } from '../world/payments.ts';
+import { firstRow, insertRow } from '../world/rows.ts';
 import { outsideKeys, walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import {
@@ -16,10 +17,8 @@ import {
   writeOffer,
 } from './exchange.ts';
 
-/** The issuer of an offer: a wallet of this world, or the outside world with its behavior. */
-export type OfferIssuer =
-  | { readonly kind: 'wallet'; readonly userPk: string }
-  | { readonly kind: 'outside'; readonly behavior: Behavior };
+/** The issuer of an offer: a wallet of this world, which settles, or the outside world (null) with its behavior. */
+export type OfferIssuer = Pick<InvoiceRow, 'userPk' | 'behavior'>;
 
 /** Writes and stores an offer. Its issuer's node key signs the invoices for it. */
 export function createOffer(
@@ -32,20 +31,13 @@ export function createOffer(
     issuerSecretKey: issuerSecretKey(world, issuer),
     metadata: world.random(16),
   });
+  const { offerId, text } = offer;
+  const { userPk: user_pk, behavior } = issuer;
+  const created_ms = world.clock.now();
   world.transact(() =>
-    world.db
-      .query(
-        'INSERT INTO offers (offer_id, offer, user_pk, behavior, created_ms) VALUES (?, ?, ?, ?, ?)',
-      )
-      .run(
-        offer.offerId,
-        offer.text,
-        issuer.kind === 'wallet' ? issuer.userPk : null,
-        issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
-        world.clock.now(),
-      ),
+    insertRow(world, 'offers', { offer_id: offerId, offer: text, user_pk, behavior, created_ms }),
   );
-  return { offer: offer.text, offerId: offer.offerId };
+  return { offer: text, offerId };
 }
 
 /** The wish of a payer to pay an offer. */
@@ -95,8 +87,8 @@ export function fetchInvoice(world: World, order: OfferOrder): Fetched | null {
   });
   const issued = findOffer(world, offer);
   if (issued === null) return null;
-  const { offerId, issuer } = issued;
-  if (issuer.kind === 'wallet' && issuer.userPk === order.payerPk) {
+  const { offerId, userPk, behavior } = issued;
+  if (userPk !== null && userPk === order.payerPk) {
     throw refused('The offer is your own; pay it from another wallet.');
   }
 
@@ -104,30 +96,25 @@ export function fetchInvoice(world: World, order: OfferOrder): Fetched | null {
   const answer = answerInvoiceRequest({
     requestBytes: request.bytes,
     offer: issued.offer,
-    issuerSecretKey: issuerSecretKey(world, issuer),
+    issuerSecretKey: issuerSecretKey(world, issued),
     paymentHash: hex.encode(sha256(preimage)),
     nowMs,
   });
   const invoice = acceptInvoice(answer.bytes, request, nowMs);
-  world.db
-    .query(
-      `INSERT INTO offer_invoices (payment_hash, offer_id, invoice_request, invoice,
-         payer_pk, payer_secret_key) VALUES (?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      invoice.paymentHash,
-      offerId,
-      request.bytes,
-      invoice.bytes,
-      order.payerPk,
-      order.payerPk === null ? null : payerSecretKey,
-    );
+  insertRow(world, 'offer_invoices', {
+    payment_hash: invoice.paymentHash,
+    offer_id: offerId,
+    invoice_request: request.bytes,
+    invoice: invoice.bytes,
+    payer_pk: order.payerPk,
+    payer_secret_key: order.payerPk === null ? null : payerSecretKey,
+  });
   const row: InvoiceRow = {
     paymentHash: invoice.paymentHash,
-    userPk: issuer.kind === 'wallet' ? issuer.userPk : null,
+    userPk,
     index: null,
     preimage: hex.encode(preimage),
-    behavior: issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
+    behavior,
     expiresAtMs: invoice.expiresAtSecs * 1000,
     offerId,
     payerName: order.payerName,
@@ -141,18 +128,16 @@ export function fetchInvoice(world: World, order: OfferOrder): Fetched | null {
  * Makes an invoice that the wallet fetched that of its payment, within the caller's database transaction. Returns the
  * offer's id, or null when the wallet fetched no such invoice or it is another payment's.
  */
-export function claimFetched(
-  world: World,
-  payer: { readonly userPk: string; readonly index: PaymentIndex },
-  paymentHash: string,
-): string | null {
-  const row = world.db
-    .query<{ offer_id: string }, [string, string, string]>(
-      `UPDATE offer_invoices SET payer_index = ?
-       WHERE payment_hash = ? AND payer_pk = ? AND payer_index IS NULL RETURNING offer_id`,
-    )
-    .get(payer.index, paymentHash, payer.userPk);
-  return row?.offer_id ?? null;
+export function claimFetched(world: World, payer: PaymentKey, paymentHash: string): string | null {
+  const row = firstRow<{ offerId: string }>(
+    world,
+    `UPDATE offer_invoices SET payer_index = ?
+     WHERE payment_hash = ? AND payer_pk = ? AND payer_index IS NULL RETURNING offer_id AS offerId`,
+    payer.index,
+    paymentHash,
+    payer.userPk,
+  );
+  return row?.offerId ?? null;
 }
 
 /**
@@ -165,46 +150,35 @@ export function proofMaterial(
 ): ProofMaterial | null {
   const payment = findPayment(world, userPk, index);
   if (payment?.status !== 'completed' || payment.preimage === null) return null;
-  const row = world.db
-    .query<{ invoice: Uint8Array; payer_secret_key: Uint8Array }, [string, string]>(
-      'SELECT invoice, payer_secret_key FROM offer_invoices WHERE payer_pk = ? AND payer_index = ?',
-    )
-    .get(userPk, index);
-  return (
-    row && {
-      invoiceTlv: new Uint8Array(row.invoice),
-      preimage: payment.preimage,
-      payerSecretKey: new Uint8Array(row.payer_secret_key),
-    }
+  const row = firstRow<Pick<ProofMaterial, 'invoiceTlv' | 'payerSecretKey'>>(
+    world,
+    `SELECT invoice AS invoiceTlv, payer_secret_key AS payerSecretKey
+     FROM offer_invoices WHERE payer_pk = ? AND payer_index = ?`,
+    userPk,
+    index,
   );
+  return row && { ...row, preimage: payment.preimage };
 }
 
-interface IssuedOffer {
+interface IssuedOffer extends OfferIssuer {
   /** The id that it was issued under. Payments of it have this one, by which its receiver watches for them. */
   readonly offerId: string;
   readonly offer: Offer;
-  readonly issuer: OfferIssuer;
 }
 
 function findOffer(world: World, { offerId, records }: Offer): IssuedOffer | null {
   // Versions up to 0.2.0 took the merkle root of the fields as the id (docs/decisions.md 157).
   const formerId = hex.encode(merkleRoot(records) ?? new Uint8Array());
-  const row = world.db
-    .query<
-      { offer_id: string; offer: string; user_pk: string | null; behavior: Behavior },
-      [string, string]
-    >('SELECT offer_id, offer, user_pk, behavior FROM offers WHERE offer_id IN (?, ?)')
-    .get(offerId, formerId);
-  if (row === null) return null;
-  const issuer: OfferIssuer =
-    row.user_pk === null
-      ? { kind: 'outside', behavior: row.behavior }
-      : { kind: 'wallet', userPk: row.user_pk };
-  return { offerId: row.offer_id, offer: decodeOffer(row.offer), issuer };
+  const row = firstRow<OfferIssuer & { readonly offerId: string; readonly offer: string }>(
+    world,
+    `SELECT offer_id AS offerId, offer, user_pk AS userPk, behavior
+     FROM offers WHERE offer_id IN (?, ?)`,
+    offerId,
+    formerId,
+  );
+  return row && { ...row, offer: decodeOffer(row.offer) };
 }
 
-function issuerSecretKey(world: World, issuer: OfferIssuer): Uint8Array {
-  return issuer.kind === 'wallet'
-    ? walletKeys(world, issuer.userPk).nodeSecretKey
-    : outsideKeys(world).nodeSecretKey;
+function issuerSecretKey(world: World, { userPk }: OfferIssuer): Uint8Array {
+  return (userPk === null ? outsideKeys(world) : walletKeys(world, userPk)).nodeSecretKey;
 }

@@ -1,7 +1,6 @@
 import { dustLimitSat } from '../../../codecs/dust.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import { blankPayment } from '../../../model/payment.ts';
 import { miningFeeId, paymentIndex } from '../../../model/payment-index.ts';
 import type { BumpFeeCommand } from '../../node.ts';
 import { tipHeight } from '../chain/blocks.ts';
@@ -13,6 +12,7 @@ import { requireFeeWithin, signedBy } from '../chain/spend.ts';
 import { type SignedTransaction, signTransaction } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import { insertPayment } from '../world/payments.ts';
+import { firstRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 
@@ -74,15 +74,10 @@ function recordFee(
   const { transaction, change, feeMsat } = child;
   const nowMs = world.clock.now();
   const { index } = insertPayment(world, userPk, {
-    ...blankPayment({
-      index: paymentIndex(nowMs, miningFeeId(change.txid, change.vout)),
-      rail: 'onchain',
-      direction: 'info',
-      status: 'pending',
-      statusMsg: 'broadcasted',
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-    }),
+    index: paymentIndex(nowMs, miningFeeId(change.txid, change.vout)),
+    rail: 'onchain',
+    direction: 'info',
+    createdAtMs: nowMs,
     txid: transaction.txid,
     tx: transaction.json,
     amountMsat: 0n,
@@ -119,13 +114,14 @@ function childOf(world: World, userPk: string, { txid, priority }: BumpFeeComman
 }
 
 function unconfirmedOf(world: World, payer: string, txid: string) {
-  const row = world.db
-    .query<{ fee_sat: number; vsize: number; height: number | null }, [string, string]>(
-      `SELECT fee_sat, vsize, height FROM chain_transactions
-       WHERE txid = ? AND payer = ? AND replaced_by IS NULL`,
-    )
-    .get(txid, payer);
+  const row = firstRow<{ feeSat: number; vsize: number; height: number | null }>(
+    world,
+    `SELECT fee_sat AS feeSat, vsize, height FROM chain_transactions
+     WHERE txid = ? AND payer = ? AND replaced_by IS NULL`,
+    txid,
+    payer,
+  );
   if (row === null) throw refused('The wallet has not sent that transaction: check the payment.');
   if (row.height !== null) throw refused('The transaction is confirmed: nothing is left to raise.');
-  return { feeSat: BigInt(row.fee_sat), vsize: BigInt(row.vsize) };
+  return { feeSat: BigInt(row.feeSat), vsize: BigInt(row.vsize) };
 }

@@ -1,15 +1,15 @@
 import type { DecodedAddress } from '../../../codecs/address.ts';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import { blankPayment, type Payment } from '../../../model/payment.ts';
-import { type PaymentIndex, paymentIndex, receiveId } from '../../../model/payment-index.ts';
+import type { Payment } from '../../../model/payment.ts';
+import { paymentIndex, receiveId } from '../../../model/payment-index.ts';
 import { FINAL_CONFIRMATIONS, mineBlocks } from '../chain/blocks.ts';
 import type { Receipt } from '../chain/broadcast.ts';
 import { followChain, watchConfirmations } from '../chain/finality.ts';
 import { spendCoins } from '../chain/spend.ts';
 import type { SignedTransaction } from '../chain/transaction.ts';
 import { FEE_RATES } from '../chain/weight.ts';
-import { findPayment, insertPayment } from '../world/payments.ts';
+import { insertPayment, requirePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { addressOf, scriptOf } from './address.ts';
 import { outsideCoins, walletOfAccount } from './owners.ts';
@@ -28,15 +28,10 @@ export function recordReceipts(
     if (userPk === null) return [];
     const nowMs = world.clock.now();
     const payment = insertPayment(world, userPk, {
-      ...blankPayment({
-        index: paymentIndex(nowMs, receiveId(txid, vout)),
-        rail: 'onchain',
-        direction: 'inbound',
-        status: 'pending',
-        statusMsg: 'broadcasted',
-        createdAtMs: nowMs,
-        updatedAtMs: nowMs,
-      }),
+      index: paymentIndex(nowMs, receiveId(txid, vout)),
+      rail: 'onchain',
+      direction: 'inbound',
+      createdAtMs: nowMs,
       txid,
       amountMsat: valueSat * MSAT_PER_SAT,
       address: addressOf(script),
@@ -56,17 +51,14 @@ export interface OutsidePayment {
   readonly confirmed: boolean;
 }
 
-/** A payment and the wallet that received it. */
-export interface ReceivedOnchain {
-  readonly userPk: string;
-  readonly payment: Payment;
-}
-
 /**
  * Pays an address of a wallet from the outside world with a real transaction. Throws `refused` when no wallet of this
  * world has the address, or when the amount is dust or not whole satoshis.
  */
-export function receiveFromOutside(world: World, sent: OutsidePayment): ReceivedOnchain {
+export function receiveFromOutside(
+  world: World,
+  sent: OutsidePayment,
+): { readonly userPk: string; readonly payment: Payment } {
   if (sent.amountMsat % MSAT_PER_SAT !== 0n) {
     throw refused('On-chain payments are whole satoshis; leave the decimals out.');
   }
@@ -86,12 +78,6 @@ export function receiveFromOutside(world: World, sent: OutsidePayment): Received
       mineBlocks(world, FINAL_CONFIRMATIONS);
       followChain(world);
     }
-    return { userPk, payment: newest(world, userPk, payment.index) };
+    return { userPk, payment: requirePayment(world, userPk, payment.index) };
   });
-}
-
-function newest(world: World, userPk: string, index: PaymentIndex): Payment {
-  const payment = findPayment(world, userPk, index);
-  if (payment === null) throw new Error('a payment that was just recorded is gone');
-  return payment;
 }

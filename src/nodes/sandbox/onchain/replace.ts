@@ -1,24 +1,23 @@
-import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { broadcast, MINING_FEES } from '../chain/broadcast.ts';
 import { watchReplacement } from '../chain/finality.ts';
-import type { Branch, SingleKeyKind } from '../chain/keys.ts';
+import { outputsSpentBy } from '../chain/outputs.ts';
 import { nextUnusedScript } from '../chain/scripts.ts';
 import { signedBy } from '../chain/spend.ts';
-import { signTransaction, type TransactionInput } from '../chain/transaction.ts';
+import { signTransaction } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import { transfer } from '../world/ledger.ts';
+import { allRows, change, firstRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { outsideCoins } from './owners.ts';
 
 interface TransactionRow {
-  payer: string;
-  fee_sat: number;
-  vsize: number;
-  height: number | null;
-  replaced_by: string | null;
+  readonly payer: string;
+  readonly feeSat: number;
+  readonly height: number | null;
+  readonly replacedBy: string | null;
 }
 
 /**
@@ -30,17 +29,17 @@ interface TransactionRow {
 export function replaceOutsidePayment(world: World, txid: string): string {
   return world.transact(() => {
     const replaced = replaceable(world, txid);
-    const inputs = inputsOf(world, txid);
+    const outside = outsideCoins(world);
+    const inputs = outputsSpentBy(world, txid).map((output) => signedBy(outside, output));
     takeBack(world, txid, replaced);
 
-    const outside = outsideCoins(world);
     const { script } = nextUnusedScript(world, outside, 'change');
     const vsize = transactionVsize(
       inputs.map(() => 'p2tr'),
       [script],
     );
     // BIP 125: the replacement must pay for its own relay in addition to the fee of what it replaces.
-    const feeSat = BigInt(replaced.fee_sat) + BigInt(vsize * FEE_RATES.high);
+    const feeSat = BigInt(replaced.feeSat) + BigInt(vsize * FEE_RATES.high);
     const inSat = inputs.reduce((sum, { valueSat }) => sum + valueSat, 0n);
     const transaction = signTransaction({
       inputs,
@@ -54,29 +53,29 @@ export function replaceOutsidePayment(world: World, txid: string): string {
       fee: [{ from: outside.owner, amountMsat: feeSat * MSAT_PER_SAT }],
       memo: `replaces ${txid}`,
     });
-    world.db
-      .query('UPDATE chain_transactions SET replaced_by = ? WHERE txid = ?')
-      .run(transaction.txid, txid);
+    const sql = 'UPDATE chain_transactions SET replaced_by = ? WHERE txid = ?';
+    change(world, sql, transaction.txid, txid);
     watchReplacement(world, { txid, replacement: transaction.txid });
     return transaction.txid;
   });
 }
 
 function replaceable(world: World, txid: string): TransactionRow {
-  const row = world.db
-    .query<TransactionRow, [string]>(
-      'SELECT payer, fee_sat, vsize, height, replaced_by FROM chain_transactions WHERE txid = ?',
-    )
-    .get(txid);
+  const row = firstRow<TransactionRow>(
+    world,
+    `SELECT payer, fee_sat AS feeSat, height, replaced_by AS replacedBy
+     FROM chain_transactions WHERE txid = ?`,
+    txid,
+  );
   if (row === null) throw refused('The chain has no transaction of that txid; check the txid.');
   if (row.payer !== outsideCoins(world).owner) {
     throw refused(
       'Only payments of the outside world can be replaced; fund the wallet on chain first.',
     );
   }
-  if (row.replaced_by !== null) {
+  if (row.replacedBy !== null) {
     throw refused(
-      `The transaction was replaced by ${row.replaced_by} already; nothing is left to do.`,
+      `The transaction was replaced by ${row.replacedBy} already; nothing is left to do.`,
     );
   }
   if (row.height !== null) {
@@ -84,69 +83,29 @@ function replaceable(world: World, txid: string): TransactionRow {
       'The transaction is confirmed, so it cannot be replaced; fund the wallet once more and replace that.',
     );
   }
-  const spent = world.db
-    .query('SELECT 1 FROM chain_outputs WHERE txid = ? AND spent_by IS NOT NULL')
-    .get(txid);
-  if (spent !== null) {
+  const hasOutput = (which: string) =>
+    firstRow(world, `SELECT 1 FROM chain_outputs WHERE txid = ? AND ${which}`, txid) !== null;
+  if (hasOutput('spent_by IS NOT NULL')) {
     throw refused(
       'Another transaction spends its outputs; mine a block, fund the wallet once more and replace that.',
     );
   }
-  const funding = world.db
-    .query("SELECT 1 FROM chain_outputs WHERE txid = ? AND owner LIKE 'channel:%'")
-    .get(txid);
-  if (funding !== null) {
+  if (hasOutput("owner LIKE 'channel:%'")) {
     throw refused('The transaction funds a channel; replace a payment to an address instead.');
   }
   return row;
 }
 
-/** The inputs of a transaction of the outside world, ready to be signed again. */
-function inputsOf(world: World, txid: string): TransactionInput[] {
-  const outside = outsideCoins(world);
-  return world.db
-    .query<
-      {
-        txid: string;
-        vout: number;
-        value_sat: number;
-        script: string;
-        kind: SingleKeyKind;
-        branch: Branch;
-        key_index: number;
-      },
-      [string]
-    >(
-      `SELECT o.txid, o.vout, o.value_sat, o.script, s.kind, s.branch, s.key_index
-       FROM chain_outputs o JOIN chain_scripts s ON s.script = o.script WHERE o.spent_by = ?`,
-    )
-    .all(txid)
-    .map((row) =>
-      signedBy(outside, {
-        txid: row.txid,
-        vout: row.vout,
-        valueSat: BigInt(row.value_sat),
-        script: hex.decode(row.script),
-        kind: row.kind,
-        branch: row.branch,
-        index: row.key_index,
-      }),
-    );
-}
-
 /** Undoes the changes of an unconfirmed transaction to the outputs and the ledger. */
-function takeBack(world: World, txid: string, { payer, fee_sat }: TransactionRow): void {
-  const outputs = world.db
-    .query<{ owner: string; value_sat: number }, [string]>(
-      'DELETE FROM chain_outputs WHERE txid = ? RETURNING owner, value_sat',
-    )
-    .all(txid);
-  const back = (from: string, valueSat: number) => {
-    if (from === payer) return;
+function takeBack(world: World, txid: string, { payer, feeSat }: TransactionRow): void {
+  const outputs = allRows<{ owner: string; valueSat: number }>(
+    world,
+    'DELETE FROM chain_outputs WHERE txid = ? RETURNING owner, value_sat AS valueSat',
+    txid,
+  );
+  for (const { owner, valueSat } of [...outputs, { owner: MINING_FEES, valueSat: feeSat }]) {
     const amountMsat = BigInt(valueSat) * MSAT_PER_SAT;
-    transfer(world, { from, to: payer, amountMsat, memo: `replaced ${txid}` });
-  };
-  for (const { owner, value_sat } of outputs) back(owner, value_sat);
-  back(MINING_FEES, fee_sat);
-  world.db.query('UPDATE chain_outputs SET spent_by = NULL WHERE spent_by = ?').run(txid);
+    transfer(world, { from: owner, to: payer, amountMsat, memo: `replaced ${txid}` });
+  }
+  change(world, 'UPDATE chain_outputs SET spent_by = NULL WHERE spent_by = ?', txid);
 }

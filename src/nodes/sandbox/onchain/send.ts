@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import { blankPayment, type Payment } from '../../../model/payment.ts';
+import type { Payment } from '../../../model/payment.ts';
 import { idOfIndex } from '../../../model/payment-index.ts';
 import type { PayOnchainCommand, SignedSend } from '../../node.ts';
 import { broadcast } from '../chain/broadcast.ts';
@@ -69,25 +69,22 @@ export function publishOnchain(
       memo: MEMO,
     });
     releaseLocks(world, owner, signed.locks);
+    const { index, createdAtMs, amountMsat, priority, personalNote, address } = command;
+    const { txid, json: tx } = transaction;
     const payment = insertPayment(world, userPk, {
-      ...blankPayment({
-        index: command.index,
-        rail: 'onchain',
-        direction: 'outbound',
-        status: 'pending',
-        statusMsg: 'broadcasted',
-        createdAtMs: command.createdAtMs,
-        updatedAtMs: command.createdAtMs,
-      }),
-      txid: transaction.txid,
-      amountMsat: command.amountMsat,
+      index,
+      rail: 'onchain',
+      direction: 'outbound',
+      createdAtMs,
+      txid,
+      amountMsat,
       feesMsat: feeMsat,
-      address: command.address.canonical,
-      tx: transaction.json,
-      priority: command.priority,
-      personalNote: command.personalNote,
+      address: address.canonical,
+      tx,
+      priority,
+      personalNote,
     });
-    watchConfirmations(world, { userPk, index: payment.index, txid: transaction.txid });
+    watchConfirmations(world, { userPk, index, txid });
     recordReceipts(world, transaction, receipts);
     return payment;
   });

@@ -1,5 +1,5 @@
-import type { PaymentIndex } from '../../../model/payment-index.ts';
-import { updatePayment } from './payments.ts';
+import { PAYMENT_KEY, type PaymentKey, updatePayment } from './payments.ts';
+import { allRows, firstRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /** Makes payments of invoices failed when they expire unpaid. */
@@ -11,6 +11,9 @@ export interface ExpirySweeper {
 
 /** The sweeper runs at least this often while invoices are open, so that it notices a jump of the machine's clock. */
 const LONGEST_SLEEP_MS = 60_000;
+/** The pending payments that expire. */
+const EXPIRING = `payments INDEXED BY payments_expiring
+  WHERE expires_ms IS NOT NULL AND status = 'pending'`;
 
 /** Starts the sweeper and sweeps once. */
 export function startExpirySweeper(world: World): ExpirySweeper {
@@ -40,30 +43,17 @@ export function startExpirySweeper(world: World): ExpirySweeper {
 }
 
 function expireDue(world: World): void {
-  const due = world.db
-    .query<{ user_pk: string; idx: string }, [number]>(
-      `SELECT user_pk, idx FROM payments INDEXED BY payments_expiring
-       WHERE expires_ms IS NOT NULL AND status = 'pending' AND expires_ms <= ?`,
-    )
-    .all(world.clock.now());
+  const sql = `SELECT ${PAYMENT_KEY} FROM ${EXPIRING} AND expires_ms <= ?`;
+  const due = allRows<PaymentKey>(world, sql, world.clock.now());
   if (due.length === 0) return;
   world.transact(() => {
-    for (const { user_pk, idx } of due) {
-      updatePayment(world, user_pk, idx as PaymentIndex, {
-        status: 'failed',
-        statusMsg: 'expired',
-      });
+    for (const { userPk, index } of due) {
+      updatePayment(world, userPk, index, { status: 'failed', statusMsg: 'expired' });
     }
   });
 }
 
 function nextExpiryMs(world: World): number | null {
-  return (
-    world.db
-      .query<{ next: number | null }, []>(
-        `SELECT min(expires_ms) AS next FROM payments INDEXED BY payments_expiring
-         WHERE expires_ms IS NOT NULL AND status = 'pending'`,
-      )
-      .get()?.next ?? null
-  );
+  const sql = `SELECT min(expires_ms) AS next FROM ${EXPIRING}`;
+  return firstRow<{ next: number | null }>(world, sql)?.next ?? null;
 }

@@ -1,4 +1,5 @@
 import { refused } from '../../../model/errors.ts';
+import { change, firstRow, insertRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /**
@@ -22,39 +23,26 @@ export function transfer(
     if (isBounded(from)) takeBounded(world, from, amountMsat);
     else add(world, from, -amountMsat);
     add(world, to, amountMsat);
-    world.db
-      .query('INSERT INTO transfers (debit, credit, amount_msat, memo) VALUES (?, ?, ?, ?)')
-      .run(from, to, amountMsat, memo);
+    insertRow(world, 'transfers', { debit: from, credit: to, amount_msat: amountMsat, memo });
   });
 }
 
 /** Returns the balance of an account, in millisatoshis. */
 export function balanceMsat(world: World, account: string): bigint {
-  const row = world.db
-    .query<{ balance: string }, [string]>(
-      'SELECT CAST(balance_msat AS TEXT) AS balance FROM accounts WHERE account = ?',
-    )
-    .get(account);
-  return BigInt(row?.balance ?? '0');
+  const sql = 'SELECT CAST(balance_msat AS TEXT) AS balance FROM accounts WHERE account = ?';
+  return BigInt(firstRow<{ balance: string }>(world, sql, account)?.balance ?? '0');
 }
 
 function add(world: World, account: string, amountMsat: bigint): void {
-  world.db
-    .query(
-      `INSERT INTO accounts (account, balance_msat) VALUES (?, ?)
-       ON CONFLICT (account) DO UPDATE SET balance_msat = balance_msat + excluded.balance_msat`,
-    )
-    .run(account, amountMsat);
+  const sql = `INSERT INTO accounts (account, balance_msat) VALUES (?, ?)
+    ON CONFLICT (account) DO UPDATE SET balance_msat = balance_msat + excluded.balance_msat`;
+  change(world, sql, account, amountMsat);
 }
 
 function takeBounded(world: World, account: string, amountMsat: bigint): void {
-  const { changes } = world.db
-    .query(
-      `UPDATE accounts SET balance_msat = balance_msat - ?2
-       WHERE account = ?1 AND balance_msat >= ?2`,
-    )
-    .run(account, amountMsat);
-  if (changes === 0)
+  const sql = `UPDATE accounts SET balance_msat = balance_msat - ?2
+    WHERE account = ?1 AND balance_msat >= ?2`;
+  if (change(world, sql, account, amountMsat) === 0)
     throw refused('The wallet does not have that much money: receive something first.');
 }
 

@@ -1,4 +1,5 @@
 import { type FirstClient, type LegacyClient, tokenText } from './first-clients.ts';
+import { allRows } from './rows.ts';
 import { walletKeys } from './wallets.ts';
 import type { World } from './world.ts';
 
@@ -7,22 +8,19 @@ import type { World } from './world.ts';
  * whose token was revoked in between are marked as revoked.
  */
 export function legacyClients(world: World): LegacyClient[] {
-  return world.db
-    .query<{ id: string; user_pk: string; revoked_ms: number | null; first_client: string }, []>(
-      `SELECT id, user_pk, revoked_ms, first_client FROM tokens
-       WHERE first_client IS NOT NULL ORDER BY id`,
-    )
-    .all()
-    .map((row) => ({
-      ...(JSON.parse(row.first_client) as FirstClient),
-      walletId: row.user_pk,
-      revokedAtMs: row.revoked_ms,
-      token: {
-        id: row.id,
-        token: tokenText(walletKeys(world, row.user_pk).nodeSecretKey, row.id),
-      },
-    }));
+  return allRows<LegacyRow>(
+    world,
+    `SELECT id, user_pk AS walletId, revoked_ms AS revokedAtMs, first_client AS first FROM tokens
+     WHERE first_client IS NOT NULL ORDER BY id`,
+  ).map(({ id, walletId, revokedAtMs, first }) => ({
+    ...(JSON.parse(first) as FirstClient),
+    walletId,
+    revokedAtMs,
+    token: { id, token: tokenText(walletKeys(world, walletId).nodeSecretKey, id) },
+  }));
 }
+
+type LegacyRow = Pick<LegacyClient, 'walletId' | 'revokedAtMs'> & { id: string; first: string };
 
 /** Deletes the clients that {@link legacyClients} returns; their tokens stay valid. */
 export function forgetLegacyClients(world: World): void {

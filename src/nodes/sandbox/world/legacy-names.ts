@@ -1,3 +1,4 @@
+import { allRows } from './rows.ts';
 import type { World } from './world.ts';
 
 /** A name that version 0.2 kept in the sandbox's file. */
@@ -11,17 +12,11 @@ export interface LegacyName {
 
 /** Returns the names of version 0.2, for the store that keeps names now. */
 export function legacyNames(world: World): LegacyName[] {
-  return world.db
-    .query<{ user_pk: string; username: string; offer: string; window_ms: number }, []>(
-      'SELECT user_pk, username, offer, window_ms FROM names ORDER BY user_pk',
-    )
-    .all()
-    .map(({ user_pk, username, offer, window_ms }) => ({
-      walletId: user_pk,
-      username,
-      offer,
-      windowAtMs: window_ms,
-    }));
+  return allRows(
+    world,
+    `SELECT user_pk AS walletId, username, offer, window_ms AS windowAtMs
+     FROM names ORDER BY user_pk`,
+  );
 }
 
 /** Deletes the names that {@link legacyNames} returns. */

@@ -8,17 +8,26 @@ import {
   type PaymentJson,
 } from '../../../model/payment.ts';
 import {
-  idOfIndex,
   type PaymentId,
   type PaymentIndex,
   type UpdatedIndex,
   updatedAtOfIndex,
   updatedIndex,
 } from '../../../model/payment-index.ts';
+import { type ShownPayment, shownPayment } from '../../shown-payment.ts';
+import { allRows, change, firstRow, insertRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /** Members that may still change after a payment is final. */
 const AFTER_THE_END: ReadonlySet<keyof Payment> = new Set(['personalNote', 'replacement']);
+
+/** What names a payment in this world. */
+export interface PaymentKey {
+  readonly userPk: string;
+  readonly index: PaymentIndex;
+}
+/** The columns of a {@link PaymentKey}. */
+export const PAYMENT_KEY = 'user_pk AS userPk, idx AS "index"';
 
 const listeners = new WeakMap<World, Map<string, Set<() => void>>>();
 
@@ -35,23 +44,18 @@ export function onPaymentChange(world: World, userPk: string, listener: () => vo
 }
 
 /** Records a payment and returns it as recorded. Its `updated_at` is greater than the wallet's last. */
-export function insertPayment(world: World, userPk: string, payment: Payment): Payment {
+export function insertPayment(world: World, userPk: string, shown: ShownPayment): Payment {
   return world.transact(() => {
-    const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
-    world.db
-      .query(
-        `INSERT INTO payments (user_pk, idx, id, updated_ms, status, json, expires_ms)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        userPk,
-        recorded.index,
-        idOf(recorded),
-        recorded.updatedAtMs,
-        recorded.status,
-        JSON.stringify(encodePayment(recorded)),
-        recorded.direction === 'inbound' ? recorded.expiresAtMs : null,
-      );
+    const recorded = { ...shownPayment(shown), updatedAtMs: nextUpdateMs(world, userPk) };
+    insertRow(world, 'payments', {
+      user_pk: userPk,
+      idx: recorded.index,
+      id: idOf(recorded),
+      updated_ms: recorded.updatedAtMs,
+      status: recorded.status,
+      json: JSON.stringify(encodePayment(recorded)),
+      expires_ms: recorded.direction === 'inbound' ? recorded.expiresAtMs : null,
+    });
     announce(world, userPk);
     return recorded;
   });
@@ -65,11 +69,11 @@ export function updatePayment(
   world: World,
   userPk: string,
   index: PaymentIndex,
-  change: Partial<Payment>,
+  changed: Partial<Payment>,
 ): Payment {
-  return world.transact(() => {
-    return changePayment(world, userPk, requirePayment(world, userPk, index), change);
-  });
+  return world.transact(() =>
+    changePayment(world, userPk, requirePayment(world, userPk, index), changed),
+  );
 }
 
 /** {@link updatePayment} of a payment that was read in the caller's transaction. */
@@ -77,23 +81,22 @@ export function changePayment(
   world: World,
   userPk: string,
   before: Payment,
-  change: Partial<Payment>,
+  changed: Partial<Payment>,
 ): Payment {
   const { index } = before;
   return world.transact(() => {
-    const touched = Object.keys(change) as (keyof Payment)[];
+    const touched = Object.keys(changed) as (keyof Payment)[];
     if (isFinal(before) && !touched.every((name) => AFTER_THE_END.has(name))) {
       throw new Error(`${index} is ${before.status} and cannot change any more`);
     }
     const updatedAtMs = nextUpdateMs(world, userPk);
-    const merged = { ...before, ...change, updatedAtMs };
+    const merged = { ...before, ...changed, updatedAtMs };
     const ends = isFinal(merged) && !isFinal(before);
     const after = ends ? { ...merged, finalizedAtMs: world.clock.now() } : merged;
-    world.db
-      .query(
-        'UPDATE payments SET updated_ms = ?, status = ?, json = ? WHERE user_pk = ? AND idx = ?',
-      )
-      .run(updatedAtMs, after.status, JSON.stringify(encodePayment(after)), userPk, index);
+    const json = JSON.stringify(encodePayment(after));
+    const sql =
+      'UPDATE payments SET updated_ms = ?, status = ?, json = ? WHERE user_pk = ? AND idx = ?';
+    change(world, sql, updatedAtMs, after.status, json, userPk, index);
     announce(world, userPk);
     return after;
   });
@@ -101,11 +104,8 @@ export function changePayment(
 
 /** Returns the payment of an index, or null. */
 export function findPayment(world: World, userPk: string, index: PaymentIndex): Payment | null {
-  return decodeRow(
-    world.db
-      .query<Row, [string, string]>('SELECT json FROM payments WHERE user_pk = ? AND idx = ?')
-      .get(userPk, index),
-  );
+  const sql = 'SELECT json FROM payments WHERE user_pk = ? AND idx = ?';
+  return decodeRow(firstRow(world, sql, userPk, index));
 }
 
 /** Returns the payment of an index. Throws `notFound`. */
@@ -117,14 +117,9 @@ export function requirePayment(world: World, userPk: string, index: PaymentIndex
 
 /** Returns the newest payment of an id, or null. */
 export function latestPayment(world: World, userPk: string, id: PaymentId): Payment | null {
-  return decodeRow(
-    world.db
-      .query<Row, [string, string]>(
-        `SELECT json FROM payments INDEXED BY payments_by_id
-         WHERE user_pk = ? AND id = ? ORDER BY idx DESC LIMIT 1`,
-      )
-      .get(userPk, id),
-  );
+  const sql = `SELECT json FROM payments INDEXED BY payments_by_id
+    WHERE user_pk = ? AND id = ? ORDER BY idx DESC LIMIT 1`;
+  return decodeRow(firstRow(world, sql, userPk, id));
 }
 
 /** Payments updated after `after`, in the order of `updated_at`, which is unique in a wallet. */
@@ -135,22 +130,20 @@ export function updatedAfter(
   limit: number,
 ): Payment[] {
   const afterMs = after === null ? -1 : updatedAtOfIndex(after);
-  return world.db
-    .query<Row, [string, number, number]>(
-      'SELECT json FROM payments WHERE user_pk = ? AND updated_ms > ? ORDER BY updated_ms LIMIT ?',
-    )
-    .all(userPk, afterMs, limit)
-    .map(decode);
+  const sql =
+    'SELECT json FROM payments WHERE user_pk = ? AND updated_ms > ? ORDER BY updated_ms LIMIT ?';
+  return allRows<Row>(world, sql, userPk, afterMs, limit).map(decode);
 }
 
 /** Returns the newest update of the wallet, or null. */
 export function newestUpdate(world: World, userPk: string): UpdatedIndex | null {
-  const row = world.db
-    .query<{ idx: string; updated_ms: number }, [string]>(
-      'SELECT idx, updated_ms FROM payments WHERE user_pk = ? ORDER BY updated_ms DESC LIMIT 1',
-    )
-    .get(userPk);
-  return row && updatedIndex(row.updated_ms, idOfIndex(row.idx as PaymentIndex));
+  const row = firstRow<{ id: PaymentId; updatedMs: number }>(
+    world,
+    `SELECT id, updated_ms AS updatedMs FROM payments
+     WHERE user_pk = ? ORDER BY updated_ms DESC LIMIT 1`,
+    userPk,
+  );
+  return row && updatedIndex(row.updatedMs, row.id);
 }
 
 interface Row {
@@ -166,11 +159,8 @@ function decodeRow(row: Row | null): Payment | null {
 }
 
 function nextUpdateMs(world: World, userPk: string): number {
-  const row = world.db
-    .query<{ last: number | null }, [string]>(
-      'SELECT max(updated_ms) AS last FROM payments WHERE user_pk = ?',
-    )
-    .get(userPk);
+  const sql = 'SELECT max(updated_ms) AS last FROM payments WHERE user_pk = ?';
+  const row = firstRow<{ last: number | null }>(world, sql, userPk);
   return Math.max(world.clock.now(), (row?.last ?? 0) + 1);
 }
 

@@ -3,6 +3,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { ed25519 } from '../../../lib/secrets/ed25519.ts';
 import { refused } from '../../../model/errors.ts';
+import { change } from './rows.ts';
 import type { World } from './world.ts';
 
 /** A build of the node software that a wallet may run on. */
@@ -44,10 +45,9 @@ export function trustedReleases(list: SignedReleases): Release[] {
 export function provision(world: World, userPk: string, list: SignedReleases): void {
   const releases = trustedReleases(list);
   world.transact(() => {
-    const insert = world.db.query(
-      'INSERT INTO provisioned (user_pk, measurement) VALUES (?, ?) ON CONFLICT DO NOTHING',
-    );
-    for (const { measurement } of releases) insert.run(userPk, measurement);
+    const sql =
+      'INSERT INTO provisioned (user_pk, measurement) VALUES (?, ?) ON CONFLICT DO NOTHING';
+    for (const { measurement } of releases) change(world, sql, userPk, measurement);
   });
 }
 

@@ -3,6 +3,7 @@ import { hex } from '@scure/base';
 import type { Permission } from '../../../model/clients/permissions.ts';
 import { ApiError, endedCredentials, refused } from '../../../model/errors.ts';
 import type { ClientToken, IssueTokenCommand } from '../../node.ts';
+import { allRows, change } from './rows.ts';
 import { hashOf } from './token-hash.ts';
 import type { World } from './world.ts';
 
@@ -45,23 +46,18 @@ export interface Tokens {
   accessOf(userPk: string, token: () => ClientToken): Access;
 }
 
-interface TokenRow {
-  readonly id: string;
-  readonly user_pk: string;
-  readonly token_hash: Uint8Array;
-  readonly permissions: string;
-  readonly expires_ms: number | null;
-}
-
 /** Opens the tokens of a world. All are held in memory, so that a call reads no table. */
 export function openTokens(world: World): Tokens {
+  const rows = allRows<Omit<Token, 'permissions'> & { id: string; permissions: string }>(
+    world,
+    `SELECT id, user_pk AS userPk, token_hash AS hash, permissions, expires_ms AS expiresAtMs
+     FROM tokens WHERE revoked_ms IS NULL`,
+  );
   const living = new Map<string, Token>(
-    world.db
-      .query<TokenRow, []>(
-        'SELECT id, user_pk, token_hash, permissions, expires_ms FROM tokens WHERE revoked_ms IS NULL',
-      )
-      .all()
-      .map((row) => [row.id, tokenOf(row)]),
+    rows.map(({ id, permissions, ...same }) => [
+      id,
+      { ...same, permissions: new Set(JSON.parse(permissions) as Permission[]) },
+    ]),
   );
   const isOver = ({ expiresAtMs }: Token) =>
     expiresAtMs !== null && expiresAtMs <= world.clock.now();
@@ -72,15 +68,13 @@ export function openTokens(world: World): Tokens {
     const hash = hashOf(secret);
     const permissions = new Set(command.permissions);
     world.transact(() => {
-      const { changes } = world.db
-        .query(
-          `INSERT INTO tokens (id, user_pk, token_hash, permissions, expires_ms)
-           VALUES (?, ?, ?, ?, ?)
-           ON CONFLICT (id) DO UPDATE SET token_hash = excluded.token_hash,
-             permissions = excluded.permissions, expires_ms = excluded.expires_ms, first_client = NULL
-           WHERE user_pk = excluded.user_pk AND revoked_ms IS NULL`,
-        )
-        .run(id, userPk, hash, JSON.stringify([...permissions]), expiresAtMs);
+      const sql = `INSERT INTO tokens (id, user_pk, token_hash, permissions, expires_ms)
+        VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET token_hash = excluded.token_hash,
+          permissions = excluded.permissions, expires_ms = excluded.expires_ms, first_client = NULL
+        WHERE user_pk = excluded.user_pk AND revoked_ms IS NULL`;
+      const granted = JSON.stringify([...permissions]);
+      const changes = change(world, sql, id, userPk, hash, granted, expiresAtMs);
       if (changes === 0) throw refused('This token id was used before: take a new one.');
       world.afterCommit(() => living.set(id, { userPk, hash, permissions, expiresAtMs }));
     });
@@ -89,11 +83,9 @@ export function openTokens(world: World): Tokens {
 
   function revoke(userPk: string, id: string): void {
     world.transact(() => {
-      world.db
-        .query(
-          'UPDATE tokens SET revoked_ms = ? WHERE id = ? AND user_pk = ? AND revoked_ms IS NULL',
-        )
-        .run(world.clock.now(), id, userPk);
+      const sql =
+        'UPDATE tokens SET revoked_ms = ? WHERE id = ? AND user_pk = ? AND revoked_ms IS NULL';
+      change(world, sql, world.clock.now(), id, userPk);
       world.afterCommit(() => {
         if (living.get(id)?.userPk === userPk) living.delete(id);
       });
@@ -134,15 +126,6 @@ export function openTokens(world: World): Tokens {
     list: (userPk) =>
       [...living].filter(([, one]) => one.userPk === userPk && !isOver(one)).map(([id]) => id),
     accessOf,
-  };
-}
-
-function tokenOf(row: TokenRow): Token {
-  return {
-    userPk: row.user_pk,
-    hash: row.token_hash,
-    permissions: new Set(JSON.parse(row.permissions) as Permission[]),
-    expiresAtMs: row.expires_ms,
   };
 }
 

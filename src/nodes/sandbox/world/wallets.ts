@@ -1,5 +1,6 @@
 import { refused } from '../../../model/errors.ts';
 import { keysOfSeed, onchainAccountKeyOfSeed, userPkOfSeed } from './keys.ts';
+import { firstRow, insertRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /** The keys of a wallet's node, or of the outside world's. */
@@ -21,12 +22,14 @@ export function signUp(
   const known = userPkOfSeed(rootSeed);
   if (hasWallet(world, known)) return known;
   const { userPk, nodePk, nodeSecretKey, onchainAccountKey } = keysOfSeed(rootSeed);
-  world.db
-    .query(
-      `INSERT INTO wallets (user_pk, node_pk, node_secret_key, onchain_account_key, partner_pk, created_ms)
-       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    )
-    .run(userPk, nodePk, nodeSecretKey, onchainAccountKey, options.partnerPk, world.clock.now());
+  insertRow(world, 'wallets', {
+    user_pk: userPk,
+    node_pk: nodePk,
+    node_secret_key: nodeSecretKey,
+    onchain_account_key: onchainAccountKey,
+    partner_pk: options.partnerPk,
+    created_ms: world.clock.now(),
+  });
   return userPk;
 }
 
@@ -36,35 +39,28 @@ export function walletKeys(world: World, userPk: string): NodeKeys {
   walletCache.set(world, cache);
   const known = cache.get(userPk);
   if (known) return known;
-  const row = world.db
-    .query<
-      { node_pk: string; node_secret_key: Uint8Array; onchain_account_key: Uint8Array },
-      [string]
-    >('SELECT node_pk, node_secret_key, onchain_account_key FROM wallets WHERE user_pk = ?')
-    .get(userPk);
-  if (row === null) {
+  const keys = firstRow<NodeKeys>(
+    world,
+    `SELECT node_pk AS nodePk, node_secret_key AS nodeSecretKey,
+       onchain_account_key AS onchainAccountKey FROM wallets WHERE user_pk = ?`,
+    userPk,
+  );
+  if (keys === null) {
     throw refused('This wallet is not signed up yet: call PUT /v2/node/signup first.');
   }
-  const keys = {
-    nodePk: row.node_pk,
-    nodeSecretKey: row.node_secret_key,
-    onchainAccountKey: row.onchain_account_key,
-  };
   world.afterCommit(() => cache.set(userPk, keys));
   return keys;
 }
 
 /** Returns whether the wallet of that user_pk is signed up here. */
 export function hasWallet(world: World, userPk: string): boolean {
-  return world.db.query('SELECT 1 FROM wallets WHERE user_pk = ?').get(userPk) !== null;
+  return firstRow(world, 'SELECT 1 FROM wallets WHERE user_pk = ?', userPk) !== null;
 }
 
 /** Returns the wallet of a Lightning node, or null. */
 export function walletOfNode(world: World, nodePk: string): string | null {
-  const row = world.db
-    .query<{ user_pk: string }, [string]>('SELECT user_pk FROM wallets WHERE node_pk = ?')
-    .get(nodePk);
-  return row?.user_pk ?? null;
+  const sql = 'SELECT user_pk AS userPk FROM wallets WHERE node_pk = ?';
+  return firstRow<{ userPk: string }>(world, sql, nodePk)?.userPk ?? null;
 }
 
 /** Returns the outside world's keys, which are drawn for a new world. */
@@ -82,12 +78,9 @@ export function outsideAccountKey(world: World): Uint8Array {
 }
 
 function outsideSeed(world: World): Uint8Array {
-  const row = world.db.query<{ seed: Uint8Array }, []>('SELECT seed FROM outside').get();
-  return (row ?? drawSeed(world)).seed;
-}
-
-function drawSeed(world: World): { seed: Uint8Array } {
+  const known = firstRow<{ seed: Uint8Array }>(world, 'SELECT seed FROM outside');
+  if (known) return known.seed;
   const seed = world.random(32);
-  world.db.query('INSERT INTO outside (id, seed) VALUES (1, ?)').run(seed);
-  return { seed };
+  insertRow(world, 'outside', { id: 1, seed });
+  return seed;
 }

@@ -40,13 +40,13 @@ function setUp() {
   const walletOffer = (userPk: string, terms: Partial<Parameters<typeof createOffer>[2]> = {}) =>
     createOffer(
       world,
-      { kind: 'wallet', userPk },
+      { userPk, behavior: 'settle' },
       { description: 'Tips', minAmountMsat: null, expiresAtMs: null, ...terms },
     );
   const outsideOffer = (behavior: Behavior) =>
     createOffer(
       world,
-      { kind: 'outside', behavior },
+      { userPk: null, behavior },
       { description: null, minAmountMsat: null, expiresAtMs: null },
     );
   const order = (offer: string, change: Partial<FetchInvoiceCommand> = {}) => ({

@@ -72,8 +72,8 @@ describe('money across all rails', () => {
         }
         const terms = { description: null, minAmountMsat: null, expiresAtMs: null };
         const issue = (issuer: OfferIssuer) => decodeOffer(createOffer(world, issuer, terms).offer);
-        const offers = wallets.map((userPk) => issue({ kind: 'wallet', userPk }));
-        const outside = issue({ kind: 'outside', behavior: 'settle' });
+        const offers = wallets.map((userPk) => issue({ userPk, behavior: 'settle' }));
+        const outside = issue({ userPk: null, behavior: 'settle' });
         const unconfirmed: string[] = [];
         const signed: { payer: string; order: PayOnchainCommand; send: SignedSend }[] = [];
         for (const { kind, from, sats, id } of operations) {

@@ -22,30 +22,25 @@ import {
 } from './onchain/onchain.ts';
 import { extendReservations, releaseReservations } from './onchain/reservations.ts';
 import { nodeInfo } from './reads/info.ts';
-import type { ClnRpc } from './reads/rpc.ts';
 import { maxSendableMsat } from './reads/sendable.ts';
-import type { ClnWallet } from './reads/wallet.ts';
+import type { ClnHandle } from './reads/wallet.ts';
 
-interface ClnNodeParts {
-  readonly wallet: ClnWallet;
-  /** Uses the caller's own rune, so that the node itself refuses what was not granted. */
-  readonly rpc: ClnRpc;
-  /** Uses the owner's rune, for look-ups that the connector needs and the caller's rune does not allow. */
-  readonly owner: ClnRpc;
+interface ClnNodeParts extends ClnHandle {
   readonly tokens: NodeTokens;
   readonly channelPeer: ChannelPeer | null;
 }
 
 /** The node port of a Core Lightning wallet for one rune. */
-export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodeParts): WalletNode {
+export function clnNode({ tokens, channelPeer, ...node }: ClnNodeParts): WalletNode {
+  const { rpc, owner, wallet } = node;
   return {
     descriptor: { kind: 'cln', network: wallet.network, nodePk: wallet.nodePk },
     clock: wallet.clock,
     // tests/interop/cln-one-payment.test.ts (docs/decisions.md 155)
     repeatsSafely: true,
-    info: () => nodeInfo(rpc, wallet),
-    createInvoice: (command) => createInvoice(rpc, owner, wallet, command),
-    cancelInvoice: (index) => cancelInvoice(rpc, owner, wallet, index),
+    info: () => nodeInfo(node),
+    createInvoice: (command) => createInvoice(node, command),
+    cancelInvoice: (index) => cancelInvoice(node, index),
     async newestAttempt() {
       // The wallet asks for this when it begins to prepare a payment.
       rpc.prepareStream();
@@ -53,39 +48,36 @@ export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodePart
       // The node keeps each payment's index with it.
       return null;
     },
-    payInvoice: (command) => payInvoice(rpc, owner, wallet, command),
-    sendOutcome: (question) => sendOutcome(owner, wallet, question),
-    estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(owner, wallet, question),
-    payment: (index) => payment(owner, wallet, index),
-    latestPayment: (id) => latestPayment(owner, wallet, id),
-    updates: (options) => followWallet(rpc, wallet, options),
+    payInvoice: (command) => payInvoice(node, command),
+    sendOutcome: (question) => sendOutcome(node, question),
+    estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(node, question),
+    payment: (index) => payment(node, index),
+    latestPayment: (id) => latestPayment(node, id),
+    updates: (options) => followWallet(node, options),
     offers: {
       createOffer: (command) => createOffer(rpc, command),
       fetchInvoice: (command, signal) => fetchInvoice(rpc, wallet, command, signal),
-      payFetched: (command) => payFetched(rpc, owner, wallet, command),
+      payFetched: (command) => payFetched(node, command),
     },
     proofs: { kind: 'whole', createProof: (command) => createProof(rpc, command) },
     onchain: {
-      nextUnusedAddress: (type) => nextUnusedAddress(rpc, owner, wallet, type),
-      sign: (command) => signSend(rpc, owner, wallet, command),
-      publish: (command, signed) => publishSend(rpc, owner, wallet, command, signed),
+      nextUnusedAddress: (type) => nextUnusedAddress(node, type),
+      sign: (command) => signSend(node, command),
+      publish: (command, signed) => publishSend(node, command, signed),
       renew: (signed) => extendReservations(owner, lockedOutpoints(signed)),
       release: (signed) => releaseReservations(owner, lockedOutpoints(signed)),
-      bumpFeeBoundMsat: (command) => bumpFeeBoundMsat(owner, wallet, command),
-      bumpFee: (command) => bumpFee(rpc, owner, wallet, command),
-      mostSendable: (command) => mostSendable(owner, wallet, command),
-      estimateFeeMsat: (command) => estimateFeeMsat(owner, wallet, command),
+      bumpFeeBoundMsat: (command) => bumpFeeBoundMsat(node, command),
+      bumpFee: (command) => bumpFee(node, command),
+      mostSendable: (command) => mostSendable(node, command),
+      estimateFeeMsat: (command) => estimateFeeMsat(node, command),
     },
     channels: {
-      listChannels: () => listChannels(rpc, wallet),
-      openFeeBoundMsat: (valueMsat) => openFeeBoundMsat(owner, wallet, valueMsat),
+      listChannels: () => listChannels(node),
+      openFeeBoundMsat: (valueMsat) => openFeeBoundMsat(node, valueMsat),
       openChannel: (command) =>
-        wallet.locks.run('open_channel', () =>
-          openChannel(rpc, owner, wallet, channelPeer, command),
-        ),
-      closeFeeBoundMsat: (channelId, options) =>
-        closeFeeBoundMsat(owner, wallet, channelId, options),
-      closeChannel: (channelId, options) => closeChannel(rpc, owner, wallet, channelId, options),
+        wallet.locks.run('open_channel', () => openChannel(node, channelPeer, command)),
+      closeFeeBoundMsat: (channelId, options) => closeFeeBoundMsat(node, channelId, options),
+      closeChannel: (channelId, options) => closeChannel(node, channelId, options),
     },
     tokens,
   };

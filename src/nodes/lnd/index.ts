@@ -1,7 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import { ApiError, refused } from '../../model/errors.ts';
+import { refused } from '../../model/errors.ts';
 import type { NodeConnector } from '../node.ts';
+import { requireNoPartner } from '../refusals.ts';
 import { OddRows } from '../remote/calls/odd-rows.ts';
 import { Recent } from '../remote/calls/recent.ts';
 import { openConnector } from '../remote/place/connector.ts';
@@ -81,15 +82,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
       return asOwner(place, identity);
     },
     async signup(rootSeed, { partnerPk }) {
-      if (partnerPk !== null) {
-        throw new ApiError(
-          'unsupported',
-          'LND does not support partner fees: leave partner_pk out.',
-          {
-            data: { node: 'lnd' },
-          },
-        );
-      }
+      requireNoPartner(LND_PROTOCOL, partnerPk);
       await createWallet(rootPlace(rootSeed).now.unproven(), rootSeed);
     },
     async provision(rootSeed) {

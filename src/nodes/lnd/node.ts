@@ -22,29 +22,24 @@ import {
 import { listChannels, maxSendableMsat } from './reads/channels.ts';
 import { nodeInfo } from './reads/info.ts';
 import { lease } from './reads/leases.ts';
-import type { LndRest } from './reads/rest.ts';
 import { onchainPayment } from './reads/transactions.ts';
-import type { LndWallet } from './reads/wallet.ts';
+import type { LndHandle, LndOwned } from './reads/wallet.ts';
 import { invoiceObservations, outboundObservation } from './words/translate.ts';
 
-interface LndNodeParts {
-  readonly wallet: LndWallet;
-  /** Uses the caller's own token, so that LND itself refuses what was not granted. */
-  readonly rest: LndRest;
-  /** Uses the owner's token, for look-ups that the connector needs and the caller's token does not allow. */
-  readonly owner: LndRest;
+interface LndNodeParts extends LndHandle {
   readonly tokens: NodeTokens;
   readonly channelPeer: ChannelPeer | null;
 }
 
 /** Returns the node port of an LND wallet for one token. */
-export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodeParts): WalletNode {
+export function lndNode({ tokens, channelPeer, ...node }: LndNodeParts): WalletNode {
+  const { rest, owner, wallet } = node;
   return {
     descriptor: { kind: 'lnd', network: wallet.network, nodePk: wallet.nodePk },
     clock: wallet.clock,
-    info: () => nodeInfo(rest, owner, wallet),
-    createInvoice: (command) => createInvoice(rest, owner, wallet, command),
-    cancelInvoice: (index) => cancelInvoice(rest, owner, wallet, index),
+    info: () => nodeInfo(node),
+    createInvoice: (command) => createInvoice(node, command),
+    cancelInvoice: (index) => cancelInvoice(node, index),
     repeatsSafely: true,
     newestAttempt(id) {
       // The wallet asks for this when it begins to prepare a payment.
@@ -52,25 +47,25 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
       wallet.sendable.readAhead(() => maxSendableMsat(owner));
       return newestAttempt(owner, id);
     },
-    payInvoice: (command) => payInvoice(rest, owner, wallet, command),
-    sendOutcome: (question) => sendOutcome(owner, wallet, question),
-    estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(owner, wallet, question),
-    payment: (index) => seenPayment(owner, wallet, idOfIndex(index), { onlyCertain: true }),
-    latestPayment: (id) => seenPayment(owner, wallet, id, { onlyCertain: false }),
-    updates: (options) => followWallet(rest, wallet, options),
-    spontaneous: { pay: (command) => paySpontaneous(rest, owner, wallet, command) },
+    payInvoice: (command) => payInvoice(node, command),
+    sendOutcome: (question) => sendOutcome(node, question),
+    estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(node, question),
+    payment: (index) => seenPayment(node, idOfIndex(index), { onlyCertain: true }),
+    latestPayment: (id) => seenPayment(node, id, { onlyCertain: false }),
+    updates: (options) => followWallet(node, options),
+    spontaneous: { pay: (command) => paySpontaneous(node, command) },
     holdInvoices: {
-      create: (command) => createHoldInvoice(rest, owner, wallet, command),
-      settle: (index, preimage) => settleHoldInvoice(rest, owner, index, preimage),
+      create: (command) => createHoldInvoice(node, command),
+      settle: (index, preimage) => settleHoldInvoice(node, index, preimage),
     },
     onchain: {
       nextUnusedAddress: (type) => nextUnusedAddress(rest, type),
-      sign: (command) => signSend(rest, owner, wallet, command),
-      publish: (command, signed) => publishSend(rest, owner, wallet, command, signed),
+      sign: (command) => signSend(node, command),
+      publish: (command, signed) => publishSend(node, command, signed),
       async renew({ locks }) {
         for (const lock of locks) await lease(owner, lock);
       },
-      release: (signed) => releaseSend(owner, wallet, signed),
+      release: (signed) => releaseSend(node, signed),
       bumpFeeBoundMsat: (command) => bumpFeeBoundMsat(owner, command),
       bumpFee: (command) => bumpFee(owner, command),
       mostSendable: (command) => mostSendable(owner, command),
@@ -80,11 +75,9 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
       listChannels: () => listChannels(rest),
       openFeeBoundMsat: (valueMsat) => estimateOpenFee(owner, valueMsat),
       openChannel: (command) =>
-        wallet.locks.run('open_channel', () =>
-          openChannel(rest, owner, wallet, channelPeer, command),
-        ),
+        wallet.locks.run('open_channel', () => openChannel(node, wallet, channelPeer, command)),
       closeFeeBoundMsat: (channelId, options) => closeFeeBoundMsat(owner, channelId, options),
-      closeChannel: (channelId, options) => closeChannel(rest, owner, channelId, options),
+      closeChannel: (channelId, options) => closeChannel(node, channelId, options),
     },
     tokens,
   };
@@ -92,13 +85,13 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
 
 /** The payment of an id, or null. Null also where the configured macaroon may not read it. */
 async function seenPayment(
-  owner: LndRest,
-  wallet: LndWallet,
+  { owner, wallet }: LndOwned,
   id: PaymentId,
   certainty: { readonly onlyCertain: boolean },
 ): Promise<Observation | null> {
   const nowMs = wallet.clock.now();
-  if (!id.startsWith('ln_')) return ifAllowed(onchainPayment(owner, wallet, id, certainty));
+  if (!id.startsWith('ln_'))
+    return ifAllowed(onchainPayment({ rest: owner, wallet }, id, certainty));
   const hash = id.slice('ln_'.length);
   const [sent, invoice] = await Promise.all([
     ifAllowed(trackedPayment(owner, hash)),

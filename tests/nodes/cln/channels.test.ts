@@ -27,14 +27,14 @@ const open = (
   } = {},
 ) => {
   const command = { valueMsat: valueSat * 1000n, userChannelId, peer, maxFeeMsat };
-  return openChannel(rpc, rpc, wallet, null, command);
+  return openChannel({ rpc, owner: rpc, wallet }, null, command);
 };
 const close = (
   { rpc, wallet }: FakeChain,
   id: string,
   forced = false,
   maxFeeMsat: bigint | null = null,
-) => closeChannel(rpc, rpc, wallet, id, { forced, maxFeeMsat });
+) => closeChannel({ rpc, owner: rpc, wallet }, id, { forced, maxFeeMsat });
 
 /** Has `fundchannel` open channels. */
 function withPeer(chain: FakeChain) {
@@ -87,7 +87,7 @@ test('a channel is opened once for a user channel id, of chosen coins', async ()
   const chain = fakeChain();
   chain.receive(100_000n);
   withPeer(chain);
-  const boundMsat = await openFeeBoundMsat(chain.rpc, chain.wallet, 60_000_000n);
+  const boundMsat = await openFeeBoundMsat({ owner: chain.rpc, wallet: chain.wallet }, 60_000_000n);
   const first = await open(chain, { maxFeeMsat: boundMsat });
   expect(first).toMatchObject({ userChannelId: ID, feeMsat: 500_000n, isNew: true });
   expect(chain.called('fundchannel')[0]?.params).toMatchObject({
@@ -98,7 +98,7 @@ test('a channel is opened once for a user channel id, of chosen coins', async ()
   });
   expect(await open(chain)).toEqual({ ...first, feeMsat: null, isNew: false });
   expect(chain.called('fundchannel')).toHaveLength(1);
-  expect(await listChannels(chain.rpc, chain.wallet)).toMatchObject([
+  expect(await listChannels({ rpc: chain.rpc, wallet: chain.wallet })).toMatchObject([
     { channelId: first.channelId, userChannelId: ID, channelValueMsat: 60_000_000n },
   ]);
 });
@@ -109,7 +109,7 @@ test('the Bitcoin node is not asked about unconfirmed coins, which fund no chann
   chain.receive(70_000n);
   const [first] = chain.coins;
   chain.publish(spendingTransaction([`${first?.txid}:0`], [{ script: OURS, amount: 90_000n }]));
-  await openFeeBoundMsat(chain.rpc, chain.wallet, 60_000_000n);
+  await openFeeBoundMsat({ owner: chain.rpc, wallet: chain.wallet }, 60_000_000n);
   expect(chain.called('getutxout')).toHaveLength(0);
 });
 
@@ -281,11 +281,11 @@ test('a close is refused where it may cost too much, the peer is away, or there 
   const channel_id = 'dd'.repeat(32);
   chain.state.channels.push({ ...channelOf({ channel_id }), state: 'CHANNELD_NORMAL' });
   const { rpc, wallet } = chain;
-  const boundMsat = await closeFeeBoundMsat(rpc, wallet, channel_id, { forced: false });
+  const boundMsat = await closeFeeBoundMsat({ owner: rpc, wallet }, channel_id, { forced: false });
   expect((await failed(close(chain, channel_id, false, boundMsat - 1n))).kind).toBe('refused');
-  expect((await failed(closeFeeBoundMsat(rpc, wallet, channel_id, { forced: true }))).kind).toBe(
-    'refused',
-  );
+  expect(
+    (await failed(closeFeeBoundMsat({ owner: rpc, wallet }, channel_id, { forced: true }))).kind,
+  ).toBe('refused');
   expect((await failed(close(chain, '22'.repeat(32)))).kind).toBe('notFound');
   Object.assign(chain.state.channels[0] ?? {}, { peer_connected: false });
   expect((await failed(close(chain, channel_id))).message).toContain('not connected');

@@ -36,14 +36,17 @@ afterEach(() => cln.stop());
 
 function pay(isRepeat = false) {
   const rpc = rpcOf(cln);
-  return payFetched(rpc, rpc, wallet, {
-    index: INDEX,
-    createdAtMs: CREATED_AT_MS,
-    personalNote: null,
-    maxFeeMsat: 10n,
-    invoice: INVOICE,
-    isRepeat,
-  });
+  return payFetched(
+    { rpc, owner: rpc, wallet },
+    {
+      index: INDEX,
+      createdAtMs: CREATED_AT_MS,
+      personalNote: null,
+      maxFeeMsat: 10n,
+      invoice: INVOICE,
+      isRepeat,
+    },
+  );
 }
 
 const OURS: Payment = {
@@ -60,13 +63,16 @@ const OURS: Payment = {
   amountMsat: 1000n,
 };
 const outcome = () =>
-  sendOutcome(rpcOf(cln), wallet, {
-    payment: OURS,
-    afterAttempt: null,
-    attempt: null,
-    signed: null,
-    fetched: INVOICE,
-  });
+  sendOutcome(
+    { owner: rpcOf(cln), wallet },
+    {
+      payment: OURS,
+      afterAttempt: null,
+      attempt: null,
+      signed: null,
+      fetched: INVOICE,
+    },
+  );
 const REFUSED = {
   state: 'refused',
   error: {

@@ -29,7 +29,7 @@ afterEach(async () => {
 /** Reads the list from its first row on, and returns the payments of {@link HASH} as they were told. */
 async function firstRead(change: Partial<UpdatesOptions> = {}): Promise<Payment[]> {
   const [rpc, wallet] = [rpcOf(cln), fakeWallet()];
-  const node = { updates: (options: UpdatesOptions) => followWallet(rpc, wallet, options) };
+  const node = { updates: (options: UpdatesOptions) => followWallet({ rpc, wallet }, options) };
   const following = follow(node as unknown as WalletNode, null, [], change);
   feed = following;
   await until(following.isCaughtUp, 'the feed has caught up');

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => cln.stop());
 const getinfo = () =>
   Response.json({ id: wallet.nodePk, version, network: 'regtest', blockheight: 100 });
-const versionNow = async () => (await nodeInfo(rpcOf(cln), wallet)).version;
+const versionNow = async () => (await nodeInfo({ rpc: rpcOf(cln), wallet })).version;
 
 test('the node is asked for its version once a minute, and for its balances each time', async () => {
   expect(await versionNow()).toBe('26.06.6');

@@ -44,8 +44,8 @@ const command = (change: Partial<CreateInvoiceCommand> = {}): CreateInvoiceComma
   ...change,
 });
 const create = (change?: Partial<CreateInvoiceCommand>) =>
-  createInvoice(rpc, rpc, wallet, command(change));
-const cancel = (payment: Payment) => cancelInvoice(rpc, rpc, wallet, payment.index);
+  createInvoice({ rpc, owner: rpc, wallet }, command(change));
+const cancel = (payment: Payment) => cancelInvoice({ rpc, owner: rpc, wallet }, payment.index);
 const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe('an invoice', () => {
@@ -87,7 +87,7 @@ describe('an invoice', () => {
         preimage: null,
       },
     });
-    const found = await incomingPayment(rpc, wallet, made.paymentHash);
+    const found = await incomingPayment({ owner: rpc, wallet }, made.paymentHash);
     const { personalNote: _, message: __, ...kept } = made.payment;
     expect(found?.payment).toMatchObject(kept);
   });
@@ -157,7 +157,9 @@ describe('a canceled invoice', () => {
       invoice: payment.invoice,
     };
     expect(published).toMatchObject([end, end]);
-    expect((await incomingPayment(rpc, wallet, paymentHash))?.payment).toMatchObject(end);
+    expect((await incomingPayment({ owner: rpc, wallet }, paymentHash))?.payment).toMatchObject(
+      end,
+    );
   });
 
   test('is pending as long as the node lists it, whatever became of the request', async () => {
@@ -165,7 +167,9 @@ describe('a canceled invoice', () => {
     cln.on('delinvoice', () => refusal(null, 'the node is gone'));
     expect(isApiError(await errorOf(cancel(payment)), 'unreachable')).toBe(true);
     expect(published).toEqual([]);
-    expect((await incomingPayment(rpc, wallet, paymentHash))?.payment.status).toBe('pending');
+    expect((await incomingPayment({ owner: rpc, wallet }, paymentHash))?.payment.status).toBe(
+      'pending',
+    );
   });
 
   test('is pending where the answer does not say that it was deleted', async () => {
@@ -175,7 +179,9 @@ describe('a canceled invoice', () => {
       expect(isApiError(await errorOf(cancel(payment)), 'unreadable')).toBe(true);
     }
     expect(published).toEqual([]);
-    expect((await incomingPayment(rpc, wallet, paymentHash))?.payment.status).toBe('pending');
+    expect((await incomingPayment({ owner: rpc, wallet }, paymentHash))?.payment.status).toBe(
+      'pending',
+    );
   });
 });
 
@@ -194,14 +200,14 @@ describe('an invoice cannot be canceled', () => {
       return null;
     });
     expect(isApiError(await errorOf(cancel(payment)), 'refused')).toBe(true);
-    const after = await incomingPayment(rpc, wallet, paymentHash);
+    const after = await incomingPayment({ owner: rpc, wallet }, paymentHash);
     expect(after?.payment.status).toBe('completed');
   });
 
   test('when there is none of that hash, or the payment is of another kind', async () => {
     for (const prefix of ['ln', 'fs', 'or'] as const) {
       const index = paymentIndex(CREATED_AT_MS, paymentId(prefix, 'ee'.repeat(32)));
-      const error = await errorOf(cancelInvoice(rpc, rpc, wallet, index));
+      const error = await errorOf(cancelInvoice({ rpc, owner: rpc, wallet }, index));
       expect(isApiError(error, 'refused')).toBe(true);
     }
   });
@@ -219,6 +225,6 @@ test('an invoice of another program is not taken for one of ours by a label that
   const other = paymentIndex(CREATED_AT_MS, paymentId('ln', 'ee'.repeat(32)));
   const row = cln.addInvoice({ label: `wallet-sidecar/${other}` });
   const hash = String(row.payment_hash);
-  const seen = await incomingPayment(rpc, wallet, hash);
+  const seen = await incomingPayment({ owner: rpc, wallet }, hash);
   expect(seen?.payment.index).toBe(paymentIndex(NODE_SECS * 1000, paymentId('ln', hash)));
 });

@@ -17,9 +17,9 @@ const HASH = 'ab'.repeat(32);
 const indexAt = (ms: number, prefix: IdPrefix = 'ln') =>
   paymentIndex(NODE_SECS * 1000 + ms, paymentId(prefix, HASH));
 const [FIRST, SECOND] = [indexAt(1), indexAt(2)];
-const at = (index: typeof FIRST) => payment(rpcOf(cln), wallet, index);
+const at = (index: typeof FIRST) => payment({ owner: rpcOf(cln), wallet }, index);
 const latest = (prefix: IdPrefix, hash = HASH) =>
-  latestPayment(rpcOf(cln), wallet, paymentId(prefix, hash));
+  latestPayment({ owner: rpcOf(cln), wallet }, paymentId(prefix, hash));
 
 /** A failed payment, and its retry. */
 function twoAttempts() {

@@ -85,7 +85,7 @@ const NORMAL = {
 /** What a feed that opens now tells of the payments of the hash: each index with its last status. */
 async function told(open: readonly Payment[] = [OURS]): Promise<Record<string, string>> {
   const rpc = rpcOf(cln);
-  const node = { updates: (options: UpdatesOptions) => followWallet(rpc, wallet, options) };
+  const node = { updates: (options: UpdatesOptions) => followWallet({ rpc, wallet }, options) };
   const opened = follow(node as unknown as WalletNode, null, open, {});
   feed = opened;
   await until(opened.isCaughtUp, 'the feed has caught up');
@@ -116,23 +116,26 @@ async function toldAtLast(open?: readonly Payment[]): Promise<Record<string, str
 function pay({ isRepeat = false } = {}) {
   const rpc = rpcOf(cln);
   const createdAtMs = NODE_SECS * 1000 + 9999;
-  return payInvoice(rpc, rpc, wallet, {
-    index: paymentIndex(createdAtMs, paymentId('ln', HASH)),
-    createdAtMs,
-    amountMsat: 1000n,
-    personalNote: null,
-    message: null,
-    maxFeeMsat: 10n,
-    invoice: decodeBolt11(BOLT11),
-    isRepeat,
-  });
+  return payInvoice(
+    { rpc, owner: rpc, wallet },
+    {
+      index: paymentIndex(createdAtMs, paymentId('ln', HASH)),
+      createdAtMs,
+      amountMsat: 1000n,
+      personalNote: null,
+      message: null,
+      maxFeeMsat: 10n,
+      invoice: decodeBolt11(BOLT11),
+      isRepeat,
+    },
+  );
 }
 
 function outcome(createdAtMs: number) {
   const index = paymentIndex(createdAtMs, paymentId('ln', HASH));
   const payment = { ...OURS, index, createdAtMs };
   const asked = { payment, afterAttempt: null, attempt: null, signed: null, fetched: null };
-  return sendOutcome(rpcOf(cln), wallet, asked);
+  return sendOutcome({ owner: rpcOf(cln), wallet }, asked);
 }
 
 describe('a part that no channel has', () => {

@@ -28,15 +28,15 @@ const command = {
 const look = (
   { rpc, wallet }: FakeChain,
   { after = 0, open = [] }: { after?: number; open?: readonly Payment[] } = {},
-) => onchainLook(rpc, wallet, { after, open: async () => open });
+) => onchainLook({ owner: rpc, wallet }, { after, open: async () => open });
 
 const payments = (found: { observations: readonly { payment: Payment }[] }) =>
   found.observations.map(({ payment }) => payment);
 
 async function published(chain: FakeChain) {
   const { rpc, wallet } = chain;
-  const signed = await signSend(rpc, rpc, wallet, command);
-  await publishSend(rpc, rpc, wallet, command, signed);
+  const signed = await signSend({ rpc, owner: rpc, wallet }, command);
+  await publishSend({ rpc, owner: rpc, wallet }, command, signed);
   return { signed, payment: publishedSend({ ...command, address: THEIR_ADDRESS }, signed).payment };
 }
 
@@ -119,10 +119,10 @@ test('a send of another tool is a payment under its txid, and is found by its id
     { direction: 'outbound', address: THEIR_ADDRESS, amountMsat: 50_000_000n, status: 'pending' },
   ]);
   const id = paymentId('os', signed.txid);
-  const found = await onchainPayment(chain.rpc, chain.wallet, id);
+  const found = await onchainPayment({ owner: chain.rpc, wallet: chain.wallet }, id);
   expect(found?.payment.txid).toBe(signed.txid);
   const other = paymentId('os', '00'.repeat(32));
-  expect(await onchainPayment(chain.rpc, chain.wallet, other)).toBeNull();
+  expect(await onchainPayment({ owner: chain.rpc, wallet: chain.wallet }, other)).toBeNull();
 });
 
 test('what the wallet moves within itself and its channels is no payment', async () => {
@@ -160,7 +160,7 @@ test('the child of a fee bump has a row of what it cost, from its first block to
   const { signed, payment } = await published(chain);
   state.perkw.estimates = [{ blockcount: 2, feerate: 2000 }];
   const order = { txid: signed.txid, priority: 'high', maxFeeMsat: null } as const;
-  const { feeMsat } = await bumpFee(rpc, rpc, wallet, order);
+  const { feeMsat } = await bumpFee({ rpc, owner: rpc, wallet }, order);
   expect(payments(await look(chain, { after: 1, open: [payment] }))).toMatchObject([
     { direction: 'outbound' },
   ]);
@@ -181,7 +181,7 @@ test('the child of a fee bump has a row of what it cost, from its first block to
   const change = chain.coins.findIndex(({ txid }) => txid === signed.txid);
   const id = miningFeeId(signed.txid, chain.coins[change]?.output ?? -1);
   expect(row?.index).toBe(paymentIndex(1_800_000_000_000, id));
-  expect((await onchainPayment(rpc, wallet, id))?.payment.txid).toBe(idOf(child));
+  expect((await onchainPayment({ owner: rpc, wallet }, id))?.payment.txid).toBe(idOf(child));
   if (row === undefined) throw new Error('no row');
   state.height += 5;
   const open = found;
@@ -201,8 +201,8 @@ test('a send to an address of the wallet itself has its fee in its own row alone
   chain.receive(100_000n);
   const { rpc, wallet } = chain;
   const own = { ...command, address: decodeAddress(addressOf(OURS)) };
-  const signed = await signSend(rpc, rpc, wallet, own);
-  await publishSend(rpc, rpc, wallet, own, signed);
+  const signed = await signSend({ rpc, owner: rpc, wallet }, own);
+  await publishSend({ rpc, owner: rpc, wallet }, own, signed);
   const { payment } = publishedSend({ ...own, address: own.address.canonical }, signed);
   chain.mine(signed.txHex);
   for (const begun of [payment, { ...payment, txid: null, tx: null }]) {
@@ -282,13 +282,16 @@ test('a send is replaced for good only when a rival has six confirmations', asyn
   const { reached } = await look(chain);
   const { signed, payment } = await published(chain);
   const ask = () =>
-    onchainOutcome(chain.rpc, chain.wallet, {
-      payment,
-      afterAttempt: null,
-      attempt: null,
-      signed,
-      fetched: null,
-    });
+    onchainOutcome(
+      { owner: chain.rpc, wallet: chain.wallet },
+      {
+        payment,
+        afterAttempt: null,
+        attempt: null,
+        signed,
+        fetched: null,
+      },
+    );
   expect(await ask()).toMatchObject({ state: 'known', payment: { replacement: null } });
   const [lock] = signed.locks;
   const rival = spendingTransaction([lock?.outpoint ?? ''], [{ script: OURS, amount: 99_000n }]);
@@ -335,7 +338,7 @@ test('a rival whose block was taken back does not end a send', async () => {
   chain.unmine(idOf(rival));
   chain.state.height += 10;
   const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
-  expect(await onchainOutcome(chain.rpc, chain.wallet, question)).toMatchObject({
+  expect(await onchainOutcome({ owner: chain.rpc, wallet: chain.wallet }, question)).toMatchObject({
     state: 'known',
     payment: { status: 'pending', replacement: null },
   });
@@ -354,7 +357,7 @@ test('another transaction that pays the receiver as much is the send itself', as
   );
   chain.mine(bump);
   const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
-  expect(await onchainOutcome(chain.rpc, chain.wallet, question)).toMatchObject({
+  expect(await onchainOutcome({ owner: chain.rpc, wallet: chain.wallet }, question)).toMatchObject({
     state: 'known',
     payment: { index: command.index, txid: idOf(bump), feesMsat: 10_000_000n },
   });
@@ -364,13 +367,13 @@ test('a send that the node does not list may still arrive, and one that only a b
   const chain = fakeChain();
   chain.receive(100_000n);
   const { rpc, wallet } = chain;
-  const signed = await signSend(rpc, rpc, wallet, command);
+  const signed = await signSend({ rpc, owner: rpc, wallet }, command);
   const { payment } = publishedSend({ ...command, address: THEIR_ADDRESS }, signed);
   const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
-  expect(await onchainOutcome(rpc, wallet, question)).toEqual({ state: 'unknown' });
+  expect(await onchainOutcome({ owner: rpc, wallet }, question)).toEqual({ state: 'unknown' });
   chain.mine(signed.txHex);
   chain.forget(signed.txid);
-  expect(await onchainOutcome(rpc, wallet, question)).toMatchObject({
+  expect(await onchainOutcome({ owner: rpc, wallet }, question)).toMatchObject({
     state: 'known',
     payment: { txid: signed.txid },
     inBlock: true,

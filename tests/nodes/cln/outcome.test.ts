@@ -47,14 +47,17 @@ beforeEach(() => {
 afterEach(() => cln.stop());
 
 const outcome = (change: Partial<SendQuestion> = {}) =>
-  sendOutcome(rpcOf(cln), wallet, {
-    payment: PAYMENT,
-    afterAttempt: null,
-    attempt: null,
-    signed: null,
-    fetched: null,
-    ...change,
-  });
+  sendOutcome(
+    { owner: rpcOf(cln), wallet },
+    {
+      payment: PAYMENT,
+      afterAttempt: null,
+      attempt: null,
+      signed: null,
+      fetched: null,
+      ...change,
+    },
+  );
 const NEVER = { state: 'never', reason: 'not sent' } as const;
 const UNKNOWN = { state: 'unknown' } as const;
 
@@ -90,9 +93,9 @@ describe('a send that the node does not list', () => {
     timeless.on('getinfo', () => Response.json(info, { status: 201 }));
     wallet.times.nowMs = (EXPIRES_SECS + 99_999) * 1000;
     const question = { afterAttempt: null, attempt: null, signed: null, fetched: null };
-    expect(await sendOutcome(rpcOf(timeless), wallet, { payment: PAYMENT, ...question })).toEqual(
-      UNKNOWN,
-    );
+    expect(
+      await sendOutcome({ owner: rpcOf(timeless), wallet }, { payment: PAYMENT, ...question }),
+    ).toEqual(UNKNOWN);
     await timeless.stop();
   });
 

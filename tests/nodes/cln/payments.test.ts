@@ -49,28 +49,31 @@ async function payWithFailed(amountsMsat: readonly (number | undefined)[], code:
 
 /** Pays an invoice of 1,000 msat. */
 function pay(rpc = rpcOf(cln)) {
-  return payInvoice(rpc, rpcOf(cln), wallet, {
-    index: INDEX,
-    createdAtMs: NODE_SECS * 1000,
-    amountMsat: 1000n,
-    personalNote: null,
-    message: null,
-    maxFeeMsat: 10n,
-    invoice: decodeBolt11(
-      encodeBolt11(
-        {
-          network: 'regtest',
-          amountMsat: 1000n,
-          timestampSecs: NODE_SECS,
-          paymentSecret: '11'.repeat(32),
-          paymentHash: HASH,
-          description: 'tea',
-          expirySecs: 3600,
-        },
-        new Uint8Array(32).fill(7),
+  return payInvoice(
+    { rpc, owner: rpcOf(cln), wallet },
+    {
+      index: INDEX,
+      createdAtMs: NODE_SECS * 1000,
+      amountMsat: 1000n,
+      personalNote: null,
+      message: null,
+      maxFeeMsat: 10n,
+      invoice: decodeBolt11(
+        encodeBolt11(
+          {
+            network: 'regtest',
+            amountMsat: 1000n,
+            timestampSecs: NODE_SECS,
+            paymentSecret: '11'.repeat(32),
+            paymentHash: HASH,
+            description: 'tea',
+            expirySecs: 3600,
+          },
+          new Uint8Array(32).fill(7),
+        ),
       ),
-    ),
-  });
+    },
+  );
 }
 
 describe('a payment whose parts have all failed when xpay gives up', () => {

@@ -54,32 +54,38 @@ afterEach(() => cln.stop());
 
 function pay(isRepeat = false): Promise<SendReport> {
   const rpc = rpcOf(cln);
-  return payInvoice(rpc, rpc, wallet, {
-    index: INDEX,
-    createdAtMs: NODE_SECS * 1000 + 123,
-    amountMsat: 1000n,
-    personalNote: null,
-    message: null,
-    maxFeeMsat: 10n,
-    invoice: decodeBolt11(BOLT11),
-    isRepeat,
-  });
+  return payInvoice(
+    { rpc, owner: rpc, wallet },
+    {
+      index: INDEX,
+      createdAtMs: NODE_SECS * 1000 + 123,
+      amountMsat: 1000n,
+      personalNote: null,
+      message: null,
+      maxFeeMsat: 10n,
+      invoice: decodeBolt11(BOLT11),
+      isRepeat,
+    },
+  );
 }
 
 function outcome() {
-  return sendOutcome(rpcOf(cln), wallet, {
-    payment: OURS,
-    afterAttempt: null,
-    attempt: null,
-    signed: null,
-    fetched: null,
-  });
+  return sendOutcome(
+    { owner: rpcOf(cln), wallet },
+    {
+      payment: OURS,
+      afterAttempt: null,
+      attempt: null,
+      signed: null,
+      fetched: null,
+    },
+  );
 }
 
 /** What a feed that opens now tells of the payments of the hash: each index with its last status. */
 async function told(unfinished: readonly Payment[] = []): Promise<Record<string, string>> {
   const rpc = rpcOf(cln);
-  const node = { updates: (options: UpdatesOptions) => followWallet(rpc, wallet, options) };
+  const node = { updates: (options: UpdatesOptions) => followWallet({ rpc, wallet }, options) };
   const feed: Following = follow(node as unknown as WalletNode, null, unfinished, {});
   await until(feed.isCaughtUp, 'the feed has caught up');
   await feed.end();
@@ -310,7 +316,9 @@ describe('a request that is sent again', () => {
           state: 'known',
           payment: { index: INDEX, status },
         });
-        expect(await payment(rpcOf(cln), wallet, INDEX)).toMatchObject({ payment: { status } });
+        expect(await payment({ owner: rpcOf(cln), wallet }, INDEX)).toMatchObject({
+          payment: { status },
+        });
         expect(cln.of('xpay')).toEqual([]);
       });
     }

@@ -33,7 +33,7 @@ function open(
   change: Partial<UpdatesOptions> = {},
 ): Following {
   const rpc = rpcOf(cln);
-  const node = { updates: (options: UpdatesOptions) => followWallet(rpc, wallet, options) };
+  const node = { updates: (options: UpdatesOptions) => followWallet({ rpc, wallet }, options) };
   const feed = follow(node as unknown as WalletNode, after, unfinished, change);
   feeds.push(feed);
   return feed;

@@ -93,7 +93,7 @@ describe('a closing that both sides have agreed on', () => {
     lnd.on('GET /v1/transactions', {
       transactions: [transaction(CLOSING, '0', closingHex(40_000n, 59_000n))],
     });
-    expect(await closeChannel(owner, owner, channelId, LIMIT)).toEqual({
+    expect(await closeChannel({ rest: owner, owner }, channelId, LIMIT)).toEqual({
       feeMsat: 1_000_000n,
       isNew: false,
     });
@@ -103,7 +103,7 @@ describe('a closing that both sides have agreed on', () => {
 
   test('costs the other side nothing', async () => {
     lnd.on('GET /v1/channels/pending', waiting('INITIATOR_REMOTE'));
-    expect(await closeChannel(owner, owner, channelId, LIMIT)).toEqual({
+    expect(await closeChannel({ rest: owner, owner }, channelId, LIMIT)).toEqual({
       feeMsat: 0n,
       isNew: false,
     });
@@ -112,7 +112,7 @@ describe('a closing that both sides have agreed on', () => {
   test('has a cost that is not known while LND does not list the transaction', async () => {
     lnd.on('GET /v1/channels/closed', closed('INITIATOR_LOCAL'));
     lnd.on('GET /v1/transactions', { transactions: [] });
-    expect(await closeChannel(owner, owner, channelId, LIMIT)).toEqual({
+    expect(await closeChannel({ rest: owner, owner }, channelId, LIMIT)).toEqual({
       feeMsat: null,
       isNew: false,
     });
@@ -122,7 +122,7 @@ describe('a closing that both sides have agreed on', () => {
 test('a cost that nobody counts is not looked up', async () => {
   lnd.on('GET /v1/channels/closed', closed('INITIATOR_LOCAL'));
   const answer = { feeMsat: null, isNew: false };
-  expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual(answer);
+  expect(await closeChannel({ rest: owner, owner }, channelId, NO_LIMIT)).toEqual(answer);
   expect(lnd.requests.some(({ path }) => path.startsWith('/v1/transactions'))).toBe(false);
 });
 
@@ -152,7 +152,7 @@ test('a close together with a peer that is away is refused, with what to do', as
       'unable to gracefully close channel while peer is offline (try force closing it instead): channel link not found',
     ),
   );
-  await expect(closeChannel(owner, owner, channelId, NO_LIMIT)).rejects.toMatchObject({
+  await expect(closeChannel({ rest: owner, owner }, channelId, NO_LIMIT)).rejects.toMatchObject({
     kind: 'refused',
     outcomeUnknown: false,
     message:
@@ -167,7 +167,7 @@ test('an error of LND leaves a close unknown, unless it names a reason from befo
   lnd.on('GET /v2/wallet/estimatefee/', { sat_per_kw: '500' });
   const answered = async (code: number, text: string) => {
     lnd.on('DELETE /v1/channels/', () => refusal(500, code, text));
-    const error = await closeChannel(owner, owner, channelId, NO_LIMIT).then(
+    const error = await closeChannel({ rest: owner, owner }, channelId, NO_LIMIT).then(
       () => null,
       (caught: unknown) => caught,
     );
@@ -186,7 +186,9 @@ describe('a forced close', () => {
     lnd.on('GET /v1/channels/pending', { pending_open_channels: [] });
     lnd.on('DELETE /v1/channels/', () => new Response('{"result":{"close_pending":{}}}\n'));
     lnd.on('GET /v1/channels/closed', { channels: [] });
-    expect(await closeChannel(owner, owner, channelId, forced)).toMatchObject({ isNew: true });
+    expect(await closeChannel({ rest: owner, owner }, channelId, forced)).toMatchObject({
+      isNew: true,
+    });
     const asked = lnd.requests.find(({ method }) => method === 'DELETE');
     expect(asked?.path).toBe(`/v1/channels/${FUNDING}/1?force=true`);
   });
@@ -202,7 +204,9 @@ describe('a forced close', () => {
         },
       ],
     });
-    expect(await closeChannel(owner, owner, channelId, forced)).toMatchObject({ isNew: false });
+    expect(await closeChannel({ rest: owner, owner }, channelId, forced)).toMatchObject({
+      isNew: false,
+    });
     expect(lnd.requests.some(({ method }) => method === 'DELETE')).toBe(false);
   });
 
@@ -215,7 +219,9 @@ describe('a forced close', () => {
 
 test('a channel that was never there is not found', async () => {
   lnd.on('GET /v1/channels/closed', { channels: [] });
-  const error = await closeChannel(owner, owner, channelId, NO_LIMIT).catch((thrown) => thrown);
+  const error = await closeChannel({ rest: owner, owner }, channelId, NO_LIMIT).catch(
+    (thrown) => thrown,
+  );
   expect(error).toMatchObject({ kind: 'notFound' });
 });
 
@@ -237,14 +243,14 @@ test('an opening that is known already tells its cost', async () => {
   });
   lnd.on('GET /v1/transactions', { transactions: [transaction(FUNDING, '154', '')] });
   const command = { valueMsat: 100_000_000n, userChannelId, peer: null, maxFeeMsat: 10_000_000n };
-  expect(await openChannel(owner, owner, wallet, null, command)).toEqual({
+  expect(await openChannel({ rest: owner, owner }, wallet, null, command)).toEqual({
     channelId,
     userChannelId,
     feeMsat: 154_000n,
     isNew: false,
   });
   const other = { ...command, peer: { pubkey: nodeKey(3).pk, host: '127.0.0.1:9735' } };
-  const refusal = openChannel(owner, owner, wallet, null, other).catch((error) => error);
+  const refusal = openChannel({ rest: owner, owner }, wallet, null, other).catch((error) => error);
   expect(await refusal).toMatchObject({ kind: 'refused' });
 });
 
@@ -259,7 +265,9 @@ test('an opening that got no further than its peer leaves nothing open, and cost
   lnd.on('POST /v1/peers', () => new Response('<html>502 Bad Gateway</html>', { status: 502 }));
   const peer = { pubkey: PEER, host: '127.0.0.1:9735' };
   const command = { valueMsat: 100_000_000n, userChannelId, peer, maxFeeMsat: 10_000_000n };
-  const error = await openChannel(owner, owner, wallet, null, command).catch((thrown) => thrown);
+  const error = await openChannel({ rest: owner, owner }, wallet, null, command).catch(
+    (thrown) => thrown,
+  );
   expect(error).toMatchObject({ kind: 'unreadable', outcomeUnknown: false });
   expect(lnd.requests.at(-1)?.path).toBe('/v1/peers');
 });

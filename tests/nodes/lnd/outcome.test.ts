@@ -55,14 +55,17 @@ const row = (tx_hash: string, change: object = {}) => ({
 });
 const listed = (...transactions: object[]) => lnd.on('GET /v1/transactions', { transactions });
 const outcome = (change: Partial<SendQuestion> = {}) =>
-  sendOutcome(owner, wallet, {
-    payment: PAYMENT,
-    afterAttempt: null,
-    attempt: null,
-    signed: SIGNED,
-    fetched: null,
-    ...change,
-  });
+  sendOutcome(
+    { owner, wallet },
+    {
+      payment: PAYMENT,
+      afterAttempt: null,
+      attempt: null,
+      signed: SIGNED,
+      fetched: null,
+      ...change,
+    },
+  );
 beforeEach(() => {
   lnd.reset();
   lnd.on('GET /v1/getinfo', infoOf(nodeKey(1).pk));

@@ -101,7 +101,8 @@ beforeEach(() => {
 });
 
 describe('signing a send on chain', () => {
-  const sign = (change: object = {}) => signSend(rest, owner, wallet, { ...command, ...change });
+  const sign = (change: object = {}) =>
+    signSend({ rest, owner, wallet }, { ...command, ...change });
 
   test('funds, looks at the fee, signs, and publishes nothing', async () => {
     const signed = await sign();
@@ -163,7 +164,7 @@ describe('publishing a signed send', () => {
     feeMsat: '1000000',
     locks: [],
   };
-  const publish = () => publishSend(rest, owner, wallet, command, signed);
+  const publish = () => publishSend({ rest, owner, wallet }, command, signed);
   const listed = {
     tx_hash: signed.txid,
     amount: '-61000',

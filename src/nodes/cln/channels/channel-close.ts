@@ -2,14 +2,15 @@ import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import type { ClosedChannel, NodeChannels } from '../../node-groups.ts';
-import { channelNotFound, notAgreed } from '../../remote/orders/channel-refusals.ts';
+import { channelNotFound } from '../../refusals.ts';
+import { notAgreed, requireNotForced } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { outlineOf } from '../../remote/orders/psbt.ts';
 import { readChannels } from '../reads/channels.ts';
 import { feeSatOf } from '../reads/coins.ts';
 import { channelSatPerKw } from '../reads/fee-rate.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnHandle, ClnOwned } from '../reads/wallet.ts';
 import { refusesToClose } from '../words/certainty.ts';
 import { closedShape } from '../words/chain-wire.ts';
 import type { ClnChannel } from '../words/wire.ts';
@@ -37,18 +38,13 @@ const CLOSED: ReadonlySet<string> = new Set([
  * `NodeChannels.closeFeeBoundMsat`.
  */
 export async function closeFeeBoundMsat(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   channelId: string,
-  { forced }: { readonly forced: boolean },
+  options: { readonly forced: boolean },
 ): Promise<bigint> {
-  if (forced) {
-    throw refused(
-      'What a forced close costs is known only when Core Lightning has swept the coins, so a client with a budget cannot make one: close it without force, or ask the wallet owner.',
-    );
-  }
+  requireNotForced('Core Lightning', options);
   await requireChannel(owner, channelId);
-  return boundMsatAt(await channelSatPerKw(owner, wallet));
+  return boundMsatAt(await channelSatPerKw({ owner, wallet }));
 }
 
 /**
@@ -56,9 +52,7 @@ export async function closeFeeBoundMsat(
  * before; a forced close returns once a closing transaction is published. See `NodeChannels.closeChannel`.
  */
 export async function closeChannel(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   channelId: string,
   { forced, maxFeeMsat }: Parameters<NodeChannels['closeChannel']>[1],
 ): Promise<ClosedChannel> {
@@ -66,7 +60,7 @@ export async function closeChannel(
   if (CLOSED.has(channel.state)) return { feeMsat: null, isNew: false };
   const terms = forced
     ? { unilateraltimeout: FORCED_AFTER_SECS }
-    : await agreeableTerms(owner, wallet, channel, maxFeeMsat);
+    : await agreeableTerms({ owner, wallet }, channel, maxFeeMsat);
   try {
     const { txs } = await rpc.write('close', { id: channelId, ...terms }, closedShape, {
       timeoutMs: CLOSE_TIMEOUT_MS,
@@ -87,8 +81,7 @@ export async function closeChannel(
  * there: the node would close the channel whenever the peer comes back.
  */
 async function agreeableTerms(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   { peer_connected }: ClnChannel,
   maxFeeMsat: bigint | null,
 ): Promise<Record<string, unknown>> {
@@ -97,7 +90,7 @@ async function agreeableTerms(
       'The peer of the channel is not connected, so it cannot agree to close: try again later, or force the close.',
     );
   }
-  const satPerKw = await channelSatPerKw(owner, wallet);
+  const satPerKw = await channelSatPerKw({ owner, wallet });
   requireFeeWithin('close', boundMsatAt(satPerKw), maxFeeMsat);
   return { unilateraltimeout: NEVER_FORCED, feerange: ['minimum', `${satPerKw}perkw`] };
 }

@@ -2,8 +2,9 @@ import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import type { Channel, ChannelPeer } from '../../../model/channel.ts';
 import { ApiError } from '../../../model/errors.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node-groups.ts';
+import { requireSameChannel } from '../../refusals.ts';
 import { channelPeerOf } from '../../remote/orders/channel-peer.ts';
-import { requireSameChannel } from '../../remote/orders/channel-refusals.ts';
+import { maybeOpening } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { feeMsatOf, readChain } from '../reads/chain.ts';
 import { type Opening, putOpening, readOpening, userChannelIdOf } from '../reads/channel-rows.ts';
@@ -11,7 +12,7 @@ import { channelOf, isOpen, readChannels } from '../reads/channels.ts';
 import { chooseCoins, confirmedOf, outpointOf, readCoins, readFree } from '../reads/coins.ts';
 import { channelSatPerKw } from '../reads/fee-rate.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnHandle, ClnOwned } from '../reads/wallet.ts';
 import { refusesToOpen } from '../words/certainty.ts';
 import { fundedChannelShape } from '../words/chain-wire.ts';
 import { choosingAgain } from '../words/choosing-again.ts';
@@ -29,7 +30,10 @@ const TALKING: ReadonlySet<string> = new Set([
 ]);
 
 /** The open channels as resources. */
-export async function listChannels(rpc: ClnRpc, wallet: ClnWallet): Promise<Channel[]> {
+export async function listChannels({
+  rpc,
+  wallet,
+}: Pick<ClnHandle, 'rpc' | 'wallet'>): Promise<Channel[]> {
   const channels = (await readChannels(rpc)).filter(isOpen);
   return Promise.all(
     channels.map(async (channel) =>
@@ -40,11 +44,10 @@ export async function listChannels(rpc: ClnRpc, wallet: ClnWallet): Promise<Chan
 
 /** The most that opening a channel of that value costs now, in millisatoshis. Throws `refused` without the coins. */
 export async function openFeeBoundMsat(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   valueMsat: bigint,
 ): Promise<bigint> {
-  return (await chooseFunding(owner, wallet, valueMsat)).feeSat * MSAT_PER_SAT;
+  return (await chooseFunding({ owner, wallet }, valueMsat)).feeSat * MSAT_PER_SAT;
 }
 
 /**
@@ -53,9 +56,7 @@ export async function openFeeBoundMsat(
  * spend the same coins. The caller must hold a lock.
  */
 export async function openChannel(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   configuredPeer: ChannelPeer | null,
   command: OpenChannelCommand,
 ): Promise<OpenedChannel> {
@@ -64,13 +65,13 @@ export async function openChannel(
   if (earlier) {
     const { peer } = earlier;
     requireSameChannel({ valueSat: wholeSats(BigInt(earlier.valueMsat)), peer }, command);
-    const channelId = earlier.channelId ?? (await foundAgain(owner, wallet, command, earlier));
+    const channelId = earlier.channelId ?? (await foundAgain({ owner, wallet }, command, earlier));
     if (channelId !== null) return opened(owner, command, channelId, { isNew: false });
   }
   const peer = channelPeerOf(command.peer, configuredPeer);
   const mayBeUnderWay = earlier !== null && earlier.coins.length > 0;
   const open = async () => {
-    const chosen = await chooseFunding(owner, wallet, valueMsat, earlier?.coins);
+    const chosen = await chooseFunding({ owner, wallet }, valueMsat, earlier?.coins);
     requireFeeWithin('open', chosen.feeSat * MSAT_PER_SAT, maxFeeMsat);
     await connectPeer(rpc, peer);
     const withPeer = (await readChannels(owner)).filter(({ peer_id }) => peer_id === peer.pubkey);
@@ -83,7 +84,7 @@ export async function openChannel(
     };
     await putOpening(wallet, userChannelId, opening);
     const { satPerKw } = chosen;
-    const channelId = await fundChannel(rpc, owner, opening, satPerKw).catch(async (error) => {
+    const channelId = await fundChannel({ rpc, owner }, opening, satPerKw).catch(async (error) => {
       // Its coins may be another program's by now, which must not look like this request under way.
       if (!mayBeUnderWay && error instanceof ApiError && !error.outcomeUnknown) {
         await putOpening(wallet, userChannelId, { ...opening, coins: [] });
@@ -99,8 +100,7 @@ export async function openChannel(
 }
 
 async function fundChannel(
-  rpc: ClnRpc,
-  owner: ClnRpc,
+  { rpc, owner }: Pick<ClnHandle, 'rpc' | 'owner'>,
   opening: Opening,
   satPerKw: bigint,
 ): Promise<string> {
@@ -131,8 +131,7 @@ async function fundChannel(
  * refusal. Throws `timeout` while the node may still be opening it.
  */
 async function foundAgain(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   { userChannelId }: OpenChannelCommand,
   earlier: Opening,
 ): Promise<string | null> {
@@ -152,11 +151,7 @@ async function foundAgain(
     (coin) => coin.reserved && earlier.coins.includes(outpointOf(coin)),
   );
   if (!isTalking && !isReserved) return null;
-  throw new ApiError(
-    'timeout',
-    'An earlier request may still be opening this channel: try again later.',
-    { outcomeUnknown: true },
-  );
+  throw maybeOpening();
 }
 
 /** The channel that a request made: one of this side with the peer that was not there before. */
@@ -204,12 +199,11 @@ async function openingCostMsat(owner: ClnRpc, channelId: string): Promise<bigint
  * must not open a second channel.
  */
 async function chooseFunding(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   valueMsat: bigint,
   earlier: readonly string[] = [],
 ) {
-  const [free, satPerKw] = await Promise.all([readFree(owner), channelSatPerKw(owner, wallet)]);
+  const [free, satPerKw] = await Promise.all([readFree(owner), channelSatPerKw({ owner, wallet })]);
   const rankOf = (coin: ClnOutput) => (earlier.includes(outpointOf(coin)) ? 0 : 1);
   const inOrder = confirmedOf(free).toSorted((a, b) => rankOf(a) - rankOf(b));
   const order = { amountSat: wholeSats(valueMsat), scriptBytes: FUNDING_SCRIPT_BYTES, satPerKw };

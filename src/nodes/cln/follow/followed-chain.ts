@@ -12,7 +12,7 @@ export const CHAIN: FollowedList = {
     const after = positionIn(cursor, NAME, ORDER);
     const isUnchanged = !isFull && told.newest(cursor, NAME, ORDER) === after;
     if (isUnchanged && (await open('onchain')).length === 0) return;
-    const { observations, reached } = await onchainLook(rpc, wallet, { open, after });
+    const { observations, reached } = await onchainLook({ owner: rpc, wallet }, { open, after });
     yield { observations, reached: positionAt(NAME, ORDER, reached) };
   },
 };

@@ -5,45 +5,41 @@ import { incomingPayment } from '../lightning/invoices.ts';
 import { sendsSeen } from '../lightning/seen-sends.ts';
 import { attemptsToPay } from '../lightning/sends.ts';
 import { onchainPayment } from '../onchain/onchain-history.ts';
-import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnOwned } from '../reads/wallet.ts';
 
 /**
  * The payment of an index, or null; see `WalletNode.payment`. Null also where the configured rune may not read it, and
  * for the payment of an offer that the sidecar made: only its hash leads to it.
  */
 export async function payment(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   index: PaymentIndex,
 ): Promise<Observation | null> {
-  const found = await paymentsOf(owner, wallet, idOfIndex(index));
+  const found = await paymentsOf({ owner, wallet }, idOfIndex(index));
   return found.find((one) => one.payment.index === index) ?? null;
 }
 
 /** The newest payment of an id, or null, as {@link payment} finds it. */
 export async function latestPayment(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   id: PaymentId,
 ): Promise<Observation | null> {
-  return (await paymentsOf(owner, wallet, id))[0] ?? null;
+  return (await paymentsOf({ owner, wallet }, id))[0] ?? null;
 }
 
 /** The payments of an id, those that were sent first, the newest of them at the beginning. */
 async function paymentsOf(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   id: PaymentId,
 ): Promise<readonly Observation[]> {
   const [prefix, hash = ''] = id.split('_');
   if (prefix === 'os' || prefix === 'or') {
-    const seen: Observation | null = await ifAllowed(onchainPayment(owner, wallet, id));
+    const seen: Observation | null = await ifAllowed(onchainPayment({ owner, wallet }, id));
     return seen === null ? [] : [seen];
   }
   const [sent, received] = await Promise.all([
-    prefix === 'fr' ? [] : ifAllowed(sentPayments(owner, wallet, hash)),
-    prefix === 'fs' ? null : ifAllowed(incomingPayment(owner, wallet, hash)),
+    prefix === 'fr' ? [] : ifAllowed(sentPayments({ owner, wallet }, hash)),
+    prefix === 'fs' ? null : ifAllowed(incomingPayment({ owner, wallet }, hash)),
   ]);
   return [...(sent ?? []), ...(received ? [received] : [])].filter(
     (one) => idOfIndex(one.payment.index) === id,
@@ -51,8 +47,7 @@ async function paymentsOf(
 }
 
 async function sentPayments(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   hash: string,
 ): Promise<readonly Observation[]> {
   const askedAtMs = wallet.elapsedMs();

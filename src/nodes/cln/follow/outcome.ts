@@ -4,7 +4,7 @@ import { attemptsToPay, isPaid } from '../lightning/sends.ts';
 import { onchainOutcome } from '../onchain/onchain-outcome.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
 import { isSendListComplete } from '../reads/tips.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnOwned } from '../reads/wallet.ts';
 import { LOST_BY_OTHER } from '../words/certainty.ts';
 import { hasLostPart } from '../words/translate.ts';
 
@@ -18,11 +18,10 @@ const UNKNOWN: SendOutcome = { state: 'unknown' };
 
 /** Finds out what became of a send; see `WalletNode.sendOutcome`. */
 export async function sendOutcome(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   question: SendQuestion,
 ): Promise<SendOutcome> {
-  if (question.payment.rail === 'onchain') return onchainOutcome(owner, wallet, question);
+  if (question.payment.rail === 'onchain') return onchainOutcome({ owner, wallet }, question);
   const { payment } = question;
   const { hash } = payment;
   if (hash === null) return UNKNOWN;

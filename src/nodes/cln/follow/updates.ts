@@ -2,8 +2,7 @@ import { elapsedMs } from '../../../lib/clock.ts';
 import type { UpdateBatch, UpdatesOptions } from '../../node-observations.ts';
 import { type FeedParts, feedOf } from '../../remote/follow/feed.ts';
 import { RunningLook } from '../../remote/follow/running-look.ts';
-import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnHandle, ClnWallet } from '../reads/wallet.ts';
 import { type FollowCursor, readCursor, writeCursor } from '../words/cursor.ts';
 import { ClnInbox } from '../words/inbox.ts';
 import { CHAIN } from './followed-chain.ts';
@@ -31,8 +30,7 @@ const SOON_MS = 1000;
  * away.
  */
 export async function* followWallet(
-  rpc: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, wallet }: Pick<ClnHandle, 'rpc' | 'wallet'>,
   options: UpdatesOptions,
 ): AsyncGenerator<UpdateBatch> {
   const stop = new AbortController();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Observation } from '../../node-observations.ts';
+import { endedPayment } from '../../shown-payment.ts';
 import type { ClnWallet } from '../reads/wallet.ts';
 import { inboundObservation } from '../words/translate.ts';
 import { type ClnInvoice, invoiceShape } from '../words/wire.ts';
@@ -46,6 +47,8 @@ export function asEnded(
   statusMsg: 'canceled' | 'expired',
   endedAtMs: number,
 ): Observation {
-  const end = { status: 'failed', statusMsg, finalizedAtMs: endedAtMs } as const;
-  return { ...seen, payment: { ...seen.payment, ...end, updatedAtMs: endedAtMs } };
+  return {
+    ...seen,
+    payment: endedPayment(seen.payment, { status: 'failed', statusMsg }, endedAtMs),
+  };
 }

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
-import { type ApiError, refused } from '../../../model/errors.ts';
+import { refused } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
 import {
   idOfIndex,
@@ -12,12 +12,14 @@ import {
 } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../../node-invoices.ts';
 import type { Observation } from '../../node-observations.ts';
+import { notCancelable, requireNoPartner, unsupportedBy } from '../../refusals.ts';
 import { readAs } from '../../remote/calls/answer.ts';
+import { CLN_PROTOCOL } from '../reads/protocol.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnHandle, ClnOwned, ClnWallet } from '../reads/wallet.ts';
 import { labelOf } from '../words/labels.ts';
 import { CODES, codeOf } from '../words/refusal.ts';
-import { requireDescription, unsupported } from '../words/texts.ts';
+import { requireDescription } from '../words/texts.ts';
 import { inboundObservation } from '../words/translate.ts';
 import {
   type ClnInvoice,
@@ -39,15 +41,13 @@ const MOST_MSAT = BigInt(Number.MAX_SAFE_INTEGER);
  * read, and for a description hash without its text, since the node hashes the text by itself.
  */
 export async function createInvoice(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   command: CreateInvoiceCommand,
 ): Promise<CreatedInvoice> {
   requireSupported(command);
   const preimage = command.preimage ?? hex.encode(wallet.random(PREIMAGE_BYTES));
   const hash = hex.encode(sha256(hex.decode(preimage)));
-  const first = command.preimage && (await canceledBefore(owner, wallet, hash));
+  const first = command.preimage && (await canceledBefore({ owner, wallet }, hash));
   if (first) return created(first, command);
   const label = labelOf(paymentIndex(command.createdAtMs, paymentId('ln', hash)));
   const { amountMsat, description, descriptionHash, expirationSecs: expiry } = command;
@@ -91,11 +91,10 @@ function requireSupported({
       `The largest invoice on Core Lightning is of ${formatAmountMsat(MOST_MSAT)} sats: ask for less, or make one without an amount.`,
     );
   }
-  if (partnerPk !== null) {
-    throw unsupported('Core Lightning does not support partner fees: leave partner_pk out.');
-  }
+  requireNoPartner(CLN_PROTOCOL, partnerPk);
   if (descriptionHash?.text === null) {
-    throw unsupported(
+    throw unsupportedBy(
+      'cln',
       'Core Lightning makes no invoice of a description hash alone: give the description itself.',
     );
   }
@@ -103,8 +102,7 @@ function requireSupported({
 
 /** The invoice of an earlier run that was canceled since. Another one of its preimage must not be payable. */
 async function canceledBefore(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   hash: string,
 ): Promise<Observation | null> {
   const canceled = await canceledInvoice(wallet, hash);
@@ -158,8 +156,7 @@ async function listed(owner: ClnRpc, hash: string): Promise<ListedInvoice | null
  * deleted it.
  */
 export async function incomingPayment(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   hash: string,
 ): Promise<Observation | null> {
   const found = await listed(owner, hash);
@@ -172,9 +169,7 @@ export async function incomingPayment(
  * list that it was there, so the change is published from here.
  */
 export async function cancelInvoice(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   index: PaymentIndex,
 ): Promise<void> {
   const id = idOfIndex(index);
@@ -191,7 +186,7 @@ export async function cancelInvoice(
       return;
     }
   }
-  const after = await incomingPayment(owner, wallet, hash);
+  const after = await incomingPayment({ owner, wallet }, hash);
   if (after?.payment.status !== 'failed') throw notCancelable();
   wallet.local.publish([after]);
 }
@@ -214,8 +209,4 @@ async function deleteUnpaid(
     if (code === CODES.invoiceStatus) return false;
     throw error;
   }
-}
-
-function notCancelable(): ApiError {
-  return refused('Only a pending inbound invoice can be canceled.');
 }

@@ -3,10 +3,9 @@ import { ApiError, refused } from '../../../model/errors.ts';
 import { isFinal } from '../../../model/payment.ts';
 import type { Observation } from '../../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../../node-sends.ts';
-import type { ClnRpc } from '../reads/rpc.ts';
 import { maxSendableMsat } from '../reads/sendable.ts';
 import { isSendListComplete } from '../reads/tips.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnHandle } from '../reads/wallet.ts';
 import { refusesToPay } from '../words/certainty.ts';
 import { paidShape, waitShape } from '../words/wire.ts';
 import { isListed } from './invoices.ts';
@@ -40,16 +39,14 @@ const FIRST_PART_WITHIN_MS = 90_000;
 
 /** Starts paying an invoice of BOLT 11; see {@link startPayment}. The wallet's own invoice is refused. */
 export async function payInvoice(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   command: PayInvoiceCommand,
 ): Promise<SendReport> {
   const { amountMsat, payeePubkey } = command.invoice;
   // Core Lightning would pay it within itself, and the two payments would have one index.
   if (payeePubkey === wallet.nodePk) return notSent({ command }, isOwnInvoice());
   const amount = amountMsat === null ? { amount_msat: `${command.amountMsat}msat` } : {};
-  return startPayment(rpc, owner, wallet, command, { amount, isFetched: false });
+  return startPayment({ rpc, owner, wallet }, command, { amount, isFetched: false });
 }
 
 /**
@@ -57,9 +54,7 @@ export async function payInvoice(
  * in the way: the report is `refused`, as it is for an invoice of the wallet's own offer.
  */
 export async function payFetched(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   command: PayFetchedCommand,
 ): Promise<SendReport> {
   const { amountMsat, paymentHash } = command.invoice;
@@ -71,9 +66,7 @@ export async function payFetched(
     throw error;
   }
   return startPayment(
-    rpc,
-    owner,
-    wallet,
+    { rpc, owner, wallet },
     { ...command, amountMsat },
     { amount: {}, isFetched: true },
   );
@@ -86,9 +79,7 @@ export async function payFetched(
  * the first request.
  */
 async function startPayment(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   command: SendOrder,
   { amount, isFetched }: { readonly amount: { amount_msat?: string }; readonly isFetched: boolean },
 ): Promise<SendReport> {

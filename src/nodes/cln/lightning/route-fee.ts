@@ -1,8 +1,7 @@
 import { isApiError } from '../../../model/errors.ts';
 import { routeFeeWithHints } from '../../remote/orders/hinted-fee.ts';
 import type { RoutingQuestion } from '../../wallet-node.ts';
-import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnOwned } from '../reads/wallet.ts';
 import { routesShape } from '../words/wire.ts';
 
 /** Blocks that the last hop is left, as most receivers ask. It changes no fee. */
@@ -12,8 +11,7 @@ const LAYERS = ['auto.localchans', 'auto.sourcefree'];
 
 /** What the node's graph says of the fee; see `WalletNode.estimateRoutingFeeMsat`. Nothing is sent. */
 export function estimateRoutingFeeMsat(
-  owner: ClnRpc,
-  { nodePk }: ClnWallet,
+  { owner, wallet: { nodePk } }: ClnOwned,
   question: RoutingQuestion,
 ): Promise<bigint | null> {
   return routeFeeWithHints(nodePk, question, async (destination, amountMsat) => {

@@ -3,6 +3,7 @@ import { type ApiError, refused } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
 import type { Observation } from '../../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../../node-sends.ts';
+import { invoiceOfAnother } from '../../refusals.ts';
 import { asBegun } from '../../remote/orders/as-begun.ts';
 import { reportOf } from '../../remote/orders/send-report.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
@@ -93,7 +94,7 @@ function reportOnOther(
   { madeNone }: { readonly madeNone: boolean },
 ): SendReport | null {
   if (!isPaid(other) && (!madeNone || send.command.isRepeat)) return null;
-  if (send.isFetched) return notSent(send, paidByAnother());
+  if (send.isFetched) return notSent(send, invoiceOfAnother());
   return { state: 'taken', ...otherSeen(send.wallet, other) };
 }
 
@@ -180,10 +181,6 @@ export function noteEnd(
     const wereWhole = parts.every(({ amount_msat }) => (amount_msat ?? 0n) >= command.amountMsat);
     if (wereWhole) wallet.endings.gaveUp(hash, groupId, failureBy(refusal, command.maxFeeMsat));
   }
-}
-
-function paidByAnother(): ApiError {
-  return refused('This invoice belongs to another payment: fetch a new one for the offer.');
 }
 
 function neverPaid(): ApiError {

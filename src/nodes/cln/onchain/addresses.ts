@@ -4,7 +4,7 @@ import { addressMisfit } from '../../../model/made-for-receiving.ts';
 import type { AddressType } from '../../../model/receive.ts';
 import { readEveryCoin } from '../reads/coins.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnHandle } from '../reads/wallet.ts';
 import { addressShape } from '../words/wire.ts';
 
 /** Rows of the addresses that are handed out, by their types. */
@@ -22,9 +22,7 @@ const NAME_OF = { segwit: 'bech32', taproot: 'p2tr' } as const satisfies Record<
  * time, so the present one is a row of the store.
  */
 export function nextUnusedAddress(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   type: AddressType,
 ): Promise<string> {
   const { userPk, rows, locks } = wallet;

@@ -15,8 +15,7 @@ import {
   weightOf,
 } from '../reads/coins.ts';
 import { sendSatPerKw } from '../reads/fee-rate.ts';
-import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnHandle, ClnOwned } from '../reads/wallet.ts';
 import { anyRefusal } from '../words/certainty.ts';
 import { type ClnTransaction, psbtShape } from '../words/chain-wire.ts';
 import { choosingAgain } from '../words/choosing-again.ts';
@@ -44,24 +43,21 @@ interface Child {
 
 /** The most that raising the fee costs now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
 export async function bumpFeeBoundMsat(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   command: BumpFeeCommand,
 ): Promise<bigint> {
-  const child = await childOf(owner, wallet, command);
+  const child = await childOf({ owner, wallet }, command);
   return (child?.feeSat ?? 0n) * MSAT_PER_SAT;
 }
 
 /** Spends the change of a send with a fee for both transactions; see `NodeOnchain.bumpFee`. */
 export function bumpFee(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   command: Parameters<NodeOnchain['bumpFee']>[0],
 ): ReturnType<NodeOnchain['bumpFee']> {
   const { maxFeeMsat } = command;
   const make = async () => {
-    const child = await childOf(owner, wallet, command);
+    const child = await childOf({ owner, wallet }, command);
     if (child === null) return { feeMsat: null, isNew: false };
     const { coin, satPerKw } = child;
     requireFeeWithin('bump', child.feeSat * MSAT_PER_SAT, maxFeeMsat);
@@ -72,18 +68,21 @@ export function bumpFee(
       utxos: [outpointOf(coin)],
       excess_as_change: true,
     };
-    const signed = await signedSpend(rpc, owner, {
-      coins: [coin],
-      prepare: () =>
-        rpc.write('utxopsbt', request, psbtShape, {
-          timeoutMs: SIGN_TIMEOUT_MS,
-          certainty: anyRefusal,
-        }),
-      check({ outputs, feeSat }) {
-        if (outputs.length !== 1) throw wrongTransaction();
-        requireFeeWithin('bump', feeSat * MSAT_PER_SAT, maxFeeMsat);
+    const signed = await signedSpend(
+      { rpc, owner },
+      {
+        coins: [coin],
+        prepare: () =>
+          rpc.write('utxopsbt', request, psbtShape, {
+            timeoutMs: SIGN_TIMEOUT_MS,
+            certainty: anyRefusal,
+          }),
+        check({ outputs, feeSat }) {
+          if (outputs.length !== 1) throw wrongTransaction();
+          requireFeeWithin('bump', feeSat * MSAT_PER_SAT, maxFeeMsat);
+        },
       },
-    });
+    );
     try {
       await publish(rpc, signed.txHex);
     } catch (error) {
@@ -106,13 +105,12 @@ export function bumpFee(
  * itself suffices, or there is no change left.
  */
 async function childOf(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   { txid, priority }: BumpFeeCommand,
 ): Promise<Child | null> {
   const [chain, satPerKw] = await Promise.all([
     readChain(owner),
-    sendSatPerKw(owner, wallet, priority),
+    sendSatPerKw({ owner, wallet }, priority),
   ]);
   const parent = chain.transactions.get(txid);
   if (parent === undefined) {

@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import { blankPayment, idOf, type Payment } from '../../../model/payment.ts';
+import { idOf, type Payment } from '../../../model/payment.ts';
 import {
   miningFeeId,
   type PaymentId,
@@ -9,11 +9,11 @@ import {
 } from '../../../model/payment-index.ts';
 import { transactionJsonOf } from '../../../model/transaction.ts';
 import type { Observation, UpdatesOptions } from '../../node-observations.ts';
+import { COMPLETED, endedPayment, REPLACED, shownPayment } from '../../shown-payment.ts';
 import { type Chain, feeMsatOf, foreignOutputs, isOwn, readChain } from '../reads/chain.ts';
 import { type ChannelMoney, readChannelMoney } from '../reads/channel-money.ts';
 import { outpointOf } from '../reads/coins.ts';
-import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnOwned, ClnWallet } from '../reads/wallet.ts';
 import type { ClnChainMove, ClnTransaction } from '../words/chain-wire.ts';
 import { chainMovesAfter } from './chain-moves.ts';
 import { isFinalAt, listedSend, paysAsMuch, seenSend, sendInBlock } from './send-seen.ts';
@@ -42,8 +42,7 @@ interface ChainSeen {
  * what transactions within the wallet cost. Repeats are harmless.
  */
 export async function onchainLook(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   { open, after }: LookOptions,
 ): Promise<ChainSeen> {
   // The moves are read before the payments: what is published is stored before.
@@ -54,10 +53,10 @@ export async function onchainLook(
   const chain = await readChain(owner);
   const followed: Observation[] = [];
   for (const payment of unfinished) {
-    const seen = await followedPayment(owner, wallet, chain, payment);
+    const seen = await followedPayment({ owner, wallet }, chain, payment);
     if (seen) followed.push(seen);
   }
-  const fresh = moves.length === 0 ? [] : await newPayments(owner, wallet, chain, moves);
+  const fresh = moves.length === 0 ? [] : await newPayments({ owner, wallet }, chain, moves);
   const known = new Set(unfinished.map(idOf));
   const isNew = ({ payment }: Observation) =>
     !known.has(idOf(payment)) && !unfinished.some((one) => isSendOf(one, payment, chain, wallet));
@@ -66,12 +65,11 @@ export async function onchainLook(
 
 /** The on-chain payment of an id, or null. The node does not keep the ids of the wallet's own sends. */
 export async function onchainPayment(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   id: PaymentId,
 ): Promise<Observation | null> {
   const moves = await chainMovesAfter(owner, 0);
-  const all = await newPayments(owner, wallet, await readChain(owner), moves);
+  const all = await newPayments({ owner, wallet }, await readChain(owner), moves);
   return all.find(({ payment }) => idOf(payment) === id) ?? null;
 }
 
@@ -91,8 +89,7 @@ function isSendOf(
 
 /** How an unfinished payment stands; null where the node shows nothing of it. */
 async function followedPayment(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   chain: Chain,
   payment: Payment,
 ): Promise<Observation | null> {
@@ -102,17 +99,12 @@ async function followedPayment(
   const seen = await seenSend(owner, wallet, chain, payment);
   if (seen.state === 'unseen') return null;
   if (seen.state === 'seen') return seen.observation;
-  const nowMs = wallet.clock.now();
-  const ended = { status: 'failed', statusMsg: 'replaced', finalizedAtMs: nowMs } as const;
-  return {
-    payment: { ...payment, ...ended, replacement: seen.by, updatedAtMs: nowMs },
-    attempt: null,
-  };
+  const replaced = { ...payment, replacement: seen.by };
+  return { payment: endedPayment(replaced, REPLACED, wallet.clock.now()), attempt: null };
 }
 
 async function newPayments(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   chain: Chain,
   moves: readonly ClnChainMove[],
 ): Promise<Observation[]> {
@@ -137,21 +129,16 @@ function receipt(
   if (transaction === undefined) return null;
   if (closing.has(coin.txid) || isOwn(transaction, chain)) return null;
   const createdAtMs = Math.min(Math.floor(timestamp * 1000), nowMs);
-  const pending: Payment = {
-    ...blankPayment({
-      index: paymentIndex(createdAtMs, receiveId(coin.txid, coin.output)),
-      rail: 'onchain',
-      direction: 'inbound',
-      status: 'pending',
-      statusMsg: 'broadcasted',
-      createdAtMs,
-      updatedAtMs: createdAtMs,
-    }),
+  const pending = shownPayment({
+    index: paymentIndex(createdAtMs, receiveId(coin.txid, coin.output)),
+    rail: 'onchain',
+    direction: 'inbound',
+    createdAtMs,
     txid: coin.txid,
     tx: transactionJsonOf(hex.decode(transaction.rawtx)),
     amountMsat: coin.amount_msat,
     address: coin.address ?? null,
-  };
+  });
   return receivedSo(pending, chain, nowMs);
 }
 
@@ -163,12 +150,7 @@ function receivedSo(payment: Payment, chain: Chain, nowMs: number): Observation 
   if (!isFinalAt(blockheight, chain.height)) {
     return { payment, attempt: null, inBlock: blockheight > 0 };
   }
-  const completed = { status: 'completed', statusMsg: 'completed', finalizedAtMs: nowMs } as const;
-  return {
-    payment: { ...payment, ...completed, updatedAtMs: nowMs },
-    attempt: null,
-    inBlock: true,
-  };
+  return { payment: endedPayment(payment, COMPLETED, nowMs), attempt: null, inBlock: true };
 }
 
 function hasCoinOf(payment: Payment, { hash, outputs }: ClnTransaction, { coins }: Chain): boolean {

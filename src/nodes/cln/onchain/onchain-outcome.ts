@@ -1,14 +1,12 @@
 import type { SendOutcome, SendQuestion } from '../../node-sends.ts';
 import { publishedSend } from '../../remote/orders/onchain-send.ts';
 import { readChain } from '../reads/chain.ts';
-import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnOwned } from '../reads/wallet.ts';
 import { seenSend } from './send-seen.ts';
 
 /** Finds out what became of an on-chain send; see `WalletNode.sendOutcome`. */
 export async function onchainOutcome(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   { payment, signed }: SendQuestion,
 ): Promise<SendOutcome> {
   if (signed === null) return { state: 'unknown' };

@@ -18,7 +18,7 @@ import {
 } from '../reads/coins.ts';
 import { sendSatPerKw } from '../reads/fee-rate.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
+import type { ClnHandle, ClnOwned } from '../reads/wallet.ts';
 import { anyRefusal, refusesToPublish } from '../words/certainty.ts';
 import { fundedShape, psbtShape, publishedShape } from '../words/chain-wire.ts';
 import { choosingAgain } from '../words/choosing-again.ts';
@@ -42,33 +42,35 @@ type SendTerms = Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>;
  * so that two of them do not choose the same, and again where another program was faster.
  */
 export function signSend(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   command: PayOnchainCommand,
 ): Promise<SignedSend> {
   const { address, amountMsat, maxFeeMsat } = command;
   const amountSat = wholeSats(amountMsat);
   const make = async () => {
-    const { coins, feeSat, satPerKw } = await chosenFor(owner, wallet, command);
+    const { coins, feeSat, satPerKw } = await chosenFor({ owner, wallet }, command);
     requireFeeWithin('send', feeSat * MSAT_PER_SAT, maxFeeMsat);
     const request = {
       outputs: [{ [address.canonical]: `${amountSat}sat` }],
       feerate: `${satPerKw}perkw`,
       utxos: coins.map(outpointOf),
     };
-    return signedSpend(rpc, owner, {
-      coins,
-      prepare: () =>
-        rpc.write('txprepare', request, psbtShape, {
-          timeoutMs: SIGN_TIMEOUT_MS,
-          certainty: anyRefusal,
-        }),
-      check(prepared) {
-        if (!pays(prepared, address.canonical, amountSat, wallet.network)) throw wrongTransaction();
-        requireFeeWithin('send', prepared.feeSat * MSAT_PER_SAT, maxFeeMsat);
+    return signedSpend(
+      { rpc, owner },
+      {
+        coins,
+        prepare: () =>
+          rpc.write('txprepare', request, psbtShape, {
+            timeoutMs: SIGN_TIMEOUT_MS,
+            certainty: anyRefusal,
+          }),
+        check(prepared) {
+          if (!pays(prepared, address.canonical, amountSat, wallet.network))
+            throw wrongTransaction();
+          requireFeeWithin('send', prepared.feeSat * MSAT_PER_SAT, maxFeeMsat);
+        },
       },
-    });
+    );
   };
   return wallet.locks.run('coins', async () => {
     requireNotDust(address, amountSat);
@@ -81,9 +83,7 @@ export function signSend(
  * node's own list says whether it does.
  */
 export async function publishSend(
-  rpc: ClnRpc,
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { rpc, owner, wallet }: ClnHandle,
   command: PayOnchainCommand,
   signed: SignedSend,
 ): Promise<SendReport> {
@@ -115,26 +115,24 @@ export async function publish(rpc: ClnRpc, txHex: string): Promise<void> {
 
 /** What a payment would cost in fees now, in millisatoshis; no coin is reserved for it. */
 export async function estimateFeeMsat(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   command: SendTerms,
 ): Promise<bigint> {
-  return (await chosenFor(owner, wallet, command)).feeSat * MSAT_PER_SAT;
+  return (await chosenFor({ owner, wallet }, command)).feeSat * MSAT_PER_SAT;
 }
 
 /** The coins of a send, its fee and its rate, as they would be now. */
 async function chosenFor(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   { address, amountMsat, priority }: SendTerms,
 ) {
-  const [spendable, satPerKw] = await spendableAt(owner, wallet, priority);
+  const [spendable, satPerKw] = await spendableAt({ owner, wallet }, priority);
   const order = { amountSat: wholeSats(amountMsat), scriptBytes: scriptBytesAt(address), satPerKw };
   return { ...chooseCoins(spendable, order), satPerKw };
 }
 
-function spendableAt(owner: ClnRpc, wallet: ClnWallet, priority: PayOnchainCommand['priority']) {
-  return Promise.all([readSpendable(owner), sendSatPerKw(owner, wallet, priority)]);
+function spendableAt({ owner, wallet }: ClnOwned, priority: PayOnchainCommand['priority']) {
+  return Promise.all([readSpendable(owner), sendSatPerKw({ owner, wallet }, priority)]);
 }
 
 /**
@@ -142,12 +140,11 @@ function spendableAt(owner: ClnRpc, wallet: ClnWallet, priority: PayOnchainComma
  * how much it keeps back for its channels; no coin is reserved.
  */
 export async function mostSendable(
-  owner: ClnRpc,
-  wallet: ClnWallet,
+  { owner, wallet }: ClnOwned,
   { address, priority }: Pick<PayOnchainCommand, 'address' | 'priority'>,
 ): Promise<{ amountMsat: bigint; feeMsat: bigint }> {
   const told = await choosingAgain(async () => {
-    const [spendable, satPerKw] = await spendableAt(owner, wallet, priority);
+    const [spendable, satPerKw] = await spendableAt({ owner, wallet }, priority);
     const coins = worthSpending(spendable, satPerKw);
     if (coins.length === 0) throw nothingToSend();
     return owner.write(

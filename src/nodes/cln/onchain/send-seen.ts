@@ -9,6 +9,7 @@ import {
   FINAL_CONFIRMATIONS,
 } from '../../remote/orders/onchain-send.ts';
 import { outlineOf, pays } from '../../remote/orders/psbt.ts';
+import { COMPLETED, endedPayment } from '../../shown-payment.ts';
 import { type Chain, feeMsatOf } from '../reads/chain.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
 import type { ClnWallet } from '../reads/wallet.ts';
@@ -78,12 +79,7 @@ export function sendInBlock(
   if (atHeight === 0) return { payment, attempt: null };
   const standing = { ...payment, replacement: null };
   if (!isFinalAt(atHeight, height)) return { payment: standing, attempt: null, inBlock: true };
-  const completed = { status: 'completed', statusMsg: 'completed', finalizedAtMs: nowMs } as const;
-  return {
-    payment: { ...standing, ...completed, updatedAtMs: nowMs },
-    attempt: null,
-    inBlock: true,
-  };
+  return { payment: endedPayment(standing, COMPLETED, nowMs), attempt: null, inBlock: true };
 }
 
 /** Whether a transaction in a block of that height has the confirmations that make it final. */

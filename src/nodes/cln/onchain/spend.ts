@@ -8,7 +8,7 @@ import {
   txidOf,
 } from '../../remote/orders/psbt.ts';
 import { outpointOf } from '../reads/coins.ts';
-import type { ClnRpc } from '../reads/rpc.ts';
+import type { ClnHandle } from '../reads/wallet.ts';
 import { signedPsbtShape } from '../words/chain-wire.ts';
 import type { ClnOutput } from '../words/wire.ts';
 import { finalizedTransaction } from './psbt.ts';
@@ -31,8 +31,7 @@ interface Spend {
  * anything fails, the reservation is released, and ends by itself where that fails too.
  */
 export async function signedSpend(
-  rpc: ClnRpc,
-  owner: ClnRpc,
+  { rpc, owner }: Pick<ClnHandle, 'rpc' | 'owner'>,
   { coins, prepare, check }: Spend,
 ): Promise<SignedSend> {
   const outpoints = coins.map(outpointOf);

@@ -3,15 +3,15 @@ import type { Priority } from '../../../model/payment.ts';
 import { CHANNEL_BLOCKS, TARGET_BLOCKS } from '../../remote/orders/onchain-send.ts';
 import { type ClnFeerates, feeratesShape } from '../words/chain-wire.ts';
 import type { ClnRpc } from './rpc.ts';
-import type { ClnWallet } from './wallet.ts';
+import type { ClnOwned, ClnWallet } from './wallet.ts';
 
 /** The node's present fee rate for a send of that priority, in satoshis per 1,000 weight units. */
-export function sendSatPerKw(owner: ClnRpc, wallet: ClnWallet, priority: Priority) {
+export function sendSatPerKw({ owner, wallet }: ClnOwned, priority: Priority) {
   return satPerKw(owner, wallet, TARGET_BLOCKS[priority]);
 }
 
 /** The node's present fee rate for funding and closing transactions, in satoshis per 1,000 weight units. */
-export function channelSatPerKw(owner: ClnRpc, wallet: ClnWallet) {
+export function channelSatPerKw({ owner, wallet }: ClnOwned) {
   return satPerKw(owner, wallet, CHANNEL_BLOCKS);
 }
 

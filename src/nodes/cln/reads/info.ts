@@ -10,7 +10,7 @@ import { readBalance } from './chain.ts';
 import { isOpen, isUsable, ourPartMsat, readChannels } from './channels.ts';
 import type { ClnRpc } from './rpc.ts';
 import { sendableMsatOf } from './sendable.ts';
-import type { ClnWallet } from './wallet.ts';
+import type { ClnHandle } from './wallet.ts';
 
 /** Core Lightning's names of the networks; other networks, such as liquid, are not supported. */
 const NETWORK_OF: Readonly<Record<string, Network>> = {
@@ -48,7 +48,10 @@ export async function readInfo(rpc: ClnRpc): Promise<{ info: ClnInfo; network: N
  * Reads the node and its balances (docs/api.md, Node info). Its version is that of at most a minute ago: the node
  * answers one call after another, so each that is left out is time for the caller.
  */
-export async function nodeInfo(rpc: ClnRpc, wallet: ClnWallet): Promise<NodeInfo> {
+export async function nodeInfo({
+  rpc,
+  wallet,
+}: Pick<ClnHandle, 'rpc' | 'wallet'>): Promise<NodeInfo> {
   const [info, coins, all] = await Promise.all([
     wallet.info.get(async () => (await readInfo(rpc)).info),
     readBalance(rpc),

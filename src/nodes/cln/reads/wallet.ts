@@ -8,6 +8,7 @@ import type { LostParts } from '../words/lost-parts.ts';
 import type { RecentAttempts } from '../words/recent-attempts.ts';
 import type { ClnInfo } from '../words/wire.ts';
 import type { IssuerTurns } from './issuer-turns.ts';
+import type { ClnRpc } from './rpc.ts';
 
 /** One wallet of a Core Lightning node, shared by all handles to it. */
 export interface ClnWallet extends RemoteWallet {
@@ -26,4 +27,16 @@ export interface ClnWallet extends RemoteWallet {
   readonly recent: RecentAttempts;
   /** The turns of asking the issuers of offers for invoices. */
   readonly issuers: IssuerTurns;
+}
+
+/** A wallet with calls by the owner's rune, for look-ups that the caller's rune does not allow. */
+export interface ClnOwned {
+  readonly owner: ClnRpc;
+  readonly wallet: ClnWallet;
+}
+
+/** A wallet as one caller uses it. */
+export interface ClnHandle extends ClnOwned {
+  /** Makes calls by the caller's own rune, so that the node itself refuses what was not granted. */
+  readonly rpc: ClnRpc;
 }

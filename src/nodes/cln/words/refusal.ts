@@ -1,5 +1,6 @@
 import { ApiError, endedCredentials, refused } from '../../../model/errors.ts';
 import { foreignText } from '../../../net/foreign-text.ts';
+import { unsupportedBy } from '../../refusals.ts';
 
 /** Core Lightning's messages are shown and logged up to this many characters. */
 const MAX_CHARACTERS = 300;
@@ -100,10 +101,10 @@ export function refusalError(
     );
   }
   if (code === CODES.unknownCommand) {
-    return new ApiError(
-      'unsupported',
+    return unsupportedBy(
+      'cln',
       `This Core Lightning has no command ${method}: enable the plugin that has it, or use release 26.06 or newer.`,
-      { cause: refusal, data: { node: 'cln' } },
+      refusal,
     );
   }
   if (code === null) {

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../model/errors.ts';
+import { unsupportedBy } from '../../refusals.ts';
 
 /**
  * Texts that Core Lightning cannot take. It gets them as JSON, which writes quotation marks, backslashes and control
@@ -11,7 +11,8 @@ import { ApiError } from '../../../model/errors.ts';
  */
 export function requireMessage(message: string | null): void {
   if (message === null || JSON.stringify(message) === `"${message}"`) return;
-  throw unsupported(
+  throw unsupportedBy(
+    'cln',
     'Core Lightning sends no quotation marks, backslashes, line breaks or control characters in a message: leave them out.',
   );
 }
@@ -20,12 +21,8 @@ export function requireMessage(message: string | null): void {
 export function requireDescription(description: string | null): void {
   // The backslashes of the text itself are escapes of another kind.
   if (!JSON.stringify((description ?? '').replaceAll('\\', '')).includes('\\u')) return;
-  throw unsupported(
+  throw unsupportedBy(
+    'cln',
     'Core Lightning takes no control characters but line breaks and tabs in a description: leave them out.',
   );
-}
-
-/** Error 110 of this node. */
-export function unsupported(message: string): ApiError {
-  return new ApiError('unsupported', message, { data: { node: 'cln' } });
 }

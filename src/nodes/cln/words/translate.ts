@@ -1,7 +1,7 @@
 import { decodeBolt11, timestampOf } from '../../../codecs/bolt11/index.ts';
 import { type Bolt12Invoice, decodeInvoice } from '../../../codecs/bolt12/index.ts';
 import { readOr } from '../../../codecs/codec-error.ts';
-import { blankPayment, type Payment } from '../../../model/payment.ts';
+import type { Payment } from '../../../model/payment.ts';
 import {
   createdAtOfIndex,
   type PaymentId,
@@ -11,6 +11,7 @@ import {
 } from '../../../model/payment-index.ts';
 import type { Observation } from '../../node-observations.ts';
 import { encodedExpiryMs } from '../../remote/orders/encoded-expiry.ts';
+import { COMPLETED, shownPayment } from '../../shown-payment.ts';
 import { ownIndexOf, type SendLabels } from './labels.ts';
 import type { ClnInvoice, ClnSendpay } from './wire.ts';
 
@@ -35,20 +36,14 @@ export function inboundObservation(invoice: ClnInvoice, nowMs: number): Observat
     Math.min(createdAtMsOf(invoice) ?? paidAtMs, nowMs),
     paymentId(rail === 'offer' ? 'fr' : 'ln', payment_hash),
   );
-  const outcome = invoiceOutcome(invoice, { paidAtMs: Math.max(paidAtMs, createdAtMs) });
   return {
     attempt: null,
-    payment: {
-      ...blankPayment({
-        index,
-        rail,
-        direction: 'inbound',
-        status: outcome.status,
-        statusMsg: outcome.statusMsg,
-        createdAtMs,
-        updatedAtMs: outcome.finalizedAtMs ?? createdAtMs,
-      }),
-      finalizedAtMs: outcome.finalizedAtMs,
+    payment: shownPayment({
+      index,
+      rail,
+      direction: 'inbound',
+      createdAtMs,
+      ...invoiceOutcome(invoice, Math.max(paidAtMs, createdAtMs)),
       hash: payment_hash,
       preimage: status === 'paid' ? (invoice.payment_preimage ?? null) : null,
       offerId: local_offer_id ?? null,
@@ -56,7 +51,7 @@ export function inboundObservation(invoice: ClnInvoice, nowMs: number): Observat
       invoice: rail === 'spontaneous' ? null : (invoice.bolt11 ?? invoice.bolt12 ?? null),
       message: message || (invoice.invreq_payer_note ?? null),
       expiresAtMs: rail === 'spontaneous' ? null : ownExpiryMs(invoice),
-    },
+    }),
   };
 }
 
@@ -115,11 +110,11 @@ function bolt12Of(text: string | undefined): Bolt12Invoice | null {
 
 function invoiceOutcome(
   { status, expires_at }: ClnInvoice,
-  { paidAtMs }: { readonly paidAtMs: number },
+  paidAtMs: number,
 ): Pick<Payment, 'status' | 'statusMsg' | 'finalizedAtMs'> {
   switch (status) {
     case 'paid':
-      return { status: 'completed', statusMsg: 'completed', finalizedAtMs: paidAtMs };
+      return { ...COMPLETED, finalizedAtMs: paidAtMs };
     case 'expired':
       return { status: 'failed', statusMsg: 'expired', finalizedAtMs: expires_at * 1000 };
     case 'unpaid':
@@ -216,16 +211,12 @@ export function outboundObservation(
   const isFinal = complete !== undefined || failed !== null;
   return {
     attempt: null,
-    payment: {
-      ...blankPayment({
-        index,
-        rail: railOfSend(first),
-        direction: 'outbound',
-        status: statusOf(complete !== undefined, failed),
-        statusMsg: complete ? 'completed' : (failed ?? 'pending'),
-        createdAtMs,
-        updatedAtMs: isFinal ? endedAtMs : createdAtMs,
-      }),
+    payment: shownPayment({
+      index,
+      rail: railOfSend(first),
+      direction: 'outbound',
+      ...statusBy(complete !== undefined, failed),
+      createdAtMs,
       hash,
       preimage: complete?.payment_preimage ?? null,
       offerId: offer?.offerId ?? null,
@@ -236,13 +227,13 @@ export function outboundObservation(
       message: offer?.payerNote ?? null,
       expiresAtMs: expiryOf(first.bolt11, offer),
       finalizedAtMs: isFinal ? endedAtMs : null,
-    },
+    }),
   };
 }
 
-function statusOf(isComplete: boolean, failed: string | null): Payment['status'] {
-  if (isComplete) return 'completed';
-  return failed === null ? 'pending' : 'failed';
+function statusBy(isComplete: boolean, failed: string | null) {
+  if (isComplete) return COMPLETED;
+  return failed === null ? {} : ({ status: 'failed', statusMsg: failed } as const);
 }
 
 function railOfSend({ bolt11, bolt12 }: ClnSendpay): Payment['rail'] {

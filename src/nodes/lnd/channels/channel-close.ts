@@ -1,11 +1,13 @@
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { type ApiError, isApiError, refused } from '../../../model/errors.ts';
 import type { ClosedChannel, NodeChannels } from '../../node.ts';
-import { channelNotFound, notAgreed } from '../../remote/orders/channel-refusals.ts';
+import { channelNotFound } from '../../refusals.ts';
+import { notAgreed, requireNotForced } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { channelIdOf, openChannels } from '../reads/channels.ts';
 import { satPerVbyte } from '../reads/fee-rate.ts';
 import type { LndRest } from '../reads/rest.ts';
+import type { LndHandle } from '../reads/wallet.ts';
 import { refusesToClose } from '../words/certainty.ts';
 import { refusalText } from '../words/refusal.ts';
 import { closeUpdateShape, type LndChannel } from '../words/wire.ts';
@@ -25,13 +27,9 @@ const CLOSE_VBYTES = 200n;
 export async function closeFeeBoundMsat(
   owner: LndRest,
   channelId: string,
-  { forced }: { readonly forced: boolean },
+  options: { readonly forced: boolean },
 ): Promise<bigint> {
-  if (forced) {
-    throw refused(
-      'What a forced close costs is known only when LND has swept the coins, so a client with a budget cannot make one: close it without force, or ask the wallet owner.',
-    );
-  }
+  requireNotForced('LND', options);
   const known = (await openChannelOf(owner, channelId)) ?? (await closingOf(owner, channelId));
   if (known === null) throw channelNotFound();
   return CLOSE_VBYTES * (await satPerVbyte(owner)) * MSAT_PER_SAT;
@@ -42,8 +40,7 @@ export async function closeFeeBoundMsat(
  * before; a forced close returns once the commitment transaction is published. See `NodeChannels.closeChannel`.
  */
 export async function closeChannel(
-  rest: LndRest,
-  owner: LndRest,
+  { rest, owner }: Pick<LndHandle, 'rest' | 'owner'>,
   channelId: string,
   { forced, maxFeeMsat }: Parameters<NodeChannels['closeChannel']>[1],
 ): Promise<ClosedChannel> {

@@ -4,15 +4,16 @@ import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import type { ChannelPeer } from '../../../model/channel.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
+import { requireSameChannel } from '../../refusals.ts';
 import { channelPeerOf } from '../../remote/orders/channel-peer.ts';
-import { requireSameChannel } from '../../remote/orders/channel-refusals.ts';
+import { MAY_BE_OPENING, maybeOpening } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { channelIdOf, openedAs, readChannels } from '../reads/channels.ts';
 import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from '../reads/coins.ts';
 import { satPerVbyte } from '../reads/fee-rate.ts';
 import { orTellingLocks } from '../reads/leases.ts';
 import type { LndRest } from '../reads/rest.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndHandle, LndWallet } from '../reads/wallet.ts';
 import { isCoinTaken, refusesToOpen } from '../words/certainty.ts';
 import { refusalText } from '../words/refusal.ts';
 import { anyShape, type LndCoin, openedChannelShape } from '../words/wire.ts';
@@ -23,7 +24,6 @@ const OPEN_TIMEOUT_MS = 120_000;
 /** How long LND's talk with the peer about an earlier request is waited for, and how often it is looked at. */
 const TALKS_MOST_MS = 10_000;
 const LOOK_AGAIN_MS = 250;
-const MAY_BE_OPENING = 'An earlier request may still be opening this channel';
 /** Bytes of the channel's output and of the largest change output. */
 const OUTPUTS = [LARGEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES];
 /** Change below this many satoshis is too small for an output and goes to the miner. */
@@ -55,8 +55,7 @@ export async function estimateOpenFee(owner: LndRest, valueMsat: bigint): Promis
  * The caller must hold a lock.
  */
 export async function openChannel(
-  rest: LndRest,
-  owner: LndRest,
+  { rest, owner }: Pick<LndHandle, 'rest' | 'owner'>,
   wallet: OpeningWallet,
   configuredPeer: ChannelPeer | null,
   command: OpenChannelCommand,
@@ -141,10 +140,6 @@ async function requireOpened(owner: LndRest, command: OpenChannelCommand): Promi
   const opened = await alreadyOpened(owner, command);
   if (opened) return opened;
   throw maybeOpening();
-}
-
-function maybeOpening(): ApiError {
-  return new ApiError('timeout', `${MAY_BE_OPENING}: try again later.`, { outcomeUnknown: true });
 }
 
 function orEarlier({ kind, message, cause }: ApiError): ApiError {

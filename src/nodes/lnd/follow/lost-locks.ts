@@ -19,7 +19,7 @@ export async function withoutLostLocks(look: Look): Promise<readonly Payment[]> 
   const unfinished = (await look.open('onchain')).filter(({ rail }) => rail === 'onchain');
   const needed = new Set([...kept, ...unfinished.map((payment) => coinLocks.idOf(payment))]);
   const lost = leases.filter(({ id }) => coinLocks.owns(id) && !needed.has(id));
-  await giveBack(rest, wallet, lost);
+  await giveBack({ owner: rest, wallet }, lost);
   const ofLnd = leases.filter(({ id }) => id === LND_LOCK_ID);
   if (untold && ofLnd.length > 0) {
     log.warn(

@@ -9,7 +9,7 @@ import { sentObservation } from '../onchain/onchain.ts';
 import { standing, withSendLabels } from '../reads/fee-bump.ts';
 import type { LndRest } from '../reads/rest.ts';
 import { listedTransactions } from '../reads/transactions.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndOwned } from '../reads/wallet.ts';
 import { attemptOf, isPaymentIndex } from '../words/attempt.ts';
 import { isDecided, labelOf, rivalOf } from '../words/replaced.ts';
 import { outboundObservation } from '../words/translate.ts';
@@ -26,18 +26,16 @@ const UNKNOWN: SendOutcome = { state: 'unknown' };
 
 /** Finds out what became of a send; see `WalletNode.sendOutcome`. */
 export async function sendOutcome(
-  owner: LndRest,
-  wallet: LndWallet,
+  { owner, wallet }: LndOwned,
   question: SendQuestion,
 ): Promise<SendOutcome> {
   return question.payment.rail === 'onchain'
-    ? onchainOutcome(owner, wallet, question)
-    : lightningOutcome(owner, wallet, question);
+    ? onchainOutcome({ owner, wallet }, question)
+    : lightningOutcome({ owner, wallet }, question);
 }
 
 async function lightningOutcome(
-  owner: LndRest,
-  wallet: LndWallet,
+  { owner, wallet }: LndOwned,
   question: SendQuestion,
 ): Promise<SendOutcome> {
   const { payment, attempt } = question;
@@ -93,8 +91,7 @@ async function isLongExpired(owner: LndRest, { invoice }: Payment): Promise<bool
 }
 
 async function onchainOutcome(
-  owner: LndRest,
-  wallet: LndWallet,
+  { owner, wallet }: LndOwned,
   { payment, signed }: SendQuestion,
 ): Promise<SendOutcome> {
   const label = labelOf(payment);

@@ -2,8 +2,7 @@ import { ApiError } from '../../../model/errors.ts';
 import type { UpdateBatch, UpdatesOptions } from '../../node.ts';
 import { type FeedParts, feedOf } from '../../remote/follow/feed.ts';
 import { RunningLook } from '../../remote/follow/running-look.ts';
-import type { LndRest } from '../reads/rest.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndHandle } from '../reads/wallet.ts';
 import {
   advanced,
   type FollowCursor,
@@ -33,8 +32,7 @@ const HOLDS_LEFT_OUT_MS = 5000;
  * in different ways when it stops.
  */
 export async function* followWallet(
-  rest: LndRest,
-  wallet: LndWallet,
+  { rest, wallet }: Pick<LndHandle, 'rest' | 'wallet'>,
   options: UpdatesOptions,
 ): AsyncGenerator<UpdateBatch> {
   const stop = new AbortController();

@@ -1,31 +1,24 @@
 import { base64, hex } from '@scure/base';
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
-import { type ApiError, refused } from '../../../model/errors.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateHoldInvoiceCommand } from '../../node.ts';
+import { hashInUse, noLongerHeld, notHeldYet, requireNoPartner } from '../../refusals.ts';
+import { LND_PROTOCOL } from '../reads/protocol.ts';
 import { hasPublicChannel } from '../reads/public-channels.ts';
 import type { LndRest } from '../reads/rest.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndHandle } from '../reads/wallet.ts';
 import { refusalText } from '../words/refusal.ts';
 import { addedHoldInvoiceShape, anyShape } from '../words/wire.ts';
-import {
-  ALREADY_EXISTS,
-  created,
-  lookUpInvoice,
-  requireNoPartner,
-  termsRequest,
-} from './invoices.ts';
+import { ALREADY_EXISTS, created, lookUpInvoice, termsRequest } from './invoices.ts';
 
 /** Creates an invoice for a hash; see `NodeHoldInvoices.create`. Throws `unsupported` for a partner fee. */
 export async function createHoldInvoice(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: CreateHoldInvoiceCommand,
 ): Promise<CreatedInvoice> {
-  requireNoPartner(command);
+  requireNoPartner(LND_PROTOCOL, command.partnerPk);
   const { paymentHash } = command;
-  const needsHints = !(await hasPublicChannel(wallet, owner));
+  const needsHints = !(await hasPublicChannel({ owner, wallet }));
   const hash = base64.encode(hex.decode(paymentHash));
   const request = { ...termsRequest(command, needsHints), hash };
   const make = async () => {
@@ -52,7 +45,7 @@ async function earlierInvoice(
   const { paymentHash, again } = command;
   const first = again ? await lookUpInvoice(owner, paymentHash) : null;
   if (first === null || !hasTerms(first.payment_request, command)) {
-    throw refused('This payment_hash is in use already: use each hash for one invoice.', cause);
+    throw hashInUse(cause);
   }
   return created(paymentHash, first.payment_request, first.payment_addr, command);
 }
@@ -70,8 +63,7 @@ function hasTerms(invoice: string, command: CreateHoldInvoiceCommand): boolean {
 
 /** Completes a held payment; see `NodeHoldInvoices.settle`. */
 export async function settleHoldInvoice(
-  rest: LndRest,
-  owner: LndRest,
+  { rest, owner }: Pick<LndHandle, 'rest' | 'owner'>,
   index: PaymentIndex,
   preimage: string,
 ): Promise<void> {
@@ -89,18 +81,4 @@ export async function settleHoldInvoice(
     if (text.includes('still open')) throw notHeldYet(error);
     throw error;
   }
-}
-
-function notHeldYet(cause?: unknown): ApiError {
-  return refused(
-    'Nothing has arrived for this invoice yet: settle it when its payment is held.',
-    cause,
-  );
-}
-
-function noLongerHeld(cause?: unknown): ApiError {
-  return refused(
-    'The invoice was canceled or has expired: nothing is held for it any more.',
-    cause,
-  );
 }

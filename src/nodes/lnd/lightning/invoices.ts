@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base64, hex } from '@scure/base';
 import { expiresAtMsOf, timestampOf } from '../../../codecs/bolt11/index.ts';
-import { ApiError, refused } from '../../../model/errors.ts';
-import { blankPayment, isFinal } from '../../../model/payment.ts';
+import { refused } from '../../../model/errors.ts';
+import { isFinal } from '../../../model/payment.ts';
 import {
   idOfIndex,
   type PaymentIndex,
@@ -10,9 +10,12 @@ import {
   paymentIndex,
 } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../../node.ts';
+import { notCancelable, requireNoPartner } from '../../refusals.ts';
+import { shownPayment } from '../../shown-payment.ts';
+import { LND_PROTOCOL } from '../reads/protocol.ts';
 import { hasPublicChannel } from '../reads/public-channels.ts';
 import type { LndRest } from '../reads/rest.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndHandle } from '../reads/wallet.ts';
 import { isUnknownToLnd, refusalText } from '../words/refusal.ts';
 import { invoiceObservations, invoicePayment } from '../words/translate.ts';
 import { addedInvoiceShape, anyShape, invoiceShape, type LndInvoice } from '../words/wire.ts';
@@ -25,14 +28,12 @@ export const ALREADY_EXISTS = 'invoice with payment hash already exists';
  * invoice is returned, which is looked up with `owner`'s token. Throws `unsupported` for a partner fee.
  */
 export async function createInvoice(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: CreateInvoiceCommand,
 ): Promise<CreatedInvoice> {
-  requireNoPartner(command);
+  requireNoPartner(LND_PROTOCOL, command.partnerPk);
   const { preimage } = command;
-  const needsHints = !(await hasPublicChannel(wallet, owner));
+  const needsHints = !(await hasPublicChannel({ owner, wallet }));
   const request = invoiceRequest(command, needsHints);
   try {
     const added = await rest.post('/v1/invoices', request, addedInvoiceShape, {
@@ -48,14 +49,6 @@ export async function createInvoice(
     if (first?.r_preimage !== preimage) throw error;
     return created(hash, first.payment_request, first.payment_addr, command);
   }
-}
-
-/** Throws `unsupported` (error 110) for an invoice with a partner's fee. */
-export function requireNoPartner({ partnerPk }: Pick<CreateInvoiceCommand, 'partnerPk'>): void {
-  if (partnerPk === null) return;
-  throw new ApiError('unsupported', 'LND does not support partner fees: leave partner_pk out.', {
-    data: { node: 'lnd' },
-  });
 }
 
 function invoiceRequest(
@@ -101,23 +94,19 @@ export function created(
   const createdAtMs = timestampOf(invoice) * 1000;
   const expiresAtMs = expiresAtMsOf(invoice);
   return {
-    payment: {
-      ...blankPayment({
-        index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
-        rail: 'invoice',
-        direction: 'inbound',
-        status: 'pending',
-        statusMsg: 'invoice generated',
-        createdAtMs,
-        updatedAtMs: createdAtMs,
-      }),
+    payment: shownPayment({
+      index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
+      rail: 'invoice',
+      direction: 'inbound',
+      statusMsg: 'invoice generated',
+      createdAtMs,
       hash: paymentHash,
       amountMsat,
       invoice,
       personalNote,
       message,
       expiresAtMs,
-    },
+    }),
     invoice,
     paymentHash,
     paymentSecret,
@@ -140,21 +129,14 @@ export async function lookUpInvoice(rest: LndRest, hash: string): Promise<LndInv
  * change is published from here.
  */
 export async function cancelInvoice(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   index: PaymentIndex,
 ): Promise<void> {
   const hash = idOfIndex(index).slice('ln_'.length);
   const invoice = await lookUpInvoice(owner, hash);
   const before = invoice && invoicePayment(invoice, wallet.clock.now());
-  if (before?.rail !== 'invoice') {
-    throw refused('Only a pending inbound invoice can be canceled.');
-  }
+  if (before?.rail !== 'invoice' || before.status === 'completed') throw notCancelable();
   if (!isFinal(before)) await cancel(rest, hash);
-  else if (before.status === 'completed') {
-    throw refused('Only a pending inbound invoice can be canceled.');
-  }
   const after = await lookUpInvoice(owner, hash);
   if (after) wallet.local.publish(invoiceObservations(after, wallet.clock.now()));
 }

@@ -16,7 +16,7 @@ import { reportOf } from '../../remote/orders/send-report.ts';
 import { maxSendableMsat } from '../reads/channels.ts';
 import { pagesOf } from '../reads/pages.ts';
 import type { LndRest } from '../reads/rest.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndHandle, LndWallet } from '../reads/wallet.ts';
 import { attemptOf } from '../words/attempt.ts';
 import { refusesToPay } from '../words/certainty.ts';
 import { keysendRecords } from '../words/keysend.ts';
@@ -41,13 +41,11 @@ const TLV_ONION_FEATURE = 9;
 
 /** Starts paying an invoice; see {@link startPayment}. */
 export function payInvoice(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: PayInvoiceCommand,
 ): Promise<SendReport> {
   const { text, paymentHash, amountMsat } = command.invoice;
-  return startPayment(rest, owner, wallet, command, paymentHash, {
+  return startPayment({ rest, owner, wallet }, command, paymentHash, {
     payment_request: text,
     ...(amountMsat === null ? { amt_msat: `${command.amountMsat}` } : {}),
   });
@@ -55,15 +53,13 @@ export function payInvoice(
 
 /** Starts a payment without an invoice (keysend); see {@link startPayment}. */
 export async function paySpontaneous(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: PaySpontaneousCommand,
 ): Promise<SendReport> {
   const { nodePk, amountMsat, preimage, message } = command;
   if (nodePk === wallet.nodePk) return { state: 'refused', error: ownNode() };
   const paymentHash = sha256(hex.decode(preimage));
-  return startPayment(rest, owner, wallet, command, hex.encode(paymentHash), {
+  return startPayment({ rest, owner, wallet }, command, hex.encode(paymentHash), {
     dest: base64.encode(hex.decode(nodePk)),
     amt_msat: `${amountMsat}`,
     payment_hash: base64.encode(paymentHash),
@@ -78,9 +74,7 @@ export async function paySpontaneous(
  * own default is 0.
  */
 async function startPayment(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: PayInvoiceCommand | PaySpontaneousCommand,
   paymentHash: string,
   request: Readonly<Record<string, unknown>>,

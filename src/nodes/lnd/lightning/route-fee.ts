@@ -4,13 +4,12 @@ import { isApiError } from '../../../model/errors.ts';
 import type { RoutingQuestion } from '../../node.ts';
 import { routeFeeWithHints } from '../../remote/orders/hinted-fee.ts';
 import type { LndRest } from '../reads/rest.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndOwned } from '../reads/wallet.ts';
 import { routeFeeShape } from '../words/wire.ts';
 
 /** Returns what LND's graph says of the fee; see `WalletNode.estimateRoutingFeeMsat`. */
 export function estimateRoutingFeeMsat(
-  owner: LndRest,
-  wallet: LndWallet,
+  { owner, wallet }: LndOwned,
   question: RoutingQuestion,
 ): Promise<bigint | null> {
   return routeFeeWithHints(wallet.nodePk, question, (nodePk, amountMsat) =>

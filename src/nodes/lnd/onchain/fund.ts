@@ -16,7 +16,7 @@ import {
 } from '../reads/leases.ts';
 import type { LndRest } from '../reads/rest.ts';
 import { untrustedSat } from '../reads/transactions.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndHandle, LndOwned } from '../reads/wallet.ts';
 import { refusesToFund } from '../words/certainty.ts';
 import { refusalText } from '../words/refusal.ts';
 import { fundedPsbtShape } from '../words/wire.ts';
@@ -37,15 +37,13 @@ interface Funded {
  * it throws, no coin stays locked; what a lost answer may have locked is released now, or as soon as it is seen.
  */
 export async function fund(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: PayOnchainCommand,
 ): Promise<Funded> {
   const { coinLocks } = wallet;
   const id = coinLocks.idOf(command);
   // An earlier request with this client_payment_id may have been cut off; nothing of it was signed.
-  if (coinLocks.mayBeLost) await releaseOf(owner, wallet, id);
+  if (coinLocks.mayBeLost) await releaseOf({ owner, wallet }, id);
   const request = await requestFor(owner, command);
   const ask = async (more: Readonly<Record<string, unknown>>): Promise<Funded> => {
     const { funded_psbt, locked_utxos } = await rest.post(
@@ -65,19 +63,18 @@ export async function fund(
     if (!/unknown field .*custom_lock_id/.test(refusalText(error))) {
       if (mayHaveLocked(error)) {
         coinLocks.lost();
-        await releaseOf(owner, wallet, id);
+        await releaseOf({ owner, wallet }, id);
       }
       throw await withLocks(owner, error);
     }
   }
   // Between LND's own lock and ours a coin is free: our sends must not take each other's.
-  return wallet.locks.run('fund', () => fundOnOldLnd(owner, wallet, id, () => ask({})));
+  return wallet.locks.run('fund', () => fundOnOldLnd({ owner, wallet }, id, () => ask({})));
 }
 
 /** For LND before 0.19, which knows no ids of callers in this request. */
 async function fundOnOldLnd(
-  owner: LndRest,
-  wallet: LndWallet,
+  { owner, wallet }: LndOwned,
   id: string,
   ask: () => Promise<Funded>,
 ): Promise<Funded> {
@@ -87,7 +84,7 @@ async function fundOnOldLnd(
       wallet.coinLocks.lostUnderLndId();
       throw await lostUnderLndId(owner, error);
     });
-    const ours = await relock(owner, wallet, locks, id);
+    const ours = await relock({ owner, wallet }, locks, id);
     if (ours !== null) return { psbt, locks: ours };
   }
   throw refused('Other programs took the coins before they could be locked: try again.');
@@ -106,12 +103,11 @@ async function requestFor(owner: LndRest, { address, amountMsat, priority }: Pay
 }
 
 /** Releases every coin that is locked under the id. Where that fails, it is done later. */
-async function releaseOf(owner: LndRest, wallet: LndWallet, id: string): Promise<void> {
+async function releaseOf({ owner, wallet }: LndOwned, id: string): Promise<void> {
   try {
     const leases = await readLeases(owner);
     await giveBack(
-      owner,
-      wallet,
+      { owner, wallet },
       leases.filter((one) => one.id === id),
     );
   } catch (error) {

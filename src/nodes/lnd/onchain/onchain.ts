@@ -26,7 +26,7 @@ import { sendSatPerVbyte } from '../reads/fee-rate.ts';
 import { giveBack, orTellingLocks, releaseAll, tellingLocks, withLocks } from '../reads/leases.ts';
 import type { LndRest } from '../reads/rest.ts';
 import { listedTransactions, untrustedSat } from '../reads/transactions.ts';
-import type { LndWallet } from '../reads/wallet.ts';
+import type { LndHandle, LndOwned } from '../reads/wallet.ts';
 import { refusesToPublish } from '../words/certainty.ts';
 import { labelOf } from '../words/replaced.ts';
 import type { BumpableSend } from '../words/same-label.ts';
@@ -55,16 +55,14 @@ export async function nextUnusedAddress(rest: LndRest, type: AddressType): Promi
  * {@link publishSend} or {@link releaseSend}.
  */
 export async function signSend(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: PayOnchainCommand,
 ): Promise<SignedSend> {
   const { coinLocks } = wallet;
   const id = coinLocks.idOf(command);
   coinLocks.keep(id);
   try {
-    return await fundedAndSigned(rest, owner, wallet, command);
+    return await fundedAndSigned({ rest, owner, wallet }, command);
   } catch (error) {
     coinLocks.letGo(id);
     throw error;
@@ -72,15 +70,13 @@ export async function signSend(
 }
 
 async function fundedAndSigned(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: PayOnchainCommand,
 ): Promise<SignedSend> {
-  const { psbt, locks } = await fund(rest, owner, wallet, command);
+  const { psbt, locks } = await fund({ rest, owner, wallet }, command);
   try {
     const funded = readFunded(psbt);
-    await requireAffordable(owner, wallet, command, funded);
+    await requireAffordable({ owner, wallet }, command, funded);
     const { raw_final_tx: txHex } = await rest.post(
       '/v2/wallet/psbt/finalize',
       { funded_psbt: psbt },
@@ -95,19 +91,18 @@ async function fundedAndSigned(
     }
     return { txid: txidOf(txHex), txHex, feeMsat: `${funded.feeSat * MSAT_PER_SAT}`, locks };
   } catch (error) {
-    await giveBack(owner, wallet, locks);
+    await giveBack({ owner, wallet }, locks);
     throw error;
   }
 }
 
 /** Gives back the coins of a send that is not published; see `NodeOnchain.release`. */
 export async function releaseSend(
-  owner: LndRest,
-  wallet: LndWallet,
+  { owner, wallet }: LndOwned,
   { locks }: SignedSend,
 ): Promise<void> {
   for (const { id } of locks) wallet.coinLocks.letGo(id);
-  await giveBack(owner, wallet, locks);
+  await giveBack({ owner, wallet }, locks);
 }
 
 /**
@@ -116,9 +111,7 @@ export async function releaseSend(
  * (docs/decisions.md 153).
  */
 export async function publishSend(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
+  { rest, owner, wallet }: LndHandle,
   command: PayOnchainCommand,
   signed: SignedSend,
 ): Promise<SendReport> {
@@ -266,8 +259,7 @@ function readFunded(psbt: string): FundedTransaction {
 }
 
 async function requireAffordable(
-  owner: LndRest,
-  { network, coinLocks }: LndWallet,
+  { owner, wallet: { network, coinLocks } }: LndOwned,
   command: PayOnchainCommand,
   funded: FundedTransaction,
 ): Promise<void> {

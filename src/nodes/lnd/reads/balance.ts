@@ -1,7 +1,7 @@
 import { walletBalanceShape } from '../words/wire.ts';
 import type { LockedCoin } from './leases.ts';
 import { lockedCoins } from './leases.ts';
-import type { LndRest } from './rest.ts';
+import type { LndHandle } from './wallet.ts';
 
 /** How often the balance is read again because a lock changed meanwhile. */
 const MOST_READS = 4;
@@ -19,7 +19,10 @@ interface OnchainBalance {
  * own sum of locked coins is not used, since it also has coins that a published send has spent. `rest` reads the
  * balance, `owner` the locks.
  */
-export async function onchainBalance(rest: LndRest, owner: LndRest): Promise<OnchainBalance> {
+export async function onchainBalance({
+  rest,
+  owner,
+}: Pick<LndHandle, 'rest' | 'owner'>): Promise<OnchainBalance> {
   let locked: readonly LockedCoin[] = [];
   for (let read = 1; ; read++) {
     const balance = await rest.get('/v1/balance/blockchain', walletBalanceShape);

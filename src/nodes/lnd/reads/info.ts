@@ -11,7 +11,7 @@ import { onchainBalance } from './balance.ts';
 import { openChannels, readChannels, sendableSat } from './channels.ts';
 import type { LndRest } from './rest.ts';
 import { untrustedSat } from './transactions.ts';
-import type { LndWallet } from './wallet.ts';
+import type { LndHandle } from './wallet.ts';
 
 /** LND's names of the networks; other networks, such as simnet, are not supported. */
 const NETWORK_OF: Readonly<Record<string, Network>> = {
@@ -37,14 +37,10 @@ export async function readInfo(rest: LndRest): Promise<{ info: LndInfo; network:
  * Reads the node and its balances (docs/api.md, Node info). LND says how many channels are pending, and their list is
  * read only where there are any: LND takes as long for it as for the other answers together.
  */
-export async function nodeInfo(
-  rest: LndRest,
-  owner: LndRest,
-  wallet: LndWallet,
-): Promise<NodeInfo> {
+export async function nodeInfo({ rest, owner, wallet }: LndHandle): Promise<NodeInfo> {
   const [info, balance, channels] = await Promise.all([
     rest.get('/v1/getinfo', infoShape),
-    onchainBalance(rest, owner),
+    onchainBalance({ rest, owner }),
     openChannels(rest),
   ]);
   const { open, pending } =

@@ -7,7 +7,7 @@ import { isMissingAtLnd } from '../words/refusal.ts';
 import { anyShape, type LndLease, leasesShape } from '../words/wire.ts';
 import type { LndRest } from './rest.ts';
 import { unconfirmedTransactions } from './transactions.ts';
-import type { LndWallet } from './wallet.ts';
+import type { LndOwned } from './wallet.ts';
 
 /** Seconds after which a lock on a coin ends unless it is renewed. */
 export const LOCK_SECS = 600;
@@ -51,8 +51,7 @@ export async function releaseAll(owner: LndRest, locks: readonly Lock[]): Promis
 
 /** {@link releaseAll} for coins that nobody needs; where it fails, they are looked for later. */
 export async function giveBack(
-  owner: LndRest,
-  { coinLocks }: LndWallet,
+  { owner, wallet: { coinLocks } }: LndOwned,
   locks: readonly Lock[],
 ): Promise<void> {
   await releaseAll(owner, locks).catch((error: unknown) => {
@@ -139,8 +138,7 @@ export function lockedText(locked: readonly LockedCoin[]): string {
  * between.
  */
 export async function relock(
-  owner: LndRest,
-  wallet: LndWallet,
+  { owner, wallet }: LndOwned,
   locks: readonly Lock[],
   id: string,
 ): Promise<readonly Lock[] | null> {
@@ -155,7 +153,7 @@ export async function relock(
     for (const lock of ours) await lease(owner, lock);
     return ours;
   } catch (error) {
-    await giveBack(owner, wallet, ours);
+    await giveBack({ owner, wallet }, ours);
     if (isApiError(error, 'refused')) return null;
     // The request that was not answered may still arrive.
     wallet.coinLocks.lost();

@@ -13,7 +13,7 @@ import {
 } from '../words/wire.ts';
 import { standing } from './fee-bump.ts';
 import type { LndRest } from './rest.ts';
-import type { LndWallet } from './wallet.ts';
+import type { LndHandle } from './wallet.ts';
 
 /** Blocks, about two weeks, in which a transaction is searched for. */
 const RECENT_BLOCKS = 2016;
@@ -59,8 +59,7 @@ export async function listedTransactions(
  * (docs/decisions.md 153), that is the oldest of them; with `onlyCertain` null, since the store may know another by it.
  */
 export async function onchainPayment(
-  rest: LndRest,
-  wallet: LndWallet,
+  { rest, wallet }: Pick<LndHandle, 'rest' | 'wallet'>,
   id: PaymentId,
   { onlyCertain }: { readonly onlyCertain: boolean },
 ): Promise<Observation | null> {

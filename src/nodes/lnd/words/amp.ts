@@ -1,6 +1,6 @@
-import { blankPayment } from '../../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import type { Observation } from '../../node.ts';
+import { COMPLETED, shownPayment } from '../../shown-payment.ts';
 import { ownExpiryMs } from './invoice-expiry.ts';
 import { messageOf } from './keysend.ts';
 import type { LndInvoice } from './wire.ts';
@@ -19,23 +19,19 @@ export function ampObservations(invoice: LndInvoice, nowMs: number): Observation
       );
       const createdAtMs = invoice.creation_date * 1000;
       const finalizedAtMs = Math.min(settle_time * 1000, nowMs);
-      const payment = {
-        ...blankPayment({
-          index: paymentIndex(createdAtMs, paymentId('ln', setId)),
-          rail: invoice.payment_request === '' ? 'spontaneous' : 'invoice',
-          direction: 'inbound',
-          status: 'completed',
-          statusMsg: 'completed',
-          createdAtMs,
-          updatedAtMs: finalizedAtMs,
-        }),
+      const payment = shownPayment({
+        ...COMPLETED,
+        index: paymentIndex(createdAtMs, paymentId('ln', setId)),
+        rail: invoice.payment_request === '' ? 'spontaneous' : 'invoice',
+        direction: 'inbound',
+        createdAtMs,
         finalizedAtMs,
         hash: setId,
         amountMsat: amt_paid_msat,
         invoice: invoice.payment_request || null,
         expiresAtMs: ownExpiryMs(invoice),
         message: messageOf(parts.map(({ custom_records }) => custom_records)),
-      };
+      });
       const ampParts = parts.map(({ hash, preimage }) => ({ hash, preimage }));
       return { payment, attempt: null, ampParts };
     });

@@ -195,10 +195,7 @@ export function refusalError(
     return new ApiError(
       'unsupported',
       'This LND was built without a sub-server that this call needs: use a release of LND.',
-      {
-        ...options,
-        data: { node: 'lnd' },
-      },
+      { ...options, data: { node: 'lnd' } },
     );
   }
   if (outcomeUnknown) {

@@ -2,6 +2,7 @@ import type { Payment } from '../../../model/payment.ts';
 import { idOfIndex } from '../../../model/payment-index.ts';
 import type { Observation } from '../../node.ts';
 import { FINAL_CONFIRMATIONS } from '../../remote/orders/onchain-send.ts';
+import { endedPayment, REPLACED } from '../../shown-payment.ts';
 import { sendLabel } from './translate.ts';
 import type { LndTransaction } from './wire.ts';
 
@@ -91,7 +92,6 @@ export function replacedPayment(
   const rival = rivalOf({ label, txid, outpoints: outpointsOf(payment) }, spenders);
   if (rival === null) return null;
   const replaced = { ...payment, replacement: rival.tx_hash, updatedAtMs: nowMs };
-  if (!isDecided(rival)) return { payment: replaced, attempt: null };
-  const ended = { status: 'failed', statusMsg: 'replaced', finalizedAtMs: nowMs } as const;
-  return { payment: { ...replaced, ...ended }, attempt: null };
+  const shown = isDecided(rival) ? endedPayment(replaced, REPLACED, nowMs) : replaced;
+  return { payment: shown, attempt: null };
 }

@@ -1,11 +1,12 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
-import { blankPayment, HELD, type Payment, type TransactionJson } from '../../../model/payment.ts';
+import { HELD, type Payment, type TransactionJson } from '../../../model/payment.ts';
 import { miningFeeId, paymentId, paymentIndex, receiveId } from '../../../model/payment-index.ts';
 import { transactionJsonOf } from '../../../model/transaction.ts';
 import type { Observation } from '../../node.ts';
 import { encodedExpiryMs } from '../../remote/orders/encoded-expiry.ts';
 import { FINAL_CONFIRMATIONS } from '../../remote/orders/onchain-send.ts';
+import { COMPLETED, shownPayment } from '../../shown-payment.ts';
 import { ampObservations } from './amp.ts';
 import { attemptOf } from './attempt.ts';
 import { ownExpiryMs } from './invoice-expiry.ts';
@@ -80,25 +81,19 @@ export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | nu
   const expiresAtMs = ownExpiryMs(invoice);
   const settled = invoice.state === 'SETTLED';
   const amountMsat = settled || isHeldAtLnd(invoice) ? invoice.amt_paid_msat : invoice.value_msat;
-  const outcome = invoiceOutcome(invoice, expiresAtMs, nowMs);
-  return {
-    ...blankPayment({
-      index: paymentIndex(createdAtMs, paymentId('ln', invoice.r_hash)),
-      rail: spontaneous ? 'spontaneous' : 'invoice',
-      direction: 'inbound',
-      status: outcome.status,
-      statusMsg: outcome.statusMsg,
-      createdAtMs,
-      updatedAtMs: outcome.finalizedAtMs ?? createdAtMs,
-    }),
-    finalizedAtMs: outcome.finalizedAtMs,
+  return shownPayment({
+    index: paymentIndex(createdAtMs, paymentId('ln', invoice.r_hash)),
+    rail: spontaneous ? 'spontaneous' : 'invoice',
+    direction: 'inbound',
+    createdAtMs,
+    ...invoiceOutcome(invoice, expiresAtMs, nowMs),
     hash: invoice.r_hash,
     preimage: settled ? invoice.r_preimage : null,
     amountMsat: amountMsat > 0n ? amountMsat : null,
     invoice: spontaneous ? null : invoice.payment_request,
     message: settled ? messageOf(records) : null,
     expiresAtMs,
-  };
+  });
 }
 
 /** Whether LND does not know the preimage: the invoice was made for a hash, and is not settled. */
@@ -124,11 +119,7 @@ function invoiceOutcome(
   const { state, settle_date, htlcs } = invoice;
   switch (state) {
     case 'SETTLED':
-      return {
-        status: 'completed',
-        statusMsg: 'completed',
-        finalizedAtMs: Math.min(settle_date * 1000, nowMs),
-      };
+      return { ...COMPLETED, finalizedAtMs: Math.min(settle_date * 1000, nowMs) };
     case 'CANCELED': {
       // LND cancels expired invoices as well, and states neither when nor why. What it held did not expire.
       const wasHeld = isHold(invoice) && htlcs.length > 0;
@@ -156,18 +147,15 @@ export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
     0n,
   );
   const endedAtMs = resolvedNs === 0n ? nowMs : Math.min(Number(resolvedNs / NS_PER_MS), nowMs);
-  const { status, statusMsg } = outboundStatus(payment);
+  const end = outboundStatus(payment);
+  const { status } = end;
   const invoice = payment.payment_request || null;
-  return {
-    ...blankPayment({
-      index: paymentIndex(createdAtMs, paymentId('ln', payment.payment_hash)),
-      rail: invoice === null ? 'spontaneous' : 'invoice',
-      direction: 'outbound',
-      status,
-      statusMsg,
-      createdAtMs,
-      updatedAtMs: status === 'pending' ? createdAtMs : endedAtMs,
-    }),
+  return shownPayment({
+    index: paymentIndex(createdAtMs, paymentId('ln', payment.payment_hash)),
+    rail: invoice === null ? 'spontaneous' : 'invoice',
+    direction: 'outbound',
+    ...end,
+    createdAtMs,
     hash: payment.payment_hash,
     preimage: status === 'completed' ? payment.payment_preimage : null,
     amountMsat: payment.value_msat,
@@ -175,7 +163,7 @@ export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
     invoice,
     expiresAtMs: invoice === null ? null : encodedExpiryMs(invoice),
     finalizedAtMs: status === 'pending' ? null : endedAtMs,
-  };
+  });
 }
 
 /**
@@ -191,7 +179,7 @@ function feesMsat({ fee_msat, value_msat, htlcs }: LndPayment): bigint {
 }
 
 function outboundStatus(payment: LndPayment): Pick<Payment, 'status' | 'statusMsg'> {
-  if (payment.status === 'SUCCEEDED') return { status: 'completed', statusMsg: 'completed' };
+  if (payment.status === 'SUCCEEDED') return COMPLETED;
   if (payment.status !== 'FAILED') return { status: 'pending', statusMsg: 'pending' };
   return { status: 'failed', statusMsg: FAILURES[payment.failure_reason] ?? 'failed' };
 }
@@ -225,18 +213,15 @@ function miningFee(transaction: LndTransaction, nowMs: number): Payment[] {
   const [txid = '', vout] = previous_outpoints[0]?.outpoint.split(':') ?? [];
   if (num_confirmations <= 0 || total_fees <= 0n) return [];
   if (!previous_outpoints.every(({ is_our_output }) => is_our_output)) return [];
-  const { required, details } = onchainFacts(transaction, nowMs);
+  const facts = onchainFacts(transaction, nowMs);
   return [
-    {
-      ...blankPayment({
-        ...required,
-        index: paymentIndex(required.createdAtMs, miningFeeId(txid, Number(vout))),
-        direction: 'info',
-      }),
-      ...details,
+    shownPayment({
+      ...facts,
+      index: paymentIndex(facts.createdAtMs, miningFeeId(txid, Number(vout))),
+      direction: 'info',
       amountMsat: 0n,
       feesMsat: total_fees * MSAT_PER_SAT,
-    },
+    }),
   ];
 }
 
@@ -246,42 +231,32 @@ function onchainSend(transaction: LndTransaction, nowMs: number): Payment[] {
   const sentSat = sentSatOf(transaction);
   const clientPaymentId = sentId(label);
   const foreign = transaction.output_details.find(({ is_our_address }) => !is_our_address);
-  const common = onchainFacts(transaction, nowMs);
+  const facts = onchainFacts(transaction, nowMs);
   return [
-    {
-      ...blankPayment({
-        ...common.required,
-        index: paymentIndex(
-          common.required.createdAtMs,
-          paymentId('os', clientPaymentId ?? tx_hash),
-        ),
-        direction: 'outbound',
-      }),
-      ...common.details,
+    shownPayment({
+      ...facts,
+      index: paymentIndex(facts.createdAtMs, paymentId('os', clientPaymentId ?? tx_hash)),
+      direction: 'outbound',
       amountMsat: sentSat > 0n ? sentSat * MSAT_PER_SAT : null,
       feesMsat: total_fees * MSAT_PER_SAT,
       address: foreign?.address || null,
-    },
+    }),
   ];
 }
 
 function onchainReceipts(transaction: LndTransaction, nowMs: number): Payment[] {
-  const common = onchainFacts(transaction, nowMs);
+  const facts = onchainFacts(transaction, nowMs);
   return transaction.output_details
     .filter(({ is_our_address }) => is_our_address)
-    .map(({ output_index, amount, address }) => ({
-      ...blankPayment({
-        ...common.required,
-        index: paymentIndex(
-          common.required.createdAtMs,
-          receiveId(transaction.tx_hash, output_index),
-        ),
+    .map(({ output_index, amount, address }) =>
+      shownPayment({
+        ...facts,
+        index: paymentIndex(facts.createdAtMs, receiveId(transaction.tx_hash, output_index)),
         direction: 'inbound',
+        amountMsat: amount * MSAT_PER_SAT,
+        address,
       }),
-      ...common.details,
-      amountMsat: amount * MSAT_PER_SAT,
-      address,
-    }));
+    );
 }
 
 /**
@@ -289,21 +264,14 @@ function onchainReceipts(transaction: LndTransaction, nowMs: number): Payment[] 
  * keeps the first one.
  */
 function onchainFacts(transaction: LndTransaction, nowMs: number) {
-  const final = transaction.num_confirmations >= FINAL_CONFIRMATIONS;
-  const createdAtMs = Math.min(transaction.time_stamp * 1000, nowMs);
   return {
-    required: {
-      rail: 'onchain',
-      status: final ? 'completed' : 'pending',
-      statusMsg: final ? 'completed' : 'broadcasted',
-      createdAtMs,
-      updatedAtMs: final ? nowMs : createdAtMs,
-    },
-    details: {
-      txid: transaction.tx_hash,
-      tx: readTransaction(transaction.raw_tx_hex),
-      finalizedAtMs: final ? nowMs : null,
-    },
+    rail: 'onchain',
+    createdAtMs: Math.min(transaction.time_stamp * 1000, nowMs),
+    txid: transaction.tx_hash,
+    tx: readTransaction(transaction.raw_tx_hex),
+    ...(transaction.num_confirmations >= FINAL_CONFIRMATIONS
+      ? { ...COMPLETED, finalizedAtMs: nowMs }
+      : {}),
   } as const;
 }
 

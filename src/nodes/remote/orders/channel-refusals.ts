@@ -1,24 +1,4 @@
-import { wholeSats } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
-import type { OpenChannelCommand } from '../../node-groups.ts';
-
-/**
- * Throws `refused` when a user channel id that names a channel, or one that was asked for, is given for another one
- * (docs/decisions.md 31). Without a peer any peer is meant.
- */
-export function requireSameChannel(
-  earlier: { readonly valueSat: bigint; readonly peer: string },
-  { valueMsat, peer }: Pick<OpenChannelCommand, 'valueMsat' | 'peer'>,
-): void {
-  if (earlier.valueSat !== wholeSats(valueMsat)) throw isTaken('of another value');
-  if (peer !== null && peer.pubkey !== earlier.peer) throw isTaken('to another peer');
-}
-
-function isTaken(which: string): ApiError {
-  return refused(
-    `A channel ${which} has this user_channel_id: choose another id for another channel.`,
-  );
-}
 
 /** The error while the peer has not agreed to a close that it may still agree to. */
 export function notAgreed(): ApiError {
@@ -27,7 +7,18 @@ export function notAgreed(): ApiError {
   });
 }
 
-/** The error for a channel that the node does not know. */
-export function channelNotFound(): ApiError {
-  return new ApiError('notFound', 'Channel not found');
+/** What an order says while an earlier request for the same channel may still be under way. */
+export const MAY_BE_OPENING = 'An earlier request may still be opening this channel';
+
+/** The error while that cannot be found out. */
+export function maybeOpening(): ApiError {
+  return new ApiError('timeout', `${MAY_BE_OPENING}: try again later.`, { outcomeUnknown: true });
+}
+
+/** Throws `refused` for a forced close whose cost must be bounded; `title` is what people call the node. */
+export function requireNotForced(title: string, { forced }: { readonly forced: boolean }): void {
+  if (!forced) return;
+  throw refused(
+    `What a forced close costs is known only when ${title} has swept the coins, so a client with a budget cannot make one: close it without force, or ask the wallet owner.`,
+  );
 }

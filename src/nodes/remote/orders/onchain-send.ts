@@ -1,7 +1,8 @@
 import { hex } from '@scure/base';
-import { blankPayment, type Payment, type Priority } from '../../../model/payment.ts';
+import type { Payment, Priority } from '../../../model/payment.ts';
 import { transactionJsonOf } from '../../../model/transaction.ts';
 import type { Observation, SignedSend } from '../../node.ts';
+import { shownPayment } from '../../shown-payment.ts';
 
 /** Confirmations after which an on-chain payment is final (docs/api.md, Payment status). */
 export const FINAL_CONFIRMATIONS = 6;
@@ -36,19 +37,6 @@ export function publishedSend(command: BegunSend, signed: SignedSend): Observati
 /** A pending send of which only the transaction's id is known. */
 export function blankSend(asked: BegunSend, txid: string): Payment {
   const { index, createdAtMs, amountMsat, address, priority } = asked;
-  return {
-    ...blankPayment({
-      index,
-      rail: 'onchain',
-      direction: 'outbound',
-      status: 'pending',
-      statusMsg: 'broadcasted',
-      createdAtMs,
-      updatedAtMs: createdAtMs,
-    }),
-    txid,
-    amountMsat,
-    address,
-    priority,
-  };
+  const send = { index, createdAtMs, amountMsat, address, priority, txid };
+  return shownPayment({ ...send, rail: 'onchain', direction: 'outbound' });
 }

@@ -2,10 +2,11 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
-import { ApiError, refused } from '../../../model/errors.ts';
+import { refused } from '../../../model/errors.ts';
 import { paymentIndex, waivedFeeId } from '../../../model/payment-index.ts';
 import { derive } from '../../../model/root-seed.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
+import { channelNotFound, channelTaken } from '../../refusals.ts';
 import { COMPLETED } from '../../shown-payment.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { requireFeeWithin } from '../chain/spend.ts';
@@ -48,9 +49,7 @@ export function openChannel(
     const earlier = findOpened(world, userPk, userChannelId);
     if (earlier !== null) {
       if (earlier.valueMsat === valueMsat) return earlier.opened;
-      throw refused(
-        'A channel of another value has this user_channel_id: choose another id for another channel.',
-      );
+      throw channelTaken('of another value');
     }
     requireChannelValue(valueMsat);
     const funding = spendToScript(world, userPk, {
@@ -181,7 +180,7 @@ export function closeFeeBoundMsat(world: World, userPk: string, channelId: strin
 function openChannelOf(world: World, userPk: string, channelId: string): LiveChannel {
   const channel = liveChannels(world, userPk).find((live) => live.channelId === channelId);
   if (channel) return channel;
-  throw new ApiError('notFound', 'Channel not found');
+  throw channelNotFound();
 }
 
 function closingOf(world: World, userPk: string, channel: LiveChannel): ChannelToClose {

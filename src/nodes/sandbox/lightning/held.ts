@@ -1,6 +1,6 @@
-import { type ApiError, refused } from '../../../model/errors.ts';
 import { HELD, isFinal, isHeld, type Payment } from '../../../model/payment.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { noLongerHeld, notCancelable, notHeldYet } from '../../refusals.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { announceWork, catchUpChain } from '../chain/waiting-work.ts';
 import { transfer } from '../world/ledger.ts';
@@ -67,7 +67,9 @@ export function settleHeld(
     if (payment.status === 'completed') return;
     const invoice = payment.hash === null ? null : findUnpaidInvoice(world, payment.hash);
     const held = payment.hash === null ? null : takeHeld(world, payment.hash);
-    if (held === null || invoice === null) throw nothingHeld(payment);
+    if (held === null || invoice === null) {
+      throw payment.status === 'failed' ? noLongerHeld() : notHeldYet();
+    }
     if (held.payer === null) giveOutsideMoney(world, held, SERVICE);
     receiveInvoicePayment(world, { ...invoice, userPk, preimage }, held.amountMsat);
     if (held.payer === null) return;
@@ -85,7 +87,7 @@ export function cancelInvoice(world: World, userPk: string, index: PaymentIndex)
     const payment = requirePayment(world, userPk, index);
     if (payment.status === 'failed') return;
     if (isFinal(payment) || payment.direction !== 'inbound' || payment.rail !== 'invoice') {
-      throw refused('Only a pending inbound invoice can be canceled.');
+      throw notCancelable();
     }
     const held = isHeld(payment) && payment.hash !== null ? takeHeld(world, payment.hash) : null;
     if (held !== null) giveBack(world, held);
@@ -160,10 +162,4 @@ function giveOutsideMoney(world: World, { paymentHash, amountMsat }: Held, to: s
 
 function heldAccount(paymentHash: string): string {
   return `held:${paymentHash}`;
-}
-
-function nothingHeld({ status }: Payment): ApiError {
-  return status === 'failed'
-    ? refused('The invoice was canceled or has expired: nothing is held for it any more.')
-    : refused('Nothing has arrived for this invoice yet: settle it when its payment is held.');
 }

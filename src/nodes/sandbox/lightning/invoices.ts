@@ -4,6 +4,7 @@ import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../../codecs/b
 import { refused } from '../../../model/errors.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../../node.ts';
+import { hashInUse } from '../../refusals.ts';
 import { findPayment, insertPayment, latestPayment, PAYMENT_KEY } from '../world/payments.ts';
 import { firstRow } from '../world/rows.ts';
 import { walletKeys } from '../world/wallets.ts';
@@ -45,7 +46,7 @@ export function createHoldInvoice(
     return issue(world, userPk, command, { preimage: null, paymentHash });
   }
   if (earlier !== null && earlier !== 'foreign' && command.again) return earlier;
-  throw refused('This payment_hash is in use already: use each hash for one invoice.');
+  throw hashInUse();
 }
 
 function issue(

@@ -3,6 +3,7 @@ import { ownInvoice, ownNode, refused } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, PaySpontaneousCommand } from '../../node.ts';
+import { invoiceOfAnother } from '../../refusals.ts';
 import { claimFetched } from '../offers/offers.ts';
 import { findPayment, insertPayment, latestPayment } from '../world/payments.ts';
 import { outsideKeys, walletOfNode } from '../world/wallets.ts';
@@ -61,9 +62,7 @@ export function startFetchedPayment(
       throw refused('The invoice for the offer has expired; pay the offer again.');
     }
     const offerId = claimFetched(world, { userPk, index }, invoice.paymentHash);
-    if (offerId === null) {
-      throw refused('This invoice belongs to another payment: fetch a new one for the offer.');
-    }
+    if (offerId === null) throw invoiceOfAnother();
     return start(
       world,
       userPk,

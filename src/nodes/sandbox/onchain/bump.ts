@@ -3,6 +3,7 @@ import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import { miningFeeId, paymentIndex } from '../../../model/payment-index.ts';
 import type { BumpFeeCommand } from '../../node.ts';
+import { feeSuffices, nothingToRaise } from '../../refusals.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { broadcast } from '../chain/broadcast.ts';
 import { watchConfirmations } from '../chain/finality.ts';
@@ -102,9 +103,7 @@ function childOf(world: World, userPk: string, { txid, priority }: BumpFeeComman
   const { script } = nextUnusedScript(world, owner, 'change');
   const childVsize = BigInt(transactionVsize([change.kind], [script]));
   if (parent.feeSat >= rate * parent.vsize) {
-    throw refused(
-      'The transaction pays for that priority already: wait for the next block, or ask for a higher priority if there is one.',
-    );
+    throw feeSuffices();
   }
   const feeSat = rate * (parent.vsize + childVsize) - parent.feeSat;
   if (change.valueSat - feeSat >= dustLimitSat(script)) {
@@ -122,6 +121,6 @@ function unconfirmedOf(world: World, payer: string, txid: string) {
     payer,
   );
   if (row === null) throw refused('The wallet has not sent that transaction: check the payment.');
-  if (row.height !== null) throw refused('The transaction is confirmed: nothing is left to raise.');
+  if (row.height !== null) throw nothingToRaise();
   return { feeSat: BigInt(row.feeSat), vsize: BigInt(row.vsize) };
 }

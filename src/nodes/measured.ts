@@ -68,6 +68,16 @@ const GROUPS: {
   proofs: { proofMaterial: true, createProof: true },
 };
 
+/** The methods of a connector that open wallets, and the others that are timed. */
+const OPENING = {
+  connectConfigured: true,
+  connectClient: true,
+  connectOwner: true,
+  connectRoot: true,
+} as const;
+const SET_UP = { signup: true, provision: true } as const;
+
+type Opening = (...args: never[]) => Promise<ConnectedWallet>;
 type Call = (...args: never[]) => Promise<unknown>;
 /** Times a call, which is made on `self`, and returns its result unchanged. */
 type Timing = <Timed extends Call>(call: Timed, self?: object) => Timed;
@@ -110,25 +120,16 @@ export function measuredNodes(
     ...wallet,
     node: new Proxy(wallet.node, nodes),
   });
-  const [timeConfigured, timeClient] = [timingOf('connectConfigured'), timingOf('connectClient')];
-  const [timeOwner, timeRoot] = [timingOf('connectOwner'), timingOf('connectRoot')];
-  const [timeSignup, timeProvision] = [timingOf('signup'), timingOf('provision')];
-  return (connector) => {
-    const connectConfigured = timeConfigured(connector.connectConfigured.bind(connector));
-    const connectClient = timeClient(connector.connectClient.bind(connector));
-    const connectOwner = timeOwner(connector.connectOwner.bind(connector));
-    const connectRoot = timeRoot(connector.connectRoot.bind(connector));
-    return {
-      connectConfigured: async (entry) => measuredWallet(await connectConfigured(entry)),
-      connectClient: async (...of) => measuredWallet(await connectClient(...of)),
-      connectOwner: async (userPk) => measuredWallet(await connectOwner(userPk)),
-      connectRoot: async (rootSeed) => measuredWallet(await connectRoot(rootSeed)),
-      signup: timeSignup(connector.signup.bind(connector)),
-      provision: timeProvision(connector.provision.bind(connector)),
-      problems: () => connector.problems(),
-      close: () => connector.close(),
-    };
-  };
+  const opening = timingsOf(OPENING, timingOf);
+  const setUp = timingsOf(SET_UP, timingOf);
+  return (connector) =>
+    new Proxy(connector, {
+      get(target, name) {
+        const open = timedMember(target, name, opening);
+        if (!opening.has(name)) return timedMember(target, name, setUp);
+        return async (...of: never[]) => measuredWallet(await (open as Opening)(...of));
+      },
+    });
 }
 
 /**

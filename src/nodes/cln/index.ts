@@ -47,7 +47,6 @@ export function openCln(options: RemoteOptions): NodeConnector {
         ...wallet,
         lost,
         oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
-        rows: state,
         labels,
         endings: new Endings(elapsedMs, wallet.clock, labels),
         info: new Recent<ClnInfo>(wallet.elapsedMs),

@@ -31,7 +31,7 @@ const ROW_IDENTITIES = ['add_index', 'r_hash', 'payment_index', 'payment_hash', 
 
 /** Opens the connector for LND. It connects to no node before the first request needs one. */
 export function openLnd(options: RemoteOptions): NodeConnector {
-  const { random, channelPeer, state } = options;
+  const { random, channelPeer } = options;
   const ids = new RootKeyIds(options.mark);
   let openedSeedHash = '';
   const { connector, root, asOwner } = openConnector(options, {
@@ -40,7 +40,6 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     isOfClient: ({ rootKeyId }) => ids.owns(rootKeyId),
     walletOf: (wallet): LndWallet => ({
       ...wallet,
-      rows: state,
       labels: new LabelGrace(wallet.elapsedMs),
       coinLocks: new CoinLocks(options.mark, wallet.elapsedMs),
       oddRows: new OddRows('LND', ROW_IDENTITIES),

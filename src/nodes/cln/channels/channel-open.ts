@@ -7,7 +7,7 @@ import { channelPeerOf } from '../../remote/orders/channel-peer.ts';
 import { maybeOpening } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { feeMsatOf, readChain } from '../reads/chain.ts';
-import { type Opening, putOpening, readOpening, userChannelIdOf } from '../reads/channel-rows.ts';
+import { OPENINGS, type Opening, putOpening, userChannelIdOf } from '../reads/channel-rows.ts';
 import { channelOf, isOpen, readChannels } from '../reads/channels.ts';
 import { chooseCoins, confirmedOf, outpointOf, readCoins, readFree } from '../reads/coins.ts';
 import { channelSatPerKw } from '../reads/fee-rate.ts';
@@ -61,7 +61,7 @@ export async function openChannel(
   command: OpenChannelCommand,
 ): Promise<OpenedChannel> {
   const { userChannelId, valueMsat, maxFeeMsat } = command;
-  const earlier = await readOpening(wallet, userChannelId);
+  const earlier = await OPENINGS.get(wallet, userChannelId);
   if (earlier) {
     const { peer } = earlier;
     requireSameChannel({ valueSat: wholeSats(BigInt(earlier.valueMsat)), peer }, command);

@@ -1,4 +1,5 @@
 import type { SendOutcome, SendQuestion } from '../../node-sends.ts';
+import { isLongExpired } from '../../remote/orders/long-expired.ts';
 import { otherSeen, ownSeen } from '../lightning/running-send.ts';
 import { attemptsToPay, isPaid } from '../lightning/sends.ts';
 import { onchainOutcome } from '../onchain/onchain-outcome.ts';
@@ -7,12 +8,6 @@ import { isSendListComplete } from '../reads/tips.ts';
 import type { ClnOwned } from '../reads/wallet.ts';
 import { LOST_BY_OTHER } from '../words/certainty.ts';
 import { hasLostPart } from '../words/translate.ts';
-
-/**
- * Core Lightning does not begin to pay an expired invoice. This much later by its own clock, no request on its way can
- * be accepted any more (docs/decisions.md 37).
- */
-const AFTER_EXPIRY_MS = 10 * 60_000;
 
 const UNKNOWN: SendOutcome = { state: 'unknown' };
 
@@ -27,7 +22,7 @@ export async function sendOutcome(
   if (hash === null) return UNKNOWN;
   const label = wallet.labels.of(payment.index);
   // This is read before the list, so an attempt that is not in the list cannot be added to it later.
-  const isOver = await isLongExpired(owner, question);
+  const isOver = await cannotBegin(owner, question);
   const attempts = await attemptsToPay(owner, wallet, hash);
   const mine = ownSeen({ wallet, command: payment, label }, attempts);
   if (mine) return { state: 'known', ...mine };
@@ -42,9 +37,9 @@ export async function sendOutcome(
 }
 
 /** Whether the invoice expired long ago by the node's own clock. */
-async function isLongExpired(owner: ClnRpc, { payment, fetched }: SendQuestion): Promise<boolean> {
+async function cannotBegin(owner: ClnRpc, { payment, fetched }: SendQuestion): Promise<boolean> {
   const expiresAtMs = fetched ? fetched.expiresAtSecs * 1000 : payment.expiresAtMs;
   if (expiresAtMs === null) return false;
   const nodeMs = await owner.nodeTimeMs();
-  return nodeMs !== null && nodeMs >= expiresAtMs + AFTER_EXPIRY_MS;
+  return nodeMs !== null && isLongExpired(expiresAtMs, nodeMs);
 }

@@ -29,66 +29,60 @@ const SOON_MS = 1000;
  * left out. What this process reports is passed on first. Repeats are frequent and harmless. Throws when the node is
  * away.
  */
-export async function* followWallet(
+export function followWallet(
   { rpc, wallet }: Pick<ClnHandle, 'rpc' | 'wallet'>,
   options: UpdatesOptions,
 ): AsyncGenerator<UpdateBatch> {
-  const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, wallet.closed, stop.signal]);
-  const { log, open, historySinceMs } = options;
-  let cursor = readCursor(options.after);
-  const inbox = new ClnInbox();
-  const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestOpen });
-  const told = new Told();
-  followWaits({
-    rpc,
-    wallet,
-    lists: LISTS,
-    start: cursor,
-    signal,
-    told,
-    woken: (speed) => (speed === 'now' ? inbox.requestLook() : inbox.requestLookSoon()),
-    failed: (error) => inbox.fail(error),
+  return feedOf(wallet, options, (signal): FeedParts<FollowCursor> => {
+    const { log, open, historySinceMs } = options;
+    let cursor = readCursor(options.after);
+    const inbox = new ClnInbox();
+    const told = new Told();
+    followWaits({
+      rpc,
+      wallet,
+      lists: LISTS,
+      start: cursor,
+      signal,
+      told,
+      woken: (speed) => (speed === 'now' ? inbox.requestLook() : inbox.requestLookSoon()),
+      failed: (error) => inbox.fail(error),
+    });
+    const begin = (withOpen: boolean, isFull: boolean): RunningLook<FollowCursor> => {
+      const scope = { rpc, wallet, log, open, historySinceMs, cursor, withOpen, told, isFull };
+      return new RunningLook(readLists(LISTS, scope));
+    };
+    let beganMs = elapsedMs();
+    let fullMs = beganMs;
+    let nextAtMs = beganMs + LOOK_AGAIN_MS;
+    return {
+      inbox,
+      local: { changed: inbox.add, look: inbox.requestOpen },
+      first: begin(true, true),
+      noted({ observations, reached }) {
+        cursor = { ...cursor, ...(reached as FollowCursor) };
+        return observations;
+      },
+      written: () => writeCursor(cursor),
+      next() {
+        const nowMs = elapsedMs();
+        if (inbox.wanted === 'soon') nextAtMs = Math.min(nextAtMs, nowMs + SOON_MS);
+        // What could not be read when it was due is not asked for at once again.
+        const dueAtMs = Math.max(nowMs + dueInMsOf(wallet), beganMs + SOON_MS);
+        const restMs = Math.min(nextAtMs, dueAtMs) - nowMs;
+        const isWanted = inbox.wanted === 'now';
+        inbox.wanted = null;
+        if (!isWanted && restMs > 0) return { restMs };
+        const withOpen = inbox.isOpenWanted;
+        inbox.isOpenWanted = false;
+        beganMs = nowMs;
+        nextAtMs = nowMs + LOOK_AGAIN_MS;
+        const isFull = withOpen || nowMs - fullMs >= LOOK_AGAIN_MS;
+        if (isFull) fullMs = nowMs;
+        return begin(withOpen, isFull);
+      },
+    };
   });
-  const begin = (withOpen: boolean, isFull: boolean): RunningLook<FollowCursor> => {
-    const scope = { rpc, wallet, log, open, historySinceMs, cursor, withOpen, told, isFull };
-    return new RunningLook(readLists(LISTS, scope));
-  };
-  let beganMs = elapsedMs();
-  let fullMs = beganMs;
-  let nextAtMs = beganMs + LOOK_AGAIN_MS;
-  const parts: FeedParts<FollowCursor> = {
-    inbox,
-    first: begin(true, true),
-    noted({ observations, reached }) {
-      cursor = { ...cursor, ...(reached as FollowCursor) };
-      return observations;
-    },
-    written: () => writeCursor(cursor),
-    next() {
-      const nowMs = elapsedMs();
-      if (inbox.wanted === 'soon') nextAtMs = Math.min(nextAtMs, nowMs + SOON_MS);
-      // What could not be read when it was due is not asked for at once again.
-      const dueAtMs = Math.max(nowMs + dueInMsOf(wallet), beganMs + SOON_MS);
-      const restMs = Math.min(nextAtMs, dueAtMs) - nowMs;
-      const isWanted = inbox.wanted === 'now';
-      inbox.wanted = null;
-      if (!isWanted && restMs > 0) return { restMs };
-      const withOpen = inbox.isOpenWanted;
-      inbox.isOpenWanted = false;
-      beganMs = nowMs;
-      nextAtMs = nowMs + LOOK_AGAIN_MS;
-      const isFull = withOpen || nowMs - fullMs >= LOOK_AGAIN_MS;
-      if (isFull) fullMs = nowMs;
-      return begin(withOpen, isFull);
-    },
-  };
-  try {
-    yield* feedOf(parts, options.after, signal);
-  } finally {
-    stop.abort();
-    unsubscribe();
-  }
 }
 
 /** In how many milliseconds a list must be read although the node tells of no change. */

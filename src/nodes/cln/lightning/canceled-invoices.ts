@@ -1,15 +1,19 @@
 import { z } from 'zod';
 import type { Observation } from '../../node-observations.ts';
+import { keptRows } from '../../remote/place/kept-rows.ts';
 import { endedPayment } from '../../shown-payment.ts';
 import type { ClnWallet } from '../reads/wallet.ts';
 import { inboundObservation } from '../words/translate.ts';
 import { type ClnInvoice, invoiceShape } from '../words/wire.ts';
 
-/** Core Lightning deletes an invoice that is canceled, so the wallet's own rows keep what it was. */
-const KIND = 'cln_canceled_invoice';
-
-/** Amounts are kept as the node gives them, so that its shape reads them. */
-const canceledShape = z.object({ canceledAtMs: z.number(), invoice: z.unknown() });
+/**
+ * Core Lightning deletes an invoice that is canceled, so the wallet's own rows keep what it was. Amounts are kept as the
+ * node gives them, so that its shape reads them.
+ */
+const CANCELED = keptRows(
+  'cln_canceled_invoice',
+  z.object({ canceledAtMs: z.number(), invoice: z.unknown() }),
+);
 
 /** Keeps an invoice, as the node listed it, by its payment hash. Must be called before the node deletes it. */
 export async function keepCanceled(
@@ -18,7 +22,7 @@ export async function keepCanceled(
   listed: unknown,
   canceledAtMs: number,
 ): Promise<void> {
-  await wallet.rows.put(wallet.userPk, KIND, hash, { canceledAtMs, invoice: listed });
+  await CANCELED.put(wallet, hash, { canceledAtMs, invoice: listed });
 }
 
 /**
@@ -29,10 +33,8 @@ export async function canceledInvoice(
   wallet: ClnWallet,
   hash: string,
 ): Promise<Observation | null> {
-  const row = (await wallet.rows.get(wallet.userPk, KIND, hash)) ?? null;
-  if (row === null) return null;
-  const { invoice, canceledAtMs } = canceledShape.parse(row);
-  return canceledObservation(invoiceShape.parse(invoice), canceledAtMs);
+  const row = await CANCELED.get(wallet, hash);
+  return row && canceledObservation(invoiceShape.parse(row.invoice), row.canceledAtMs);
 }
 
 /** An open invoice as it is once it was canceled; null for an offer's invoice, which is no payment. */

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { ApiError } from '../../../model/errors.ts';
 import { addressMisfit } from '../../../model/made-for-receiving.ts';
 import type { AddressType } from '../../../model/receive.ts';
+import { keptRows } from '../../remote/place/kept-rows.ts';
 import { readEveryCoin } from '../reads/coins.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
 import type { ClnHandle } from '../reads/wallet.ts';
 import { addressShape } from '../words/wire.ts';
 
-/** Rows of the addresses that are handed out, by their types. */
-const ADDRESS_ROWS = 'cln_address';
-const rowShape = z.object({ address: z.string() });
+/** The addresses that are handed out, by their types. */
+const ADDRESSES = keptRows('cln_address', z.object({ address: z.string() }).nullable().catch(null));
 
 /** Core Lightning's names of the address types. */
 const NAME_OF = { segwit: 'bech32', taproot: 'p2tr' } as const satisfies Record<
@@ -25,9 +25,8 @@ export function nextUnusedAddress(
   { rpc, owner, wallet }: ClnHandle,
   type: AddressType,
 ): Promise<string> {
-  const { userPk, rows, locks } = wallet;
-  return locks.run(`address_${type}`, async () => {
-    const { data: known } = rowShape.safeParse(await rows.get(userPk, ADDRESS_ROWS, type));
+  return wallet.locks.run(`address_${type}`, async () => {
+    const known = await ADDRESSES.get(wallet, type);
     const misfit = (address: string) => addressMisfit(address, type, wallet);
     if (known && misfit(known.address) === null && !(await isPaid(owner, known.address)))
       return known.address;
@@ -42,7 +41,7 @@ export function nextUnusedAddress(
     }
     // What is no address of the wallet is not kept; the wallet does not hand it out (docs/decisions.md 160).
     if (misfit(address) !== null) return address;
-    await rows.put(userPk, ADDRESS_ROWS, type, { address });
+    await ADDRESSES.put(wallet, type, { address });
     return address;
   });
 }

@@ -1,10 +1,6 @@
 import { z } from 'zod';
+import { keptRows } from '../../remote/place/kept-rows.ts';
 import type { ClnWallet } from './wallet.ts';
-
-/** Rows of channels by the user channel id that they were opened for. The node keeps no word with a channel. */
-const OPENING_ROWS = 'cln_opening';
-/** Rows of user channel ids by channel ids. */
-const CHANNEL_ROWS = 'cln_channel';
 
 const openingShape = z.object({
   /** Millisatoshis as decimal text. */
@@ -20,33 +16,30 @@ const openingShape = z.object({
 /** A channel that was asked for. */
 export type Opening = z.output<typeof openingShape>;
 
-const channelShape = z.object({ userChannelId: z.string() });
+/** User channel ids by channel ids. */
+const CHANNELS = keptRows(
+  'cln_channel',
+  z.object({ userChannelId: z.string() }).nullable().catch(null),
+);
 
-/** The row of a user channel id; null where no channel was asked for with it. */
-export async function readOpening(
-  { rows, userPk }: ClnWallet,
-  userChannelId: string,
-): Promise<Opening | null> {
-  const row = await rows.get(userPk, OPENING_ROWS, userChannelId);
-  return row === null || row === undefined ? null : openingShape.parse(row);
-}
+/** Channels by the user channel id that they were asked for with. The node keeps no word with a channel. */
+export const OPENINGS = keptRows('cln_opening', openingShape);
 
 /** Keeps that a channel is asked for, or which channel it became. */
 export async function putOpening(
-  { rows, userPk }: ClnWallet,
+  wallet: ClnWallet,
   userChannelId: string,
   opening: Opening,
 ): Promise<void> {
   const { channelId } = opening;
-  if (channelId !== null) await rows.put(userPk, CHANNEL_ROWS, channelId, { userChannelId });
-  await rows.put(userPk, OPENING_ROWS, userChannelId, opening);
+  if (channelId !== null) await CHANNELS.put(wallet, channelId, { userChannelId });
+  await OPENINGS.put(wallet, userChannelId, opening);
 }
 
 /** The user channel id of a channel; null for one that was opened without the sidecar. */
 export async function userChannelIdOf(
-  { rows, userPk }: ClnWallet,
+  wallet: ClnWallet,
   channelId: string,
 ): Promise<string | null> {
-  const { data } = channelShape.safeParse(await rows.get(userPk, CHANNEL_ROWS, channelId));
-  return data?.userChannelId ?? null;
+  return (await CHANNELS.get(wallet, channelId))?.userChannelId ?? null;
 }

@@ -1,7 +1,6 @@
 import type { OddRows } from '../../remote/calls/odd-rows.ts';
 import type { Recent } from '../../remote/calls/recent.ts';
 import type { RemoteWallet } from '../../remote/place/wallet.ts';
-import type { ConnectorRows } from '../../remote-kind.ts';
 import type { Endings } from '../words/endings.ts';
 import type { SendLabels } from '../words/labels.ts';
 import type { LostParts } from '../words/lost-parts.ts';
@@ -13,8 +12,6 @@ import type { ClnRpc } from './rpc.ts';
 /** One wallet of a Core Lightning node, shared by all handles to it. */
 export interface ClnWallet extends RemoteWallet {
   readonly oddRows: OddRows;
-  /** What the node cannot keep, such as which address is the receiving one. */
-  readonly rows: ConnectorRows;
   /** The labels of outgoing payments. */
   readonly labels: SendLabels;
   /** Which payments have failed for good. */

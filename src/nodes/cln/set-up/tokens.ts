@@ -1,6 +1,6 @@
 import type { NodeTokens } from '../../node-groups.ts';
 import { unreadable } from '../../remote/calls/broken.ts';
-import { orLackingRight } from '../../remote/place/lacking-right.ts';
+import { withRight } from '../../remote/place/lacking-right.ts';
 import { methodsFor } from '../reads/grants.ts';
 import { CLN_PROTOCOL } from '../reads/protocol.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
@@ -20,11 +20,8 @@ export function clnTokens(
 ): NodeTokens {
   /** The runes at the node that this installation made and that are not ended, by their ids. */
   async function marked(): Promise<{ id: string; uniqueId: string }[]> {
-    const { runes } = await owner()
-      .read('showrunes', {}, runesShape)
-      .catch((error: unknown) => {
-        throw mayNot("list clients' runes (showrunes)", error);
-      });
+    const shown = owner().read('showrunes', {}, runesShape);
+    const { runes } = await may("list clients' runes (showrunes)", shown);
     return runes.flatMap(({ rune: text, blacklisted }) => {
       const rune = blacklisted ? null : readRune(text);
       const id = rune && ids.idOf(rune);
@@ -36,22 +33,13 @@ export function clnTokens(
     newId: () => ids.draw(random),
     obstacle: () => null,
     async issue({ id, permissions, expiresAtMs }) {
-      const { rune } = await owner()
-        .write(
-          'createrune',
-          {
-            restrictions: [
-              methodsFor(permissions).map((method) => `method=${method}`),
-              ...(expiresAtMs === null ? [] : [[`time<${Math.floor(expiresAtMs / 1000)}`]]),
-              ids.restriction(id),
-            ],
-          },
-          createdRuneShape,
-        )
-        .catch((error: unknown) => {
-          throw mayNot('make runes for clients (createrune)', error);
-        });
-      return rune;
+      const restrictions = [
+        methodsFor(permissions).map((method) => `method=${method}`),
+        ...(expiresAtMs === null ? [] : [[`time<${Math.floor(expiresAtMs / 1000)}`]]),
+        ids.restriction(id),
+      ];
+      const made = owner().write('createrune', { restrictions }, createdRuneShape);
+      return (await may('make runes for clients (createrune)', made)).rune;
     },
     async revoke(id) {
       // A run that was cut off may have left a second rune of the id.
@@ -59,11 +47,9 @@ export function clnTokens(
         if (one.id !== id) continue;
         const number = Number(one.uniqueId);
         const range = { start: number, end: number };
-        const { blacklist } = await owner()
-          .write('blacklistrune', range, blacklistShape, { harmlessTwice: true })
-          .catch((error: unknown) => {
-            throw mayNot("end clients' runes (blacklistrune)", error);
-          });
+        const options = { harmlessTwice: true };
+        const ended = owner().write('blacklistrune', range, blacklistShape, options);
+        const { blacklist } = await may("end clients' runes (blacklistrune)", ended);
         if (!blacklist.some(({ start, end }) => start <= number && number <= end)) {
           throw unreadable(CLN_PROTOCOL.title, new Error('the rune is not in the list'), false);
         }
@@ -75,6 +61,6 @@ export function clnTokens(
   };
 }
 
-function mayNot(what: string, error: unknown): unknown {
-  return orLackingRight(error, what, CLN_PROTOCOL);
+function may<T>(what: string, call: Promise<T>): Promise<T> {
+  return withRight(call, what, CLN_PROTOCOL);
 }

@@ -18,7 +18,7 @@ import { isCoinTaken, refusesToOpen } from '../words/certainty.ts';
 import { refusalText } from '../words/refusal.ts';
 import { anyShape, type LndCoin, openedChannelShape } from '../words/wire.ts';
 import { openingCostMsat } from './channel-fees.ts';
-import { type Opening, putOpening, readOpening, standingOfCoin } from './openings.ts';
+import { OPENINGS, type Opening, standingOfCoin } from './openings.ts';
 
 const OPEN_TIMEOUT_MS = 120_000;
 /** How long LND's talk with the peer about an earlier request is waited for, and how often it is looked at. */
@@ -64,7 +64,7 @@ export async function openChannel(
   if (known) return known;
   const { valueMsat, userChannelId, maxFeeMsat } = command;
   const valueSat = wholeSats(valueMsat);
-  const earlier = await readOpening(wallet, userChannelId);
+  const earlier = await OPENINGS.get(wallet, userChannelId);
   const before = earlier && (await settled(owner, wallet, earlier, command));
   if (before === 'opened') return requireOpened(owner, command);
   const peer = channelPeerOf(command.peer, configuredPeer);
@@ -74,7 +74,7 @@ export async function openChannel(
   await connectPeer(rest, peer);
   const [first] = funding.coins.map(outpointOf);
   const opening = { valueSat: `${valueSat}`, peer: peer.pubkey, anchor: anchor ?? first ?? '' };
-  await putOpening(wallet, userChannelId, opening);
+  await OPENINGS.put(wallet, userChannelId, opening);
   try {
     const { funding_txid_bytes, output_index } = await rest.post(
       '/v1/channels',
@@ -105,7 +105,7 @@ export async function openChannel(
       }
       throw maybeOpening();
     }
-    await putOpening(wallet, userChannelId, null);
+    await OPENINGS.put(wallet, userChannelId, null);
     throw error;
   }
 }

@@ -1,11 +1,8 @@
 import { z } from 'zod';
+import { keptRows } from '../../remote/place/kept-rows.ts';
 import { readCoins } from '../reads/coins.ts';
 import { lockedCoins, readAllLeases } from '../reads/leases.ts';
 import type { LndRest } from '../reads/rest.ts';
-import type { LndWallet } from '../reads/wallet.ts';
-
-/** Rows of channels that were asked for, by their user channel id. */
-const OPENING_ROWS = 'lnd_opening';
 
 const openingShape = z.object({
   /** Satoshis as decimal text. */
@@ -17,23 +14,8 @@ const openingShape = z.object({
 /** A channel that LND was asked for, and may have opened, or may open still. */
 export type Opening = z.output<typeof openingShape>;
 
-/** The row of a user channel id; null where no channel was asked for with it. */
-export async function readOpening(
-  { rows, userPk }: Pick<LndWallet, 'rows' | 'userPk'>,
-  userChannelId: string,
-): Promise<Opening | null> {
-  const row = await rows.get(userPk, OPENING_ROWS, userChannelId);
-  return row === null || row === undefined ? null : openingShape.parse(row);
-}
-
-/** Keeps that a channel is asked for; null where it certainly is not. */
-export async function putOpening(
-  { rows, userPk }: Pick<LndWallet, 'rows' | 'userPk'>,
-  userChannelId: string,
-  opening: Opening | null,
-): Promise<void> {
-  await rows.put(userPk, OPENING_ROWS, userChannelId, opening);
-}
+/** Channels that were asked for, by their user channel id; none where it certainly is not. */
+export const OPENINGS = keptRows('lnd_opening', openingShape);
 
 /**
  * Returns how LND has the coin of an earlier request: `free`, so that another request with it excludes that one;

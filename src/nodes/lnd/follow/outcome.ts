@@ -2,6 +2,7 @@ import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import type { Payment } from '../../../model/payment.ts';
 import type { SendOutcome, SendQuestion } from '../../node.ts';
 import { asBegun } from '../../remote/orders/as-begun.ts';
+import { isLongExpired } from '../../remote/orders/long-expired.ts';
 import { publishedSend } from '../../remote/orders/onchain-send.ts';
 import { spentOutpoints } from '../../remote/orders/psbt.ts';
 import { everyPayment, trackedPayment } from '../lightning/payments.ts';
@@ -15,11 +16,6 @@ import { isDecided, labelOf, rivalOf } from '../words/replaced.ts';
 import { outboundObservation } from '../words/translate.ts';
 import { infoShape, type LndPayment } from '../words/wire.ts';
 
-/**
- * LND does not pay an expired invoice. This much later by its chain, no request on its way can be accepted any more
- * (docs/decisions.md 37).
- */
-const AFTER_EXPIRY_MS = 10 * 60_000;
 const NS_PER_MS = 1_000_000n;
 
 const UNKNOWN: SendOutcome = { state: 'unknown' };
@@ -51,7 +47,7 @@ async function lightningOutcome(
   const present = await trackedPayment(owner, hash);
   const outcome = present && outcomeBy(present);
   if (outcome) return outcome;
-  if (attempt !== null || !(await isLongExpired(owner, payment))) return UNKNOWN;
+  if (attempt !== null || !(await cannotBegin(owner, payment))) return UNKNOWN;
   // The clock was read before the list, so an attempt that is not in the list cannot be added to it later.
   for await (const page of everyPayment(owner)) {
     const found = page.find(({ payment_hash }) => payment_hash === hash);
@@ -83,11 +79,11 @@ function mayBeAsked(
  * Whether the invoice expired long ago by the time of the newest block that LND knows. No operator sets that clock, and
  * it can only be late, by as long as blocks take. A keysend never expires.
  */
-async function isLongExpired(owner: LndRest, { invoice }: Payment): Promise<boolean> {
+async function cannotBegin(owner: LndRest, { invoice }: Payment): Promise<boolean> {
   if (invoice === null) return false;
   const { expiresAtMs } = decodeBolt11(invoice, { verifySignature: false });
   const { best_header_timestamp } = await owner.get('/v1/getinfo', infoShape);
-  return best_header_timestamp * 1000 >= expiresAtMs + AFTER_EXPIRY_MS;
+  return isLongExpired(expiresAtMs, best_header_timestamp * 1000);
 }
 
 async function onchainOutcome(

@@ -31,65 +31,55 @@ const HOLDS_LEFT_OUT_MS = 5000;
  * (docs/decisions.md 82). Repeats are frequent and harmless. Throws when any stream ends, because LND ends its streams
  * in different ways when it stops.
  */
-export async function* followWallet(
+export function followWallet(
   { rest, wallet }: Pick<LndHandle, 'rest' | 'wallet'>,
   options: UpdatesOptions,
 ): AsyncGenerator<UpdateBatch> {
-  const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, wallet.closed, stop.signal]);
-  const { log, open, historySinceMs: sinceMs } = options;
-  const { elapsedMs } = wallet;
-  let cursor = readCursor(options.after);
-  const inbox = new LndInbox();
-  const unfinished = new Unfinished();
-  const listLag = new ListLag(elapsedMs);
-  const holds = openHolds({ rest, wallet, add: inbox.add, signal });
-  const unsubscribe = wallet.local.subscribe({
-    changed: inbox.add,
-    look: inbox.requestLook,
-    hold: holds.follow,
+  return feedOf(wallet, options, (signal): FeedParts<FollowCursor> => {
+    const { log, open, historySinceMs: sinceMs } = options;
+    const { elapsedMs } = wallet;
+    let cursor = readCursor(options.after);
+    const inbox = new LndInbox();
+    const unfinished = new Unfinished();
+    const listLag = new ListLag(elapsedMs);
+    const holds = openHolds({ rest, wallet, add: inbox.add, signal });
+    followStreams({ rest, wallet, log, start: cursor, inbox, listLag, signal }, (error) =>
+      inbox.fail(error ?? disconnected()),
+    );
+    const spends = new SpendWatch(rest, signal, spendReports({ wallet, open, inbox }));
+    const begin = (reads: Look['reads']): RunningLook<FollowCursor> => {
+      const scope = { rest, wallet, log, cursor, sinceMs, unfinished, spends, holds, listLag };
+      return new RunningLook(reconcile({ ...scope, open, reads }));
+    };
+    const noted = ({ observations, reached }: Found): Found['observations'] => {
+      cursor = advanced(cursor, reached);
+      unfinished.note(observations.map(({ payment }) => payment));
+      return observations;
+    };
+    const againWithinMs = (): number | null => {
+      if (listLag.waiting) return LISTED_WITHIN_MS;
+      return wallet.labels.waiting ? LABELED_WITHIN_MS : null;
+    };
+    const schedule = new LookSchedule(elapsedMs(), cursor);
+    return {
+      inbox,
+      local: { changed: inbox.add, look: inbox.requestLook, hold: holds.follow },
+      first: begin('everyInvoice'),
+      noted,
+      written: () => writeCursor(cursor),
+      over() {
+        schedule.over(elapsedMs(), againWithinMs());
+        if (holds.takeLeftOut()) schedule.everyInvoiceWithin(elapsedMs(), HOLDS_LEFT_OUT_MS);
+      },
+      next() {
+        const dueInMs = unfinished.nextDueAtMs - wallet.clock.now();
+        const reads = schedule.next(elapsedMs(), inbox, dueInMs);
+        if (reads === null) return { restMs: schedule.restMs(elapsedMs(), dueInMs) };
+        if (reads !== 'due') inbox.wanted = null;
+        return begin(reads);
+      },
+    };
   });
-  followStreams({ rest, wallet, log, start: cursor, inbox, listLag, signal }, (error) =>
-    inbox.fail(error ?? disconnected()),
-  );
-  const spends = new SpendWatch(rest, signal, spendReports({ wallet, open, inbox }));
-  const begin = (reads: Look['reads']): RunningLook<FollowCursor> => {
-    const scope = { rest, wallet, log, cursor, sinceMs, unfinished, spends, holds, listLag };
-    return new RunningLook(reconcile({ ...scope, open, reads }));
-  };
-  const noted = ({ observations, reached }: Found): Found['observations'] => {
-    cursor = advanced(cursor, reached);
-    unfinished.note(observations.map(({ payment }) => payment));
-    return observations;
-  };
-  const againWithinMs = (): number | null => {
-    if (listLag.waiting) return LISTED_WITHIN_MS;
-    return wallet.labels.waiting ? LABELED_WITHIN_MS : null;
-  };
-  const schedule = new LookSchedule(elapsedMs(), cursor);
-  const parts: FeedParts<FollowCursor> = {
-    inbox,
-    first: begin('everyInvoice'),
-    noted,
-    written: () => writeCursor(cursor),
-    over() {
-      schedule.over(elapsedMs(), againWithinMs());
-      if (holds.takeLeftOut()) schedule.everyInvoiceWithin(elapsedMs(), HOLDS_LEFT_OUT_MS);
-    },
-    next() {
-      const dueInMs = unfinished.nextDueAtMs - wallet.clock.now();
-      const reads = schedule.next(elapsedMs(), inbox, dueInMs);
-      if (reads === null) return { restMs: schedule.restMs(elapsedMs(), dueInMs) };
-      if (reads !== 'due') inbox.wanted = null;
-      return begin(reads);
-    },
-  };
-  try {
-    yield* feedOf(parts, options.after, signal);
-  } finally {
-    stop.abort();
-    unsubscribe();
-  }
 }
 
 function disconnected(): ApiError {

@@ -1,15 +1,12 @@
 import type { OddRows } from '../../remote/calls/odd-rows.ts';
 import type { Recent } from '../../remote/calls/recent.ts';
 import type { RemoteWallet } from '../../remote/place/wallet.ts';
-import type { ConnectorRows } from '../../remote-kind.ts';
 import type { LabelGrace } from '../words/label-grace.ts';
 import type { CoinLocks } from './coin-locks.ts';
 import type { LndRest } from './rest.ts';
 
 /** One LND wallet, shared by all handles to it. */
 export interface LndWallet extends RemoteWallet {
-  /** What this connector stores, because LND has no place for it. */
-  readonly rows: ConnectorRows;
   readonly labels: LabelGrace;
   readonly coinLocks: CoinLocks;
   readonly oddRows: OddRows;

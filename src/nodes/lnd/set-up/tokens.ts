@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { NodeTokens } from '../../node.ts';
-import { orLackingRight } from '../../remote/place/lacking-right.ts';
+import { withRight } from '../../remote/place/lacking-right.ts';
 import { operationsFor } from '../reads/grants.ts';
 import { LND_PROTOCOL } from '../reads/protocol.ts';
 import type { LndRest } from '../reads/rest.ts';
@@ -49,37 +49,26 @@ export function lndTokens(
     newId: () => ids.draw(random(4)),
     obstacle: () => null,
     async issue({ id, permissions, expiresAtMs }) {
-      const { macaroon } = await owner()
-        .post(
-          '/v1/macaroon',
-          { permissions: operationsFor(permissions), root_key_id: id },
-          bakedMacaroonShape,
-          { harmlessTwice: true },
-        )
-        .catch((error: unknown) => {
-          throw mayNot('make macaroons for clients (macaroon:generate)', error);
-        });
+      const request = { permissions: operationsFor(permissions), root_key_id: id };
+      const options = { harmlessTwice: true };
+      const baked = owner().post('/v1/macaroon', request, bakedMacaroonShape, options);
+      const what = 'make macaroons for clients (macaroon:generate)';
+      const { macaroon } = await may(what, baked);
       return expiresAtMs === null ? macaroon : restrictMacaroon(macaroon, timeBefore(expiresAtMs));
     },
     async revoke(id) {
       // LND does not answer with an error when there is no such id.
-      await owner()
-        .delete(`/v1/macaroon/${id}`, anyShape)
-        .catch((error: unknown) => {
-          throw mayNot("end clients' macaroons (macaroon:write)", error);
-        });
+      const deleted = owner().delete(`/v1/macaroon/${id}`, anyShape);
+      await may("end clients' macaroons (macaroon:write)", deleted);
     },
     async list() {
-      const { root_key_ids } = await owner()
-        .get('/v1/macaroon/ids', rootKeyIdsShape)
-        .catch((error: unknown) => {
-          throw mayNot("list clients' macaroons (macaroon:read)", error);
-        });
+      const listed = owner().get('/v1/macaroon/ids', rootKeyIdsShape);
+      const { root_key_ids } = await may("list clients' macaroons (macaroon:read)", listed);
       return root_key_ids.filter((id) => ids.owns(id));
     },
   };
 }
 
-function mayNot(what: string, error: unknown): unknown {
-  return orLackingRight(error, what, LND_PROTOCOL);
+function may<T>(what: string, call: Promise<T>): Promise<T> {
+  return withRight(call, what, LND_PROTOCOL);
 }

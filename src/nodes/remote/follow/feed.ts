@@ -1,4 +1,6 @@
-import type { Observation, UpdateBatch } from '../../node-observations.ts';
+import type { Observation, UpdateBatch, UpdatesOptions } from '../../node-observations.ts';
+import type { LocalListener } from '../place/local-changes.ts';
+import type { RemoteWallet } from '../place/wallet.ts';
 import type { FoundUpTo } from './found.ts';
 import type { Inbox } from './inbox.ts';
 import type { RunningLook } from './running-look.ts';
@@ -10,6 +12,8 @@ const WHILE_LOOKING_MS = 60_000;
 export interface FeedParts<Cursor> {
   /** What the node and this process tell. It throws the error that ends the feed. */
   readonly inbox: Inbox<Cursor>;
+  /** What this process does itself. */
+  readonly local: LocalListener;
   /** The look with which the feed begins. */
   readonly first: RunningLook<Cursor>;
   /** Advances the cursor by what was found, and returns the observations. */
@@ -23,16 +27,20 @@ export interface FeedParts<Cursor> {
 }
 
 /**
- * Yields what a wallet's node tells, news first, then the pages of looks, until `signal` aborts; see
- * `WalletNode.updates`. A batch moves the cursor only when it holds everything up to it. `after` is the cursor at which
- * the feed begins.
+ * Yields what a wallet's node tells, news first, then the pages of looks, until the signal aborts or the connector
+ * closes; see `WalletNode.updates`. A batch moves the cursor only when it holds everything up to it. `open` begins what
+ * must end with the signal that it gets.
  */
 export async function* feedOf<Cursor>(
-  { inbox, first, noted, written, over, next }: FeedParts<Cursor>,
-  after: string | null,
-  signal: AbortSignal,
+  { closed, local }: Pick<RemoteWallet, 'closed' | 'local'>,
+  options: Pick<UpdatesOptions, 'after' | 'signal'>,
+  open: (signal: AbortSignal) => FeedParts<Cursor>,
 ): AsyncGenerator<UpdateBatch> {
-  let told = after;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, closed, stop.signal]);
+  const { inbox, first, noted, written, over, next, local: listener } = open(signal);
+  const unsubscribe = local.subscribe(listener);
+  let told = options.after;
   let isCaughtUp = false;
   let look: RunningLook<Cursor> | null = first;
   try {
@@ -72,5 +80,7 @@ export async function* feedOf<Cursor>(
     }
   } finally {
     look?.drop();
+    stop.abort();
+    unsubscribe();
   }
 }

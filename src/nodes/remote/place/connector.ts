@@ -52,6 +52,7 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
       clock,
       elapsedMs,
       random,
+      rows: options.state,
       locks: keyedLock(),
       local: new LocalChanges(),
       sendable: new Sendable(elapsedMs),

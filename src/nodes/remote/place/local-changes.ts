@@ -26,7 +26,8 @@ export class LocalChanges {
   }
 }
 
-interface LocalListener {
+/** Hears of such changes. */
+export interface LocalListener {
   readonly changed: (observations: readonly Observation[]) => void;
   readonly look: () => void;
   /** Absent where the node tells of held payments by itself. */

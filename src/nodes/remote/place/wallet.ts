@@ -1,6 +1,7 @@
 import type { Network } from '../../../codecs/network.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { KeyedLock } from '../../../lib/keyed-lock.ts';
+import type { ConnectorRows } from '../../remote-kind.ts';
 import type { LocalChanges } from './local-changes.ts';
 import type { Sendable } from './sendable.ts';
 
@@ -14,6 +15,8 @@ export interface RemoteWallet {
   /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
   readonly random: (bytes: number) => Uint8Array;
+  /** What the connector stores, because the node has no place for it. */
+  readonly rows: ConnectorRows;
   readonly locks: KeyedLock;
   readonly local: LocalChanges;
   /** What its channels can send, read ahead of a payment. */

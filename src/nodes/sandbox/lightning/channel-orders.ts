@@ -9,17 +9,17 @@ import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
 import { channelNotFound, channelTaken } from '../../refusals.ts';
 import { COMPLETED } from '../../shown-payment.ts';
 import { tipHeight } from '../chain/blocks.ts';
-import { requireFeeWithin } from '../chain/spend.ts';
+import { estimateFeeSat, requireFeeWithin } from '../chain/spend.ts';
 import {
   type ChannelToClose,
   closingFeeMsat,
-  estimateScriptFeeSat,
   type FundedOutput,
   fundingScript,
   payToWallet,
+  scriptOrder,
   spendToScript,
-  spendToScriptFromOutside,
 } from '../onchain/channels.ts';
+import { outsideCoins, walletCoins } from '../onchain/owners.ts';
 import { insertPayment } from '../world/payments.ts';
 import { change, firstRow, insertRow } from '../world/rows.ts';
 import { outsideKeys, walletKeys } from '../world/wallets.ts';
@@ -52,7 +52,7 @@ export function openChannel(
       throw channelTaken('of another value');
     }
     requireChannelValue(valueMsat);
-    const funding = spendToScript(world, userPk, {
+    const funding = spendToScript(world, walletCoins(world, userPk), {
       scriptPubKey: fundingScriptOf(world, userPk, userChannelId),
       valueSat: wholeSats(valueMsat),
       priority: 'normal',
@@ -70,13 +70,14 @@ export function openChannel(
 export function openFeeBoundMsat(world: World, userPk: string, valueMsat: bigint): bigint {
   requireChannelValue(valueMsat);
   return world.transact(() => {
-    const feeSat = estimateScriptFeeSat(world, userPk, {
+    const order = scriptOrder(walletCoins(world, userPk), {
       // Every funding output has the same size, so the script of any other channel gives the same fee.
       scriptPubKey: fundingScriptOf(world, userPk, ''),
       valueSat: wholeSats(valueMsat),
       priority: 'normal',
+      account: channelAccounts(userPk, '').ours,
     });
-    return feeSat * MSAT_PER_SAT;
+    return estimateFeeSat(world, order) * MSAT_PER_SAT;
   });
 }
 
@@ -120,7 +121,7 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
   const userChannelId = hex.encode(world.random(16));
   const paymentSat = wholeSats(paymentMsat) + 1n;
   const valueSat = paymentSat + paymentSat / 4n + JUST_IN_TIME_ROOM_SAT;
-  const funding = spendToScriptFromOutside(world, {
+  const funding = spendToScript(world, outsideCoins(world), {
     scriptPubKey: fundingScriptOf(world, userPk, userChannelId),
     valueSat,
     priority: 'high',

@@ -7,13 +7,13 @@ import { tipHeight } from '../chain/blocks.ts';
 import { broadcast } from '../chain/broadcast.ts';
 import { multisigOutput } from '../chain/keys.ts';
 import { nextUnusedScript, type ScriptOwner } from '../chain/scripts.ts';
-import { estimateFeeSat, type PaidOutput, type SpendOrder, spendCoins } from '../chain/spend.ts';
+import { type PaidOutput, type SpendOrder, spendCoins } from '../chain/spend.ts';
 import { signTransaction } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import type { World } from '../world/world.ts';
 import { outsideCoins, walletCoins } from './owners.ts';
 
-/** A payment of a wallet to a script without an address in this world: a channel's funding output. */
+/** A payment to a script without an address in this world: a channel's funding output. */
 export interface ScriptPayment {
   readonly scriptPubKey: Uint8Array;
   readonly valueSat: bigint;
@@ -32,44 +32,25 @@ export interface FundedOutput {
 }
 
 /**
- * Pays a script from a wallet's coins, within the caller's database transaction. No payment is recorded, because the
- * money stays the wallet's. Throws `refused` when the coins do not suffice.
+ * Pays a script from the owner's coins, within the caller's database transaction. No payment is recorded, because the
+ * money goes into a channel. Throws `refused` when the coins do not suffice.
  */
-export function spendToScript(world: World, userPk: string, payment: ScriptPayment): FundedOutput {
-  return payScript(world, walletCoins(world, userPk), payment);
-}
-
-/** Pays a script from the outside world's coins, for a channel that it opens to a wallet; see {@link spendToScript}. */
-export function spendToScriptFromOutside(world: World, payment: ScriptPayment): FundedOutput {
-  return payScript(world, outsideCoins(world), payment);
-}
-
-/** Returns the fee of {@link spendToScript} now, in satoshis. Throws `refused` as that does. */
-export function estimateScriptFeeSat(
+export function spendToScript(
   world: World,
-  userPk: string,
-  payment: Pick<ScriptPayment, 'scriptPubKey' | 'valueSat' | 'priority'>,
-): bigint {
-  return estimateFeeSat(world, scriptOrder(walletCoins(world, userPk), payment));
-}
-
-function payScript(world: World, owner: ScriptOwner, payment: ScriptPayment): FundedOutput {
+  owner: ScriptOwner,
+  payment: ScriptPayment,
+): FundedOutput {
   const { transaction, feeSat } = spendCoins(world, scriptOrder(owner, payment));
   return { txid: transaction.txid, vout: 0, feeSat };
 }
 
-function scriptOrder(
+/** Returns what {@link spendToScript} orders. */
+export function scriptOrder(
   owner: ScriptOwner,
-  payment: Omit<ScriptPayment, 'account'> & { readonly account?: string },
+  { scriptPubKey: script, valueSat, priority, account, maxFeeMsat = null }: ScriptPayment,
 ): SpendOrder {
-  const { scriptPubKey: script, valueSat, account } = payment;
-  return {
-    owner,
-    outputs: [{ script, valueSat, ...(account === undefined ? {} : { account }) }],
-    feeRate: FEE_RATES[payment.priority],
-    memo: 'channel open',
-    maxFeeMsat: payment.maxFeeMsat ?? null,
-  };
+  const outputs = [{ script, valueSat, account }];
+  return { owner, outputs, feeRate: FEE_RATES[priority], memo: 'channel open', maxFeeMsat };
 }
 
 /** Returns the script of a channel's funding output, which both sides must sign to spend. */

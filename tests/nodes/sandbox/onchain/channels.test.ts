@@ -6,7 +6,7 @@ import {
   spendToScript,
 } from '../../../../src/nodes/sandbox/onchain/channels.ts';
 import { onchainBalances } from '../../../../src/nodes/sandbox/onchain/funds.ts';
-import { OUTSIDE_ONCHAIN } from '../../../../src/nodes/sandbox/onchain/owners.ts';
+import { OUTSIDE_ONCHAIN, walletCoins } from '../../../../src/nodes/sandbox/onchain/owners.ts';
 import { balanceMsat, transfer } from '../../../../src/nodes/sandbox/world/ledger.ts';
 import { confirmations, onchainWorld, payOnchain } from '../../../support/onchain-world.ts';
 
@@ -21,7 +21,7 @@ function openChannel() {
   const alice = wallet();
   fund(alice, 200_000);
   const funding = world.transact(() =>
-    spendToScript(world, alice, {
+    spendToScript(world, walletCoins(world, alice), {
       scriptPubKey: fundingScript(ourKey, theirKey),
       valueSat: 100_000n,
       priority: 'normal',

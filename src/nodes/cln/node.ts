@@ -21,8 +21,8 @@ import {
   signSend,
 } from './onchain/onchain.ts';
 import { extendReservations, releaseReservations } from './onchain/reservations.ts';
+import { maxSendableMsat } from './reads/channels.ts';
 import { nodeInfo } from './reads/info.ts';
-import { maxSendableMsat } from './reads/sendable.ts';
 import type { ClnHandle } from './reads/wallet.ts';
 
 interface ClnNodeParts extends ClnHandle {

@@ -26,7 +26,7 @@ import {
 } from './lnurl/services.ts';
 import type { NodeParts } from './node.ts';
 import { createOffer } from './offers/offers.ts';
-import { payOfferFromOutside } from './offers/outside.ts';
+import { type OutsideOfferPayment, payOfferFromOutside } from './offers/outside.ts';
 import { nextUnusedAddress } from './onchain/funds.ts';
 import { receiveFromOutside } from './onchain/receive.ts';
 import { replaceOutsidePayment } from './onchain/replace.ts';
@@ -165,11 +165,8 @@ function fundNewWallet(world: World, userPk: string): void {
   });
 }
 
-interface OutsideOrder {
+interface OutsideOrder extends Omit<OutsideOfferPayment, 'offer'> {
   readonly payable: string;
-  readonly amountMsat: bigint | null;
-  readonly message: string | null;
-  readonly payerName: string | null;
 }
 
 function fundOnchain(world: World, userPk: string, amountMsat: bigint): Payment {

@@ -7,10 +7,10 @@ import {
   paymentIndex,
   receiveId,
 } from '../../../src/model/payment-index.ts';
+import { onchainOutcome } from '../../../src/nodes/cln/follow/outcome.ts';
 import { bumpFee } from '../../../src/nodes/cln/onchain/bump.ts';
 import { publishSend, signSend } from '../../../src/nodes/cln/onchain/onchain.ts';
 import { onchainLook, onchainPayment } from '../../../src/nodes/cln/onchain/onchain-history.ts';
-import { onchainOutcome } from '../../../src/nodes/cln/onchain/onchain-outcome.ts';
 import { publishedSend } from '../../../src/nodes/remote/orders/onchain-send.ts';
 import { type FakeChain, fakeChain, OURS, THEIR_ADDRESS, THEIR_SCRIPT } from './fake-chain.ts';
 import { addressOf, idOf, spendingTransaction } from './transactions.ts';

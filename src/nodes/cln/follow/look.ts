@@ -1,5 +1,5 @@
-import { isApiError } from '../../../model/errors.ts';
 import type { UpdatesOptions } from '../../node-observations.ts';
+import { asAllowed } from '../../remote/calls/if-allowed.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
 import type { ClnWallet } from '../reads/wallet.ts';
 import type { FollowCursor, Found, Order } from '../words/cursor.ts';
@@ -41,11 +41,5 @@ export async function* readLists(
   lists: readonly FollowedList[],
   look: Look,
 ): AsyncGenerator<Found> {
-  for (const list of lists) {
-    try {
-      yield* list.read(look);
-    } catch (error) {
-      if (!isApiError(error, 'forbidden')) throw error;
-    }
-  }
+  for (const list of lists) yield* asAllowed(list.read(look));
 }

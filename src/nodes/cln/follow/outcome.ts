@@ -1,8 +1,10 @@
 import type { SendOutcome, SendQuestion } from '../../node-sends.ts';
 import { isLongExpired } from '../../remote/orders/long-expired.ts';
+import { publishedSend } from '../../remote/orders/onchain-send.ts';
 import { otherSeen, ownSeen } from '../lightning/running-send.ts';
 import { attemptsToPay, isPaid } from '../lightning/sends.ts';
-import { onchainOutcome } from '../onchain/onchain-outcome.ts';
+import { seenSend } from '../onchain/send-seen.ts';
+import { readChain } from '../reads/chain.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
 import { isSendListComplete } from '../reads/tips.ts';
 import type { ClnOwned } from '../reads/wallet.ts';
@@ -42,4 +44,22 @@ async function cannotBegin(owner: ClnRpc, { payment, fetched }: SendQuestion): P
   if (expiresAtMs === null) return false;
   const nodeMs = await owner.nodeTimeMs();
   return nodeMs !== null && isLongExpired(expiresAtMs, nodeMs);
+}
+
+/** Finds out what became of an on-chain send; see `WalletNode.sendOutcome`. */
+export async function onchainOutcome(
+  { owner, wallet }: ClnOwned,
+  { payment, signed }: SendQuestion,
+): Promise<SendOutcome> {
+  if (signed === null) return { state: 'unknown' };
+  const published = publishedSend(payment, signed).payment;
+  const seen = await seenSend(owner, wallet, await readChain(owner), published);
+  switch (seen.state) {
+    case 'seen':
+      return { state: 'known', ...seen.observation };
+    case 'replaced':
+      return { state: 'never', reason: 'replaced' };
+    case 'unseen':
+      return { state: 'unknown' };
+  }
 }

@@ -3,7 +3,7 @@ import { ApiError, refused } from '../../../model/errors.ts';
 import { isFinal } from '../../../model/payment.ts';
 import type { Observation } from '../../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../../node-sends.ts';
-import { maxSendableMsat } from '../reads/sendable.ts';
+import { maxSendableMsat } from '../reads/channels.ts';
 import { isSendListComplete } from '../reads/tips.ts';
 import type { ClnHandle } from '../reads/wallet.ts';
 import { refusesToPay } from '../words/certainty.ts';

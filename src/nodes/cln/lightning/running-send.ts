@@ -4,8 +4,7 @@ import type { Payment } from '../../../model/payment.ts';
 import type { Observation } from '../../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../../node-sends.ts';
 import { invoiceOfAnother } from '../../refusals.ts';
-import { asBegun } from '../../remote/orders/as-begun.ts';
-import { reportOf } from '../../remote/orders/send-report.ts';
+import { asBegun, reportOf } from '../../remote/orders/sends.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
 import type { ClnWallet } from '../reads/wallet.ts';
 import {

@@ -2,7 +2,9 @@ import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import type { BumpFeeCommand, NodeOnchain } from '../../node-groups.ts';
+import { feeSuffices, nothingToRaise } from '../../refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
+import { noChangeLeft, sendNotListed } from '../../remote/orders/onchain-send.ts';
 import { weightOf as weightOfRaw } from '../../remote/orders/psbt.ts';
 import { type Chain, feeMsatOf, readChain } from '../reads/chain.ts';
 import {
@@ -113,24 +115,14 @@ async function childOf(
     sendSatPerKw({ owner, wallet }, priority),
   ]);
   const parent = chain.transactions.get(txid);
-  if (parent === undefined) {
-    throw refused(
-      'Core Lightning does not list the transaction of this payment: look at it again later.',
-    );
-  }
-  if (parent.blockheight > 0) {
-    throw refused('The transaction is confirmed: nothing is left to raise.');
-  }
+  if (parent === undefined) throw sendNotListed('Core Lightning');
+  if (parent.blockheight > 0) throw nothingToRaise();
   const { weight, feeSat, hasChild, coin } = familyOf(parent, chain);
   if (feeSat >= feeSatOf(weight, satPerKw)) {
     if (hasChild) return null;
-    throw refused(
-      'The transaction pays for that priority already: wait for the next block, or ask for a higher priority if there is one.',
-    );
+    throw feeSuffices();
   }
-  if (coin === undefined) {
-    throw refused('The transaction has no change left whose coins could pay a fee.');
-  }
+  if (coin === undefined) throw noChangeLeft();
   if (coin.reserved) {
     throw refused(
       'The change of the transaction is reserved for something else: try again when that is over.',

@@ -4,9 +4,9 @@ import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import type { PayOnchainCommand, SendReport, SignedSend } from '../../node-sends.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
-import { publishedSend } from '../../remote/orders/onchain-send.ts';
+import { nothingToSend, publishedSend } from '../../remote/orders/onchain-send.ts';
 import { pays, txidOf } from '../../remote/orders/psbt.ts';
-import { reportOf } from '../../remote/orders/send-report.ts';
+import { reportOf } from '../../remote/orders/sends.ts';
 import { readChain } from '../reads/chain.ts';
 import {
   chooseCoins,
@@ -146,7 +146,7 @@ export async function mostSendable(
   const told = await choosingAgain(async () => {
     const [spendable, satPerKw] = await spendableAt({ owner, wallet }, priority);
     const coins = worthSpending(spendable, satPerKw);
-    if (coins.length === 0) throw nothingToSend();
+    if (coins.length === 0) throw nothingToSend('Core Lightning');
     return owner.write(
       'utxopsbt',
       {
@@ -161,7 +161,7 @@ export async function mostSendable(
     );
   });
   const amountSat = wholeSats(told.excess_msat);
-  if (amountSat < dustLimitSat(address.scriptPubKey)) throw nothingToSend();
+  if (amountSat < dustLimitSat(address.scriptPubKey)) throw nothingToSend('Core Lightning');
   const feeSat = feeSatOf(BigInt(told.estimated_final_weight), BigInt(told.feerate_per_kw));
   return { amountMsat: amountSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
 }
@@ -173,12 +173,6 @@ export function lockedOutpoints({ locks }: SignedSend): string[] {
 
 function scriptBytesAt(address: DecodedAddress): bigint {
   return BigInt(address.scriptPubKey.length);
-}
-
-function nothingToSend(): ApiError {
-  return refused(
-    'The spendable on-chain balance does not pay for a transaction that sends it, with what Core Lightning keeps back for its channels: receive more first.',
-  );
 }
 
 /** Throws `refused` for an amount that no node of the network would pass on. */

@@ -1,15 +1,10 @@
 import { base64, hex } from '@scure/base';
 import { Transaction } from '@scure/btc-signer';
+import { LENIENT } from '../../remote/orders/psbt.ts';
 
 /** Reads and writes the PSBTs that Core Lightning's wallet uses; pure. */
 
-const LENIENT = {
-  allowUnknown: true,
-  allowUnknownInputs: true,
-  allowUnknownOutputs: true,
-  disableScriptCheck: true,
-  allowLegacyWitnessUtxo: true,
-} as const;
+const OPTIONS = { ...LENIENT, allowLegacyWitnessUtxo: true } as const;
 
 /** A script that pays nobody. A PSBT that only names coins needs an output all the same. */
 const NO_SCRIPT = Uint8Array.of(0x6a);
@@ -19,7 +14,7 @@ const NO_SCRIPT = Uint8Array.of(0x6a);
  * cannot be read.
  */
 export function finalizedTransaction(psbt: string): string {
-  const transaction = Transaction.fromPSBT(base64.decode(psbt), LENIENT);
+  const transaction = Transaction.fromPSBT(base64.decode(psbt), OPTIONS);
   for (let at = 0; at < transaction.inputsLength; at++) {
     const { finalScriptWitness, witnessScript, partialSig } = transaction.getInput(at);
     if (finalScriptWitness?.length) continue;
@@ -36,12 +31,12 @@ export function finalizedTransaction(psbt: string): string {
 
 /** The PSBT (base64) of a signed transaction (hex), which can be published. */
 export function psbtOf(txHex: string): string {
-  return base64.encode(Transaction.fromRaw(hex.decode(txHex), LENIENT).toPSBT(0));
+  return base64.encode(Transaction.fromRaw(hex.decode(txHex), OPTIONS).toPSBT(0));
 }
 
 /** A PSBT (base64) that names coins, by their outpoints, to reserve or release them. */
 export function psbtNaming(outpoints: readonly string[]): string {
-  const transaction = new Transaction(LENIENT);
+  const transaction = new Transaction(OPTIONS);
   for (const outpoint of outpoints) {
     const [txid = '', index = '0'] = outpoint.split(':');
     transaction.addInput({ txid, index: Number(index) });

@@ -52,3 +52,13 @@ export function channelOf(channel: ClnChannel, userChannelId: string | null): Ch
     inboundCapacityMsat: usable ? channel.receivable_msat : 0n,
   };
 }
+
+/** What the channels together can send now, in millisatoshis. */
+export function sendableMsatOf(channels: readonly ClnChannel[]): bigint {
+  return channels.filter(isUsable).reduce((sum, { spendable_msat }) => sum + spendable_msat, 0n);
+}
+
+/** Reads what the channels together can send now, in millisatoshis. */
+export async function maxSendableMsat(owner: ClnRpc): Promise<bigint> {
+  return sendableMsatOf(await readChannels(owner));
+}

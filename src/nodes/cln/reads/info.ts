@@ -7,9 +7,8 @@ import type { NodeInfo } from '../../../model/node-info.ts';
 import { lessRoutingFees } from '../../remote/place/sendable.ts';
 import { type ClnInfo, infoShape } from '../words/wire.ts';
 import { readBalance } from './chain.ts';
-import { isOpen, isUsable, ourPartMsat, readChannels } from './channels.ts';
+import { isOpen, isUsable, ourPartMsat, readChannels, sendableMsatOf } from './channels.ts';
 import type { ClnRpc } from './rpc.ts';
-import { sendableMsatOf } from './sendable.ts';
 import type { ClnHandle } from './wallet.ts';
 
 /** Core Lightning's names of the networks; other networks, such as liquid, are not supported. */

@@ -5,8 +5,11 @@ import type { ChannelPeer } from '../../../model/channel.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
 import { requireSameChannel } from '../../refusals.ts';
-import { channelPeerOf } from '../../remote/orders/channel-peer.ts';
-import { MAY_BE_OPENING, maybeOpening } from '../../remote/orders/channel-refusals.ts';
+import {
+  channelPeerOf,
+  MAY_BE_OPENING,
+  maybeOpening,
+} from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { channelIdOf, openedAs, readChannels } from '../reads/channels.ts';
 import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from '../reads/coins.ts';

@@ -1,10 +1,10 @@
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import type { Payment } from '../../../model/payment.ts';
 import type { SendOutcome, SendQuestion } from '../../node.ts';
-import { asBegun } from '../../remote/orders/as-begun.ts';
 import { isLongExpired } from '../../remote/orders/long-expired.ts';
 import { publishedSend } from '../../remote/orders/onchain-send.ts';
 import { spentOutpoints } from '../../remote/orders/psbt.ts';
+import { asBegun } from '../../remote/orders/sends.ts';
 import { everyPayment, trackedPayment } from '../lightning/payments.ts';
 import { sentObservation } from '../onchain/onchain.ts';
 import { standing, withSendLabels } from '../reads/fee-bump.ts';

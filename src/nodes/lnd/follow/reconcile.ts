@@ -1,6 +1,6 @@
-import { isApiError } from '../../../model/errors.ts';
 import { isFinal, isHeld } from '../../../model/payment.ts';
 import type { Observation } from '../../node.ts';
+import { asAllowed } from '../../remote/calls/if-allowed.ts';
 import { lookUpInvoice } from '../lightning/invoices.ts';
 import { trackedPayment } from '../lightning/payments.ts';
 import { newestOf, pagesOf, secsOf } from '../reads/pages.ts';
@@ -32,14 +32,6 @@ export async function* reconcile(look: Look): AsyncGenerator<Found> {
   if (look.reads === 'everyInvoice') yield* asAllowed(noLongerOpen(look, invoices));
   yield* asAllowed(ended(look, look.unfinished.takeDue(look.wallet.clock.now())));
   yield* asAllowed(transactions(look));
-}
-
-async function* asAllowed(read: AsyncGenerator<Found>): AsyncGenerator<Found> {
-  try {
-    yield* read;
-  } catch (error) {
-    if (!isApiError(error, 'forbidden')) throw error;
-  }
 }
 
 async function* newInvoices(look: Look): AsyncGenerator<Found> {

@@ -1,8 +1,11 @@
 import { base64, hex } from '@scure/base';
 import { ApiError, isApiError } from '../../../model/errors.ts';
+import type { UpdatesOptions } from '../../node.ts';
 import type { LndRest } from '../reads/rest.ts';
+import type { LndWallet } from '../reads/wallet.ts';
+import type { LndInbox } from '../words/inbox.ts';
 import { isMissingAtLnd } from '../words/refusal.ts';
-import type { Spender } from '../words/replaced.ts';
+import { replacedPayment, type Spender } from '../words/replaced.ts';
 import { spendShape } from '../words/wire.ts';
 
 /** The number of coins watched at a time, because each takes a stream. */
@@ -123,5 +126,28 @@ function spendOf(spend: { spending_tx_hash: string; spending_height: number }): 
   return {
     txid: hex.encode(hex.decode(spend.spending_tx_hash).reverse()),
     height: spend.spending_height,
+  };
+}
+
+/**
+ * Returns what a watch of coins calls with each report. A spender is passed on at once as the replacement of the
+ * receipts whose coin it spends, however long a look is running. Its further confirmations, and what a report that was
+ * taken back means, are for the look that follows.
+ */
+export function spendReports(
+  wallet: LndWallet,
+  open: UpdatesOptions['open'],
+  inbox: LndInbox,
+): (spender: Spender | null) => void {
+  const tell = async (spender: Spender): Promise<void> => {
+    const receipts = (await open('onchain')).filter(
+      ({ rail, direction }) => rail === 'onchain' && direction === 'inbound',
+    );
+    const nowMs = wallet.clock.now();
+    inbox.add(receipts.flatMap((one) => replacedPayment(one, [spender], nowMs) ?? []));
+  };
+  return (spender) => {
+    inbox.requestLook();
+    if (spender) tell(spender).catch((error: unknown) => inbox.fail(error));
   };
 }

@@ -17,8 +17,7 @@ import { LISTED_WITHIN_MS, ListLag } from './list-lag.ts';
 import type { Look } from './look.ts';
 import { LookSchedule } from './look-schedule.ts';
 import { reconcile } from './reconcile.ts';
-import { spendReports } from './spend-reports.ts';
-import { SpendWatch } from './spends.ts';
+import { SpendWatch, spendReports } from './spends.ts';
 import { followStreams } from './streams.ts';
 import { Unfinished } from './unfinished.ts';
 
@@ -46,7 +45,7 @@ export function followWallet(
     followStreams({ rest, wallet, log, start: cursor, inbox, listLag, signal }, (error) =>
       inbox.fail(error ?? disconnected()),
     );
-    const spends = new SpendWatch(rest, signal, spendReports({ wallet, open, inbox }));
+    const spends = new SpendWatch(rest, signal, spendReports(wallet, open, inbox));
     const begin = (reads: Look['reads']): RunningLook<FollowCursor> => {
       const scope = { rest, wallet, log, cursor, sinceMs, unfinished, spends, holds, listLag };
       return new RunningLook(reconcile({ ...scope, open, reads }));

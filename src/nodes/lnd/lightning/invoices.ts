@@ -12,11 +12,11 @@ import {
 import type { CreatedInvoice, CreateInvoiceCommand } from '../../node.ts';
 import { notCancelable, requireNoPartner } from '../../refusals.ts';
 import { shownPayment } from '../../shown-payment.ts';
+import { hasPublicChannel } from '../reads/channels.ts';
 import { LND_PROTOCOL } from '../reads/protocol.ts';
-import { hasPublicChannel } from '../reads/public-channels.ts';
 import type { LndRest } from '../reads/rest.ts';
 import type { LndHandle } from '../reads/wallet.ts';
-import { isUnknownToLnd, refusalText } from '../words/refusal.ts';
+import { nullIfUnknown, refusalText } from '../words/refusal.ts';
 import { invoiceObservations, invoicePayment } from '../words/translate.ts';
 import { addedInvoiceShape, anyShape, invoiceShape, type LndInvoice } from '../words/wire.ts';
 
@@ -116,12 +116,7 @@ export function created(
 
 /** Returns the invoice of a payment hash, or null. */
 export async function lookUpInvoice(rest: LndRest, hash: string): Promise<LndInvoice | null> {
-  try {
-    return await rest.get(`/v1/invoice/${hash}`, invoiceShape);
-  } catch (error) {
-    if (isUnknownToLnd(error)) return null;
-    throw error;
-  }
+  return rest.get(`/v1/invoice/${hash}`, invoiceShape).catch(nullIfUnknown);
 }
 
 /**

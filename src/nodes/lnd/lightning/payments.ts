@@ -12,7 +12,7 @@ import type {
 } from '../../node.ts';
 import { readAs } from '../../remote/calls/answer.ts';
 import { unreadable } from '../../remote/calls/broken.ts';
-import { reportOf } from '../../remote/orders/send-report.ts';
+import { reportOf } from '../../remote/orders/sends.ts';
 import { maxSendableMsat } from '../reads/channels.ts';
 import { pagesOf } from '../reads/pages.ts';
 import type { LndRest } from '../reads/rest.ts';
@@ -20,7 +20,7 @@ import type { LndHandle, LndWallet } from '../reads/wallet.ts';
 import { attemptOf } from '../words/attempt.ts';
 import { refusesToPay } from '../words/certainty.ts';
 import { keysendRecords } from '../words/keysend.ts';
-import { isAlreadyThere, isUnknownToLnd } from '../words/refusal.ts';
+import { isAlreadyThere, nullIfUnknown } from '../words/refusal.ts';
 import { outboundObservation } from '../words/translate.ts';
 import { type LndPayment, paymentShape } from '../words/wire.ts';
 
@@ -154,13 +154,8 @@ export async function trackedPayment(
   paymentHash: string,
 ): Promise<LndPayment | null> {
   const path = `/v2/router/track/${base64url.encode(hex.decode(paymentHash))}`;
-  try {
-    // The first item is the present state; later changes are not needed here.
-    return await rest.first(path, paymentShape);
-  } catch (error) {
-    if (isUnknownToLnd(error)) return null;
-    throw error;
-  }
+  // The first item is the present state; later changes are not needed here.
+  return rest.first(path, paymentShape).catch(nullIfUnknown);
 }
 
 /**

@@ -1,8 +1,9 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
-import { refused } from '../../../model/errors.ts';
 import type { BumpFeeCommand, NodeOnchain } from '../../node.ts';
+import { feeSuffices, nothingToRaise } from '../../refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
+import { noChangeLeft, sendNotListed } from '../../remote/orders/onchain-send.ts';
 import { virtualBytesOf } from '../../remote/orders/psbt.ts';
 import { readCoins } from '../reads/coins.ts';
 import { sendSatPerVbyte } from '../reads/fee-rate.ts';
@@ -65,25 +66,15 @@ async function childOf(owner: LndRest, { txid, priority }: BumpFeeCommand): Prom
     sendSatPerVbyte(owner, priority),
   ]);
   const parent = listed.find(({ tx_hash }) => tx_hash === txid);
-  if (parent === undefined) {
-    throw refused('LND does not list the transaction of this payment: look at it again later.');
-  }
-  if (parent.num_confirmations > 0) {
-    throw refused('The transaction is confirmed: nothing is left to raise.');
-  }
+  if (parent === undefined) throw sendNotListed('LND');
+  if (parent.num_confirmations > 0) throw nothingToRaise();
   const isOfParent = ({ outpoint }: { readonly outpoint: LndOutpoint }) =>
     outpoint.txid_str === txid;
   const sweep = pending_sweeps.find(isOfParent);
   const outpoint = sweep?.outpoint ?? coins.find(isOfParent)?.outpoint;
-  if (outpoint === undefined) {
-    throw refused('The transaction has no change left whose coins could pay a fee.');
-  }
+  if (outpoint === undefined) throw noChangeLeft();
   const parentVbytes = virtualBytesOf(hex.decode(parent.raw_tx_hex));
-  if (parent.total_fees >= rate * parentVbytes) {
-    throw refused(
-      'The transaction pays for that priority already: wait for the next block, or ask for a higher priority if there is one.',
-    );
-  }
+  if (parent.total_fees >= rate * parentVbytes) throw feeSuffices();
   const feeSat = rate * (parentVbytes + CHILD_VBYTES) - parent.total_fees;
   const satPerVbyte = (feeSat + CHILD_VBYTES - 1n) / CHILD_VBYTES;
   const boundSat = (satPerVbyte + 1n) * CHILD_VBYTES;

@@ -19,7 +19,7 @@ import {
   spentOutpoints,
   txidOf,
 } from '../../remote/orders/psbt.ts';
-import { reportOf } from '../../remote/orders/send-report.ts';
+import { reportOf } from '../../remote/orders/sends.ts';
 import { readCoins } from '../reads/coins.ts';
 import { standing, withSendLabels } from '../reads/fee-bump.ts';
 import { sendSatPerVbyte } from '../reads/fee-rate.ts';

@@ -1,5 +1,5 @@
 import { dustLimitSat } from '../../../codecs/dust.ts';
-import { refused } from '../../../model/errors.ts';
+import { nothingToSend } from '../../remote/orders/onchain-send.ts';
 import { LARGEST_OUTPUT_BYTES, spendable, transactionVbytes } from '../reads/coins.ts';
 import type { LndCoin } from '../words/wire.ts';
 
@@ -34,7 +34,5 @@ export function mostOf(
   const feeSat = (vbytes * satPerKvbyte) / 1000n;
   const amountSat = sumSat - feeSat - keptSat;
   if (amountSat >= dustLimitSat(script)) return { amountSat, feeSat };
-  throw refused(
-    'The spendable on-chain balance does not pay for a transaction that sends it, with what LND keeps back for its channels: receive more first.',
-  );
+  throw nothingToSend('LND');
 }

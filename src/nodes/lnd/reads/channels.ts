@@ -8,6 +8,7 @@ import {
   pendingChannelsShape,
 } from '../words/wire.ts';
 import type { LndRest } from './rest.ts';
+import type { LndOwned } from './wallet.ts';
 
 /** Prefix of the memo of channels that were opened through the sidecar; the user channel id follows it. */
 const MEMO = 'ws:';
@@ -117,4 +118,17 @@ export function channelIdOf(channelPoint: string): string {
 
 function atLeastZero(value: bigint): bigint {
   return value > 0n ? value : 0n;
+}
+
+/**
+ * Whether the wallet had a public channel that is active, at most a minute ago: payers find it by that without route
+ * hints. False where LND does not tell: needless hints do no harm.
+ */
+export function hasPublicChannel({ owner, wallet }: LndOwned): Promise<boolean> {
+  return wallet.publicChannel.get(() => readFrom(owner).catch(() => false));
+}
+
+async function readFrom(owner: LndRest): Promise<boolean> {
+  const path = '/v1/channels?active_only=true&public_only=true';
+  return (await owner.list(path, channelsShape)).channels.length > 0;
 }

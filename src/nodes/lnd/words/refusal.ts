@@ -54,6 +54,12 @@ export function isUnknownToLnd(error: unknown): boolean {
   return refusal?.grpcCode === GRPC.notFound && refusal.text !== 'Not Found';
 }
 
+/** Returns null for the answer that LND does not know the payment or invoice. Throws every other error. */
+export function nullIfUnknown(error: unknown): null {
+  if (isUnknownToLnd(error)) return null;
+  throw error;
+}
+
 /** Returns whether LND was built without what was asked for. */
 export function isMissingAtLnd(error: unknown): boolean {
   return !isUnknownToLnd(error) && refusalText(error) === 'Not Found';

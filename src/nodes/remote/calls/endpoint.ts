@@ -3,7 +3,12 @@ import type { ProxyAddress } from '../../../model/proxy-address.ts';
 import { boundedLines, boundedText } from './bounded-body.ts';
 import { EarlyAgent } from './early-agent.ts';
 import { failureOf, RemoteFailure } from './failure.ts';
-import { OWN_CONNECTION, openStream, type StreamRequest } from './https-stream.ts';
+import {
+  type HttpsRequest,
+  OWN_CONNECTION,
+  openStream,
+  type StreamRequest,
+} from './https-stream.ts';
 import type { RemoteLocation } from './location.ts';
 import { Openings } from './openings.ts';
 import { SocksAgent } from './socks-agent.ts';
@@ -20,12 +25,7 @@ const MOST_ERROR_BYTES = 64 * 1024;
 const MOST_LINE_BYTES = 4 * 1024 * 1024;
 
 /** One request with one answer. */
-export interface RemoteCall {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** JSON text, or null for none. */
-  readonly body: string | null;
+export interface RemoteCall extends HttpsRequest {
   /** Time limit from the call to the last byte of the answer, including the wait for a turn. */
   readonly timeoutMs: number;
   readonly mostBytes: number;

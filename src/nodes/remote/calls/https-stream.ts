@@ -14,13 +14,17 @@ const PROBED_AFTER_MS = 30_000;
 
 const direct = new Agent(OWN_CONNECTION);
 
-/** A request whose answer is a stream. */
-export interface StreamRequest {
+/** One request. */
+export interface HttpsRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, or null for none. */
   readonly body: string | null;
+}
+
+/** A request whose answer is a stream. */
+export interface StreamRequest extends HttpsRequest {
   readonly signal: AbortSignal;
   /** Time limit for the answer's head; null is no limit, for nodes that send the head with the first item. */
   readonly headWithinMs: number | null;

@@ -1,3 +1,4 @@
+import type { ChannelPeer } from '../../../model/channel.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 
 /** The error while the peer has not agreed to a close that it may still agree to. */
@@ -20,5 +21,19 @@ export function requireNotForced(title: string, { forced }: { readonly forced: b
   if (!forced) return;
   throw refused(
     `What a forced close costs is known only when ${title} has swept the coins, so a client with a budget cannot make one: close it without force, or ask the wallet owner.`,
+  );
+}
+
+/**
+ * The peer of a new channel: the one that the order names, else the configured one. Throws `refused` without either.
+ */
+export function channelPeerOf(
+  named: ChannelPeer | null,
+  configured: ChannelPeer | null,
+): ChannelPeer {
+  const peer = named ?? configured;
+  if (peer !== null) return peer;
+  throw refused(
+    'No peer is configured for channels: name one in peer, or start the sidecar with --channel-peer.',
   );
 }

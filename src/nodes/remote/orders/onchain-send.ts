@@ -1,4 +1,5 @@
 import { hex } from '@scure/base';
+import { type ApiError, refused } from '../../../model/errors.ts';
 import type { Payment, Priority } from '../../../model/payment.ts';
 import { transactionJsonOf } from '../../../model/transaction.ts';
 import type { Observation, SignedSend } from '../../node.ts';
@@ -39,4 +40,24 @@ export function blankSend(asked: BegunSend, txid: string): Payment {
   const { index, createdAtMs, amountMsat, address, priority } = asked;
   const send = { index, createdAtMs, amountMsat, address, priority, txid };
   return shownPayment({ ...send, rail: 'onchain', direction: 'outbound' });
+}
+
+/** The error for raising the fee of a send that the node, which people call `title`, does not show. */
+export function sendNotListed(title: string): ApiError {
+  return refused(`${title} does not list the transaction of this payment: look at it again later.`);
+}
+
+/** The error for raising the fee of a send without a coin that could pay for it. */
+export function noChangeLeft(): ApiError {
+  return refused('The transaction has no change left whose coins could pay a fee.');
+}
+
+/**
+ * The error where the coins do not pay for sending all of them. A node that people call `title` keeps some back for its
+ * channels.
+ */
+export function nothingToSend(title: string): ApiError {
+  return refused(
+    `The spendable on-chain balance does not pay for a transaction that sends it, with what ${title} keeps back for its channels: receive more first.`,
+  );
 }

@@ -3,6 +3,14 @@ import { RawTx, Transaction } from '@scure/btc-signer';
 import { encodeAddress } from '../../../codecs/address.ts';
 import type { Network } from '../../../codecs/network.ts';
 
+/** Reads whatever a node signs, also scripts that are not known here. */
+export const LENIENT = {
+  allowUnknown: true,
+  allowUnknownInputs: true,
+  allowUnknownOutputs: true,
+  disableScriptCheck: true,
+} as const;
+
 /** The parts of a transaction that decide its cost and its coins. */
 export interface Outline {
   /** `<txid>:<vout>` of every coin that is spent. */
@@ -18,12 +26,7 @@ export interface FundedTransaction extends Outline {
 
 /** Reads a PSBT (base64). Throws RangeError when it does not state the amount of every input. */
 export function readPsbt(psbt: string): FundedTransaction {
-  const transaction = Transaction.fromPSBT(base64.decode(psbt), {
-    allowUnknown: true,
-    allowUnknownInputs: true,
-    allowUnknownOutputs: true,
-    disableScriptCheck: true,
-  });
+  const transaction = Transaction.fromPSBT(base64.decode(psbt), LENIENT);
   const outline = outlineOf(transaction.unsignedTx);
   const spentSat = outline.inputs.reduce((sum, _, at) => {
     const amount = transaction.getInput(at).witnessUtxo?.amount;
@@ -43,11 +46,7 @@ export function spentOutpoints(txHex: string): readonly string[] {
 
 /** Returns the txid of a signed transaction (hex). */
 export function txidOf(txHex: string): string {
-  return Transaction.fromRaw(hex.decode(txHex), {
-    allowUnknownInputs: true,
-    allowUnknownOutputs: true,
-    disableScriptCheck: true,
-  }).id;
+  return Transaction.fromRaw(hex.decode(txHex), LENIENT).id;
 }
 
 /** Returns the virtual bytes of a transaction: four units of its weight each (BIP 141). */

@@ -2,7 +2,6 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
-import { decodeZbase32 } from './zbase32.ts';
 
 /** The prefix that nodes put before every message that they sign. */
 const PREFIX = utf8ToBytes('Lightning Signed Message:');
@@ -26,4 +25,28 @@ export function isSignedByNode(message: Uint8Array, signature: string, nodePk: s
   } catch {
     return false;
   }
+}
+
+const ALPHABET = 'ybndrfg8ejkmcpqxot1uwisza345h769';
+
+/**
+ * Decodes z-base-32 without padding; leftover bits that make no whole byte must be zero. Throws RangeError for invalid
+ * input.
+ */
+function decodeZbase32(text: string): Uint8Array {
+  const bytes: number[] = [];
+  let value = 0;
+  let bits = 0;
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit < 0) throw new RangeError('not z-base-32');
+    value = (value << 5) | digit;
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push(value >> bits);
+    value &= (1 << bits) - 1;
+  }
+  if (value !== 0 || bits >= 5) throw new RangeError('not z-base-32');
+  return Uint8Array.from(bytes);
 }

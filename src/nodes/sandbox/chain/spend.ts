@@ -57,12 +57,8 @@ export function composeSpend(world: World, order: SpendOrder): Composed {
   requireFeeWithin(feeSat * MSAT_PER_SAT, order.maxFeeMsat ?? null);
   const paid: TransactionOutput[] = [...outputs];
   if (changeSat > 0n) paid.push({ script: change.script, valueSat: changeSat });
-  const transaction = signTransaction({
-    inputs: coins.map((coin) => signedBy(owner, coin)),
-    outputs: paid,
-    lockTime: tipHeight(world),
-    auxRand: world.random(32),
-  });
+  const inputs = coins.map((coin) => signedBy(owner, coin));
+  const transaction = signedNow(world, inputs, paid);
   // Another transaction that is signed before this one is published must pay its change to another address.
   if (changeSat > 0n) markUsed(world, change.script);
   return { transaction, feeSat, coins };
@@ -116,6 +112,16 @@ export function mostSpendable(
   throw refused(
     'The spendable on-chain balance does not pay for a transaction that sends it: receive more, or wait until incoming payments confirm.',
   );
+}
+
+/** Signs a transaction that no block below the next one can have. */
+export function signedNow(
+  world: World,
+  inputs: readonly TransactionInput[],
+  outputs: readonly TransactionOutput[],
+): SignedTransaction {
+  const lockTime = tipHeight(world);
+  return signTransaction({ inputs, outputs, lockTime, auxRand: world.random(32) });
 }
 
 /** Returns the transaction input that spends an output of the owner. */

@@ -132,18 +132,17 @@ export interface SignedInvoice {
   readonly expiresAtMs: number;
 }
 
+/** What an invoice says. */
+export interface InvoiceTerms
+  extends Pick<CreateInvoiceCommand, 'amountMsat' | 'description' | 'expirationSecs'> {
+  readonly descriptionHash: string | null;
+}
+
 /** Signs an invoice. Draws the payment secret. Stores nothing. */
 export function signInvoice(
   world: World,
   nodeSecretKey: Uint8Array,
-  terms: {
-    readonly createdAtMs: number;
-    readonly amountMsat: bigint | null;
-    readonly description: string | null;
-    readonly descriptionHash: string | null;
-    readonly expirationSecs: number;
-    readonly paymentHash: string;
-  },
+  terms: InvoiceTerms & { readonly createdAtMs: number; readonly paymentHash: string },
 ): SignedInvoice {
   const paymentSecret = hex.encode(world.random(32));
   const timestampSecs = Math.floor(terms.createdAtMs / 1000);

@@ -13,7 +13,7 @@ import {
   type InvoiceRow,
   insertInvoice,
 } from './invoice-rows.ts';
-import { hashOf, signInvoice } from './invoices.ts';
+import { hashOf, type InvoiceTerms, signInvoice } from './invoices.ts';
 import {
   isPayable,
   OUTSIDE_LIGHTNING,
@@ -25,13 +25,7 @@ import {
 /** Creates an invoice of the outside world's node. */
 export function createOutsideInvoice(
   world: World,
-  terms: {
-    readonly amountMsat: bigint | null;
-    readonly description: string | null;
-    readonly descriptionHash: string | null;
-    readonly expirationSecs: number;
-    readonly behavior: Behavior;
-  },
+  terms: InvoiceTerms & { readonly behavior: Behavior },
 ): { invoice: string; paymentHash: string } {
   const preimage = hex.encode(world.random(32));
   const paymentHash = hashOf(preimage);

@@ -24,6 +24,7 @@ import {
 import { NETWORKS } from '../../../codecs/network.ts';
 import { refused } from '../../../model/errors.ts';
 import { readOrRefuse } from '../../../model/read-or-error.ts';
+import type { CreateOfferCommand, FetchInvoiceCommand } from '../../node.ts';
 
 const CHAIN_HASH = NETWORKS.regtest.chainHash;
 
@@ -31,10 +32,7 @@ const CHAIN_HASH = NETWORKS.regtest.chainHash;
 const INVOICE_EXPIRY_SECS = 7200;
 
 /** The content of a new offer. */
-export interface OfferParts {
-  readonly description: string | null;
-  readonly minAmountMsat: bigint | null;
-  readonly expiresAtMs: number | null;
+export interface OfferParts extends CreateOfferCommand {
   /** The node that answers invoice requests, and signs its invoices. */
   readonly issuerSecretKey: Uint8Array;
   /** Random, so that two offers with the same content have different ids. */
@@ -69,12 +67,7 @@ export function requirePayable(offer: Offer, nowMs: number): void {
 }
 
 /** The payer's part of an invoice request. */
-export interface PayerParts {
-  readonly offer: Offer;
-  readonly amountMsat: bigint;
-  readonly message: string | null;
-  /** The `name@domain` under which the offer was found, for `invreq_bip_353_name`; null otherwise. */
-  readonly viaName: string | null;
+export interface PayerParts extends FetchInvoiceCommand {
   /** Fresh for every payment, as BOLT 12 requires (`invreq_payer_id` is transient). */
   readonly payerSecretKey: Uint8Array;
   /** At least 16 random bytes. */

@@ -77,14 +77,7 @@ export function fetchInvoice(world: World, order: OfferOrder): Fetched | null {
   const { offer } = order;
   requirePayable(offer, nowMs);
   const payerSecretKey = world.random(32);
-  const request = askForInvoice({
-    offer,
-    amountMsat: order.amountMsat,
-    message: order.message,
-    viaName: order.viaName,
-    payerSecretKey,
-    metadata: world.random(32),
-  });
+  const request = askForInvoice({ ...order, payerSecretKey, metadata: world.random(32) });
   const issued = findOffer(world, offer);
   if (issued === null) return null;
   const { offerId, userPk, behavior } = issued;

@@ -4,13 +4,12 @@ import { refused } from '../../../model/errors.ts';
 import { miningFeeId, paymentIndex } from '../../../model/payment-index.ts';
 import type { BumpFeeCommand } from '../../node.ts';
 import { feeSuffices, nothingToRaise } from '../../refusals.ts';
-import { tipHeight } from '../chain/blocks.ts';
 import { broadcast } from '../chain/broadcast.ts';
 import { watchConfirmations } from '../chain/finality.ts';
 import { type UnspentOutput, unconfirmedChange } from '../chain/outputs.ts';
 import { nextUnusedScript } from '../chain/scripts.ts';
-import { requireFeeWithin, signedBy } from '../chain/spend.ts';
-import { type SignedTransaction, signTransaction } from '../chain/transaction.ts';
+import { requireFeeWithin, signedBy, signedNow } from '../chain/spend.ts';
+import type { SignedTransaction } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import { insertPayment } from '../world/payments.ts';
 import { firstRow } from '../world/rows.ts';
@@ -45,12 +44,9 @@ export function bumpFee(
     requireFeeWithin(feeMsat, command.maxFeeMsat);
     const { change, script, feeSat } = child;
     const payer = onchainAccount(userPk);
-    const transaction = signTransaction({
-      inputs: [signedBy(walletCoins(world, userPk), change)],
-      outputs: [{ script, valueSat: change.valueSat - feeSat }],
-      lockTime: tipHeight(world),
-      auxRand: world.random(32),
-    });
+    const input = signedBy(walletCoins(world, userPk), change);
+    const output = { script, valueSat: change.valueSat - feeSat };
+    const transaction = signedNow(world, [input], [output]);
     broadcast(world, {
       transaction,
       payer,

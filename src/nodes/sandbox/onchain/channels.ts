@@ -3,12 +3,11 @@ import { dustLimitSat } from '../../../codecs/dust.ts';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import type { Priority } from '../../../model/payment.ts';
-import { tipHeight } from '../chain/blocks.ts';
 import { broadcast } from '../chain/broadcast.ts';
 import { multisigOutput } from '../chain/keys.ts';
 import { nextUnusedScript, type ScriptOwner } from '../chain/scripts.ts';
-import { type PaidOutput, type SpendOrder, spendCoins } from '../chain/spend.ts';
-import { signTransaction } from '../chain/transaction.ts';
+import { type PaidOutput, type SpendOrder, signedNow, spendCoins } from '../chain/spend.ts';
+import type { TransactionInput } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import type { World } from '../world/world.ts';
 import { outsideCoins, walletCoins } from './owners.ts';
@@ -104,20 +103,14 @@ export function payToWallet(world: World, userPk: string, channel: ChannelToClos
       `The channel holds too little to pay the ${feeSat} sats that closing it costs; receive something first.`,
     );
   }
-  const transaction = signTransaction({
-    inputs: [
-      {
-        txid: channel.fundingTxid,
-        vout: channel.fundingVout,
-        valueSat: wholeSats(ours.amountMsat + theirs.amountMsat),
-        script: fundingScript(ours.secretKey, theirs.secretKey),
-        keys: { kind: 'multisig', secretKeys: [ours.secretKey, theirs.secretKey] },
-      },
-    ],
-    outputs,
-    lockTime: tipHeight(world),
-    auxRand: world.random(32),
-  });
+  const funding: TransactionInput = {
+    txid: channel.fundingTxid,
+    vout: channel.fundingVout,
+    valueSat: wholeSats(ours.amountMsat + theirs.amountMsat),
+    script: fundingScript(ours.secretKey, theirs.secretKey),
+    keys: { kind: 'multisig', secretKeys: [ours.secretKey, theirs.secretKey] },
+  };
+  const transaction = signedNow(world, [funding], outputs);
   const feeMsat = ours.amountMsat - paidSat * MSAT_PER_SAT;
   broadcast(world, {
     transaction,

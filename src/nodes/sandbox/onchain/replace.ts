@@ -1,12 +1,10 @@
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import { tipHeight } from '../chain/blocks.ts';
 import { broadcast, MINING_FEES } from '../chain/broadcast.ts';
 import { watchReplacement } from '../chain/finality.ts';
 import { outputsSpentBy } from '../chain/outputs.ts';
 import { nextUnusedScript } from '../chain/scripts.ts';
-import { signedBy } from '../chain/spend.ts';
-import { signTransaction } from '../chain/transaction.ts';
+import { signedBy, signedNow } from '../chain/spend.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import { transfer } from '../world/ledger.ts';
 import { allRows, change, firstRow } from '../world/rows.ts';
@@ -41,12 +39,7 @@ export function replaceOutsidePayment(world: World, txid: string): string {
     // BIP 125: the replacement must pay for its own relay in addition to the fee of what it replaces.
     const feeSat = BigInt(replaced.feeSat) + BigInt(vsize * FEE_RATES.high);
     const inSat = inputs.reduce((sum, { valueSat }) => sum + valueSat, 0n);
-    const transaction = signTransaction({
-      inputs,
-      outputs: [{ script, valueSat: inSat - feeSat }],
-      lockTime: tipHeight(world),
-      auxRand: world.random(32),
-    });
+    const transaction = signedNow(world, inputs, [{ script, valueSat: inSat - feeSat }]);
     broadcast(world, {
       transaction,
       payer: outside.owner,

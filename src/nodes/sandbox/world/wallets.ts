@@ -1,14 +1,10 @@
 import { refused } from '../../../model/errors.ts';
-import { keysOfSeed, onchainAccountKeyOfSeed, userPkOfSeed } from './keys.ts';
+import { keysOfSeed, onchainAccountKeyOfSeed, type SeedKeys, userPkOfSeed } from './keys.ts';
 import { firstRow, insertRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /** The keys of a wallet's node, or of the outside world's. */
-export interface NodeKeys {
-  readonly nodePk: string;
-  readonly nodeSecretKey: Uint8Array;
-  readonly onchainAccountKey: Uint8Array;
-}
+export type NodeKeys = Omit<SeedKeys, 'userPk'>;
 
 const walletCache = new WeakMap<World, Map<string, NodeKeys>>();
 const outsideCache = new WeakMap<World, NodeKeys>();

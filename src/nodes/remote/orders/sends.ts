@@ -1,4 +1,6 @@
+import type { ApiError } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
+import type { SendReport } from '../../node.ts';
 import type { Observation } from '../../node-observations.ts';
 
 /**
@@ -12,4 +14,9 @@ export function asBegun(
   const { index, createdAtMs } = begun;
   const amountMsat = seen.payment.amountMsat ?? begun.amountMsat;
   return { ...seen, payment: { ...seen.payment, index, createdAtMs, amountMsat } };
+}
+
+/** The report for an error of a call that moves money: `refused` only where nothing was sent, else `unknown`. */
+export function reportOf(error: ApiError): SendReport {
+  return { state: error.outcomeUnknown ? 'unknown' : 'refused', error };
 }

@@ -5,8 +5,8 @@ export type ShownPayment = Pick<Payment, 'index' | 'rail' | 'direction' | 'creat
   Partial<Payment>;
 
 /**
- * A payment as a node shows it. It is pending where nothing else is said, and was updated when it ended, or else when it
- * began.
+ * A payment as a node shows it. It is pending where nothing else is said, and was updated when it ended, or else when
+ * it began.
  */
 export function shownPayment(shown: ShownPayment): Payment {
   return blankPayment({

@@ -7,9 +7,9 @@ import { encodeLnurl } from '../../codecs/lnurl.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import { readOrRefuse, readOrReject } from '../../model/read-or-error.ts';
+import type { CreateOfferCommand } from '../node.ts';
 import type { Miner } from './chain/miner.ts';
 import { decideHeld } from './lightning/decisions.ts';
-import type { Behavior } from './lightning/invoice-rows.ts';
 import {
   createOutsideInvoice,
   payInvoiceFromOutside,
@@ -19,7 +19,7 @@ import {
   createLnurlService,
   type LnurlHost,
   type LnurlQuery,
-  type LnurlTag,
+  type LnurlService,
   lightningAddressAnswer,
   lnurlAnswer,
   lnurlCallbackAnswer,
@@ -52,63 +52,43 @@ export interface ControlOptions extends NodeParts {
   readonly buyLinkTemplate: string;
 }
 
+type Funds = { readonly amountMsat: bigint; readonly rail: 'lightning' | 'onchain' };
+type OutsideTerms = Parameters<typeof createOutsideInvoice>[1];
+type OutsideOffer = Omit<CreateOfferCommand, 'expiresAtMs'> & Pick<OutsideTerms, 'behavior'>;
+
 /** Returns the controls of the outside world, which the routes below `/sandbox` call (docs/decisions.md 78). */
 export function sandboxControls(options: ControlOptions) {
   const { world, miner } = options;
+  /** A call whose result is durable when it resolves. */
+  const durable =
+    <Args extends readonly unknown[], Result>(work: (...args: Args) => Result) =>
+    async (...args: Args): Promise<Result> =>
+      world.durably(() => work(...args));
   return {
-    async createWallet() {
-      return world.durably(() => fundedWallet(world));
-    },
+    createWallet: durable(() => fundedWallet(world)),
     /** Gives a wallet the funds of a new one on Lightning and on chain, all or nothing. */
-    async fundNewWallet(userPk: string) {
-      await world.durably(() => fundNewWallet(world, userPk));
-    },
-    async fund(userPk: string, funds: { amountMsat: bigint; rail: 'lightning' | 'onchain' }) {
-      const { amountMsat, rail } = funds;
-      return world.durably(() =>
-        rail === 'onchain'
-          ? fundOnchain(world, userPk, amountMsat)
-          : paySpontaneously(world, userPk, { amountMsat, message: null }),
-      );
-    },
-    async mine(count: number) {
-      return world.durably(() => ({ height: miner.mine(count) }));
-    },
-    async pay(order: OutsideOrder) {
-      return world.durably(() => ({ status: payFromOutside(options, order).status }));
-    },
-    async createInvoice(terms: {
-      amountMsat: bigint | null;
-      description: string | null;
-      expirationSecs: number;
-      behavior: Behavior;
-    }) {
-      return world.durably(() => createOutsideInvoice(world, { ...terms, descriptionHash: null }));
-    },
-    async createOffer(terms: {
-      minAmountMsat: bigint | null;
-      description: string | null;
-      behavior: Behavior;
-    }) {
-      const issuer = { userPk: null, behavior: terms.behavior };
+    fundNewWallet: durable((userPk: string) => fundNewWallet(world, userPk)),
+    fund: durable((userPk: string, { amountMsat, rail }: Funds) =>
+      rail === 'onchain'
+        ? fundOnchain(world, userPk, amountMsat)
+        : paySpontaneously(world, userPk, { amountMsat, message: null }),
+    ),
+    mine: durable((count: number) => ({ height: miner.mine(count) })),
+    pay: durable((order: OutsideOrder) => ({ status: payFromOutside(options, order).status })),
+    createInvoice: durable((terms: Omit<OutsideTerms, 'descriptionHash'>) =>
+      createOutsideInvoice(world, { ...terms, descriptionHash: null }),
+    ),
+    createOffer: durable(({ behavior, ...terms }: OutsideOffer) => {
       const command = { ...terms, expiresAtMs: null };
-      const { offer } = await world.durably(() => createOffer(world, issuer, command));
-      return { offer };
-    },
-    async decideHold({ paymentHash, settle }: { paymentHash: string; settle: boolean }) {
-      await world.durably(() => decideHeld(world, paymentHash, settle));
-    },
-    async createLnurl(service: {
-      tag: LnurlTag;
-      minMsat: bigint;
-      maxMsat: bigint;
-      commentLength: number;
-      description: string | null;
-    }) {
-      const { name } = await world.durably(() => createLnurlService(world, service));
-      const url = options.lnurlUrl(name);
+      return { offer: createOffer(world, { userPk: null, behavior }, command).offer };
+    }),
+    decideHold: durable(({ paymentHash, settle }: { paymentHash: string; settle: boolean }) =>
+      decideHeld(world, paymentHash, settle),
+    ),
+    createLnurl: durable((service: LnurlService) => {
+      const url = options.lnurlUrl(createLnurlService(world, service).name);
       return { lnurl: encodeLnurl(url), url };
-    },
+    }),
     async advanceClock(secs: number) {
       if (world.clock.now() + secs * 1000 > LAST_TIME_MS) {
         throw rejected('advance_secs', 'would pass the year 3000: move the clock by less');
@@ -121,9 +101,7 @@ export function sandboxControls(options: ControlOptions) {
       });
     },
     /** The outside world takes back an unconfirmed on-chain payment. Returns the txid that replaced it. */
-    async replaceOnchain(txid: string) {
-      return world.durably(() => ({ txid: replaceOutsidePayment(world, txid) }));
-    },
+    replaceOnchain: durable((txid: string) => ({ txid: replaceOutsidePayment(world, txid) })),
     /** First answer of an LNURL service (LUD-03, LUD-06). */
     lnurlFirst(name: string) {
       world.commit();

@@ -139,14 +139,14 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     history: { tip: call(newestUpdate), updatedAfter: call(updatedAfter) },
     notes: {
       setPersonalNote: call(
-        (_, __, index: PaymentIndex, personalNote: string | null) =>
+        (world, userPk, index: PaymentIndex, personalNote: string | null) =>
           updatePayment(world, userPk, index, { personalNote }),
         'update_personal_note',
       ),
     },
     offers: {
       createOffer: call(
-        (_, __, command: CreateOfferCommand) =>
+        (world, userPk, command: CreateOfferCommand) =>
           createOffer(world, { userPk, behavior: 'settle' }, command),
         'create_offer',
       ),
@@ -175,7 +175,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       openChannel: call(openChannel, 'open_channel'),
       closeFeeBoundMsat: call(closeFeeBoundMsat, 'close_channel'),
       // A forced close is the same as one with the peer, who never goes away here and whose delay is nothing.
-      closeChannel: call((_, __, channelId: string, { maxFeeMsat }: FeeLimit) => {
+      closeChannel: call((world, userPk, channelId: string, { maxFeeMsat }: FeeLimit) => {
         const feeMsat = closeChannel(world, userPk, { channelId, maxFeeMsat });
         return { feeMsat, isNew: true };
       }, 'close_channel'),
@@ -189,7 +189,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         return world.durably(() => tokens.issue(userPk, command));
       },
       revoke: call(
-        (_, __, id: string) => tokens.revoke(userPk, id),
+        (_world, userPk, id: string) => tokens.revoke(userPk, id),
         'revoke_client',
         'update_client',
       ),

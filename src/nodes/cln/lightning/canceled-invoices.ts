@@ -7,8 +7,8 @@ import { inboundObservation } from '../words/translate.ts';
 import { type ClnInvoice, invoiceShape } from '../words/wire.ts';
 
 /**
- * Core Lightning deletes an invoice that is canceled, so the wallet's own rows keep what it was. Amounts are kept as the
- * node gives them, so that its shape reads them.
+ * Core Lightning deletes an invoice that is canceled, so the wallet's own rows keep what it was. Amounts are kept as
+ * the node gives them, so that its shape reads them.
  */
 const CANCELED = keptRows(
   'cln_canceled_invoice',

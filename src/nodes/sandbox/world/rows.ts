@@ -2,8 +2,8 @@ import type { SQLQueryBindings } from 'bun:sqlite';
 import type { World } from './world.ts';
 
 /**
- * Statements on the world's file, within the caller's database transaction. A statement names its columns as the members
- * of `Row`. Amounts that may exceed 2^53 are read as text.
+ * Statements on the world's file, within the caller's database transaction. A statement names its columns as the
+ * members of `Row`. Amounts that may exceed 2^53 are read as text.
  */
 
 /** Returns the first row, or null. */

@@ -1,5 +1,5 @@
 import type { NodeInfo } from '../../model/node-info.ts';
-import { liveChannels, outboundMsat } from './lightning/channels.ts';
+import { liveChannels } from './lightning/channels.ts';
 import { routingFeeMsat } from './lightning/routing-fee.ts';
 import { onchainBalances } from './onchain/funds.ts';
 import { walletKeys } from './world/wallets.ts';
@@ -30,10 +30,10 @@ export function nodeInfo(
 export function lightning(world: World, userPk: string) {
   const channels = liveChannels(world, userPk);
   return {
-    balanceMsat: channels.reduce((sum, channel) => sum + channel.oursMsat, 0n),
-    maxSendableMsat: channels.reduce((sum, channel) => sum + outboundMsat(channel), 0n),
+    balanceMsat: channels.reduce((sum, channel) => sum + channel.ourBalanceMsat, 0n),
+    maxSendableMsat: channels.reduce((sum, channel) => sum + channel.outboundCapacityMsat, 0n),
     numChannels: channels.length,
-    numUsableChannels: channels.filter((channel) => channel.usable).length,
+    numUsableChannels: channels.filter((channel) => channel.isUsable).length,
   };
 }
 

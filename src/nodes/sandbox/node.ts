@@ -19,7 +19,7 @@ import {
   openChannel,
   openFeeBoundMsat,
 } from './lightning/channel-orders.ts';
-import { listChannels } from './lightning/channels.ts';
+import { liveChannels } from './lightning/channels.ts';
 import { cancelInvoice, settleHeld } from './lightning/held.ts';
 import { createHoldInvoice, createInvoice } from './lightning/invoices.ts';
 import {
@@ -170,7 +170,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       estimateFeeMsat: call(estimateOnchainFeeMsat),
     },
     channels: {
-      listChannels: call(listChannels, 'list_channels'),
+      listChannels: call(liveChannels, 'list_channels'),
       openFeeBoundMsat: call(openFeeBoundMsat, 'open_channel'),
       openChannel: call(openChannel, 'open_channel'),
       closeFeeBoundMsat: call(closeFeeBoundMsat, 'close_channel'),

@@ -1,10 +1,11 @@
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { type ApiError, isApiError, refused } from '../../../model/errors.ts';
+import { channelIdOf } from '../../channel-id.ts';
 import type { ClosedChannel, NodeChannels } from '../../node.ts';
 import { channelNotFound } from '../../refusals.ts';
 import { notAgreed, requireNotForced } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
-import { channelIdOf, openChannels } from '../reads/channels.ts';
+import { openChannels } from '../reads/channels.ts';
 import { satPerVbyte } from '../reads/fee-rate.ts';
 import type { LndRest } from '../reads/rest.ts';
 import type { LndHandle } from '../reads/wallet.ts';

@@ -1,8 +1,8 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { transactionJsonOf } from '../../../model/transaction.ts';
+import { channelIdOf } from '../../channel-id.ts';
 import { ifAllowed } from '../../remote/calls/if-allowed.ts';
-import { channelIdOf } from '../reads/channels.ts';
 import type { LndRest } from '../reads/rest.ts';
 import { recentTransactions } from '../reads/transactions.ts';
 import { closedChannelsShape, type LndTransaction, pendingChannelsShape } from '../words/wire.ts';

@@ -3,6 +3,7 @@ import { sleep } from '../../../lib/sleep.ts';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import type { ChannelPeer } from '../../../model/channel.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
+import { channelIdOf } from '../../channel-id.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
 import { requireSameChannel } from '../../refusals.ts';
 import {
@@ -11,7 +12,7 @@ import {
   maybeOpening,
 } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
-import { channelIdOf, openedAs, readChannels } from '../reads/channels.ts';
+import { openedAs, readChannels } from '../reads/channels.ts';
 import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from '../reads/coins.ts';
 import { satPerVbyte } from '../reads/fee-rate.ts';
 import { orTellingLocks } from '../reads/leases.ts';

@@ -1,6 +1,6 @@
-import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import type { Channel } from '../../../model/channel.ts';
+import { channelIdOf } from '../../channel-id.ts';
 import {
   channelsShape,
   type LndChannel,
@@ -101,19 +101,6 @@ function identityOf({ channel_point, memo }: { channel_point: string; memo: stri
     userChannelId: userChannelId ?? channelId.slice(0, 32),
     fundingOutpoint: channel_point,
   };
-}
-
-/**
- * Returns the channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output's
- * number.
- */
-export function channelIdOf(channelPoint: string): string {
-  const [txid = '', vout = '0'] = channelPoint.split(':');
-  const id = hex.decode(txid).reverse();
-  const at = id.length - 2;
-  const view = new DataView(id.buffer, id.byteOffset);
-  view.setUint16(at, view.getUint16(at) ^ Number(vout));
-  return hex.encode(id);
 }
 
 function atLeastZero(value: bigint): bigint {

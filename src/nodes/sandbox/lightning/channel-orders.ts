@@ -2,9 +2,11 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
+import type { Channel } from '../../../model/channel.ts';
 import { refused } from '../../../model/errors.ts';
 import { paymentIndex, waivedFeeId } from '../../../model/payment-index.ts';
 import { derive } from '../../../model/root-seed.ts';
+import { channelIdOf } from '../../channel-id.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
 import { channelNotFound, channelTaken } from '../../refusals.ts';
 import { COMPLETED } from '../../shown-payment.ts';
@@ -16,6 +18,7 @@ import {
   type FundedOutput,
   fundingScript,
   payToWallet,
+  type ScriptPayment,
   scriptOrder,
   spendToScript,
 } from '../onchain/channels.ts';
@@ -24,7 +27,7 @@ import { insertPayment } from '../world/payments.ts';
 import { change, firstRow, insertRow } from '../world/rows.ts';
 import { outsideKeys, walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
-import { channelAccounts, type LiveChannel, liveChannels } from './channels.ts';
+import { channelAccounts, liveChannels } from './channels.ts';
 
 /** The least value of a channel, which is LND's. */
 const LEAST_CHANNEL_SAT = 20_000n;
@@ -59,9 +62,9 @@ export function openChannel(
       account: channelAccounts(userPk, userChannelId).ours,
       maxFeeMsat: command.maxFeeMsat,
     });
-    const channel = { userChannelId, valueSat: wholeSats(valueMsat) };
     const usableFrom = tipHeight(world) + CONFIRMATIONS;
-    const channelId = recordChannel(world, userPk, { ...channel, funding, usableFrom });
+    const channel = { valueSat: wholeSats(valueMsat), funding, usableFrom };
+    const channelId = recordChannel(world, userPk, userChannelId, channel);
     return { channelId, userChannelId, feeMsat: funding.feeSat * MSAT_PER_SAT, isNew: true };
   });
 }
@@ -127,7 +130,7 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
     priority: 'high',
     account: channelAccounts(userPk, userChannelId).theirs,
   });
-  recordChannel(world, userPk, { userChannelId, valueSat, funding, usableFrom: 0 });
+  recordChannel(world, userPk, userChannelId, { valueSat, funding, usableFrom: 0 });
   const nowMs = world.clock.now();
   insertPayment(world, userPk, {
     index: paymentIndex(nowMs, waivedFeeId(funding.txid, funding.vout)),
@@ -156,7 +159,7 @@ export function closeChannel(
     const { userChannelId } = channel;
     const htlcs = 'SELECT 1 FROM htlcs WHERE user_pk = ? AND user_channel_id = ? LIMIT 1';
     const pending = firstRow(world, htlcs, userPk, userChannelId);
-    if (pending !== null || !channel.usable) {
+    if (pending !== null || !channel.isUsable) {
       throw refused(
         'The channel has payments on their way or is not confirmed yet: try again later.',
       );
@@ -178,20 +181,22 @@ export function closeFeeBoundMsat(world: World, userPk: string, channelId: strin
   });
 }
 
-function openChannelOf(world: World, userPk: string, channelId: string): LiveChannel {
+function openChannelOf(world: World, userPk: string, channelId: string): Channel {
   const channel = liveChannels(world, userPk).find((live) => live.channelId === channelId);
   if (channel) return channel;
   throw channelNotFound();
 }
 
-function closingOf(world: World, userPk: string, channel: LiveChannel): ChannelToClose {
+function closingOf(world: World, userPk: string, channel: Channel): ChannelToClose {
   const accounts = channelAccounts(userPk, channel.userChannelId);
   const keys = channelKeys(world, userPk, channel.userChannelId);
+  const [fundingTxid = '', vout] = channel.fundingOutpoint?.split(':') ?? [];
+  const { ourBalanceMsat, theirBalanceMsat } = channel;
   return {
-    fundingTxid: channel.fundingTxid,
-    fundingVout: channel.fundingVout,
-    ours: { account: accounts.ours, amountMsat: channel.oursMsat, secretKey: keys.ours },
-    theirs: { account: accounts.theirs, amountMsat: channel.theirsMsat, secretKey: keys.theirs },
+    fundingTxid,
+    fundingVout: Number(vout),
+    ours: { account: accounts.ours, amountMsat: ourBalanceMsat, secretKey: keys.ours },
+    theirs: { account: accounts.theirs, amountMsat: theirBalanceMsat, secretKey: keys.theirs },
   };
 }
 
@@ -199,15 +204,14 @@ function closingOf(world: World, userPk: string, channel: LiveChannel): ChannelT
 function recordChannel(
   world: World,
   userPk: string,
-  channel: {
-    readonly userChannelId: string;
-    readonly valueSat: bigint;
-    readonly funding: FundedOutput;
-    readonly usableFrom: number;
-  },
+  userChannelId: string,
+  {
+    valueSat,
+    funding,
+    usableFrom,
+  }: Pick<ScriptPayment, 'valueSat'> & { funding: FundedOutput; usableFrom: number },
 ): string {
-  const { userChannelId, valueSat, funding, usableFrom } = channel;
-  const channelId = channelIdOf(funding);
+  const channelId = channelIdOf(`${funding.txid}:${funding.vout}`);
   insertRow(world, 'channels', {
     user_pk: userPk,
     user_channel_id: userChannelId,
@@ -218,14 +222,6 @@ function recordChannel(
     usable_from: usableFrom,
   });
   return channelId;
-}
-
-/** The channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output number. */
-function channelIdOf({ txid, vout }: FundedOutput): string {
-  const bytes = hex.decode(txid).reverse();
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  view.setUint16(30, view.getUint16(30) ^ vout);
-  return hex.encode(bytes);
 }
 
 function channelKeys(

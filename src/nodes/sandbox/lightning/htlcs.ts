@@ -10,7 +10,7 @@ import { transfer } from '../world/ledger.ts';
 import { changePayment, PAYMENT_KEY, type PaymentKey, updatePayment } from '../world/payments.ts';
 import { allRows, change, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
-import { channelAccounts, liveChannels, outboundMsat } from './channels.ts';
+import { channelAccounts, liveChannels } from './channels.ts';
 
 /**
  * Blocks that the route to the outside world adds to the receiver's final expiry delta: one hop with LND's default
@@ -26,7 +26,7 @@ export function reserve(
   amountMsat: bigint,
 ): void {
   const channels = liveChannels(world, userPk);
-  const sendable = channels.reduce((sum, channel) => sum + outboundMsat(channel), 0n);
+  const sendable = channels.reduce((sum, channel) => sum + channel.outboundCapacityMsat, 0n);
   if (sendable < amountMsat) {
     throw refused(
       `The wallet can send ${formatAmountMsat(sendable)} sats over Lightning and this needs ${formatAmountMsat(amountMsat)} with fees: receive something first, or send less.`,
@@ -34,9 +34,9 @@ export function reserve(
   }
   let restMsat = amountMsat;
   for (const channel of channels) {
-    const partMsat = restMsat < outboundMsat(channel) ? restMsat : outboundMsat(channel);
+    const { userChannelId, outboundCapacityMsat } = channel;
+    const partMsat = restMsat < outboundCapacityMsat ? restMsat : outboundCapacityMsat;
     if (partMsat === 0n) continue;
-    const { userChannelId } = channel;
     const from = channelAccounts(userPk, userChannelId).ours;
     const to = htlcAccount(userPk, index);
     transfer(world, { from, to, amountMsat: partMsat, memo: 'htlc' });

@@ -8,7 +8,7 @@ import { changePayment, findPayment, insertPayment, requirePayment } from '../wo
 import { hasWallet } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { openJustInTime } from './channel-orders.ts';
-import { channelAccounts, inboundMsat, liveChannels } from './channels.ts';
+import { channelAccounts, liveChannels } from './channels.ts';
 import { type InvoiceRow, markSettled } from './invoice-rows.ts';
 import { partnerFeeMsat } from './partner-fee.ts';
 
@@ -118,12 +118,13 @@ export function receiveSpontaneous(
 function credit(world: World, userPk: string, amountMsat: bigint): void {
   let restMsat = amountMsat;
   const open = liveChannels(world, userPk);
-  const room = open.reduce((sum, channel) => sum + inboundMsat(channel), 0n);
+  const room = open.reduce((sum, channel) => sum + channel.inboundCapacityMsat, 0n);
   const isFull = room < amountMsat;
   if (isFull) openJustInTime(world, userPk, amountMsat - room);
   for (const channel of isFull ? liveChannels(world, userPk) : open) {
-    const partMsat = restMsat < inboundMsat(channel) ? restMsat : inboundMsat(channel);
-    const { ours, theirs } = channelAccounts(userPk, channel.userChannelId);
+    const { userChannelId, inboundCapacityMsat } = channel;
+    const partMsat = restMsat < inboundCapacityMsat ? restMsat : inboundCapacityMsat;
+    const { ours, theirs } = channelAccounts(userPk, userChannelId);
     transfer(world, { from: theirs, to: ours, amountMsat: partMsat, memo: 'lightning receive' });
     restMsat -= partMsat;
   }

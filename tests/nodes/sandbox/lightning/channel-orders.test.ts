@@ -21,7 +21,7 @@ function setUp() {
   fund(alice, 200_000);
   const owned = () =>
     onchainBalances(world, alice).onchainBalanceMsat +
-    liveChannels(world, alice).reduce((sum, { oursMsat }) => sum + oursMsat, 0n);
+    liveChannels(world, alice).reduce((sum, { ourBalanceMsat }) => sum + ourBalanceMsat, 0n);
   const open = (change: { maxFeeMsat?: bigint | null; valueMsat?: bigint } = {}) =>
     openChannel(world, alice, {
       valueMsat: VALUE_MSAT,

@@ -81,6 +81,6 @@ describe('replaceOutsidePayment', () => {
     refusal(sent.txid, 'of the outside world');
     miner.mine(1);
     paySpontaneously(world, bob, { amountMsat: 5_000_000n, message: null });
-    refusal(liveChannels(world, bob)[0]?.fundingTxid ?? '', 'funds a channel');
+    refusal(liveChannels(world, bob)[0]?.fundingOutpoint?.split(':')[0] ?? '', 'funds a channel');
   });
 });

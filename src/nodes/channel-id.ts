@@ -1,0 +1,14 @@
+import { hex } from '@scure/base';
+
+/**
+ * Returns the channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output's
+ * number.
+ */
+export function channelIdOf(fundingOutpoint: string): string {
+  const [txid = '', vout = '0'] = fundingOutpoint.split(':');
+  const id = hex.decode(txid).reverse();
+  const at = id.length - 2;
+  const view = new DataView(id.buffer, id.byteOffset);
+  view.setUint16(at, view.getUint16(at) ^ Number(vout));
+  return hex.encode(id);
+}

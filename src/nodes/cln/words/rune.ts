@@ -70,27 +70,20 @@ export function allowsMethod(rune: Rune, method: string): boolean {
 /** Fields that end or slow down all calls together. A limit of the rate forbids none of them. */
 const OF_ALL_CALLS: ReadonlySet<string> = new Set(['time', 'rate', 'per']);
 
+/** Conditions on the method. Others do not hold. */
+const CONDITIONS: ReadonlyMap<string, (method: string, value: string) => boolean> = new Map([
+  ['=', (method, value) => method === value],
+  ['/', (method, value) => method !== value],
+  ['^', (method, value) => method.startsWith(value)],
+  ['$', (method, value) => method.endsWith(value)],
+  ['~', (method, value) => method.includes(value)],
+  ['{', (method, value) => method < value],
+  ['}', (method, value) => method > value],
+]);
+
 function holds({ field, condition, value }: Alternative, method: string): boolean {
   if (condition === '#' || OF_ALL_CALLS.has(field)) return true;
-  if (field !== 'method') return false;
-  switch (condition) {
-    case '=':
-      return method === value;
-    case '/':
-      return method !== value;
-    case '^':
-      return method.startsWith(value);
-    case '$':
-      return method.endsWith(value);
-    case '~':
-      return method.includes(value);
-    case '{':
-      return method < value;
-    case '}':
-      return method > value;
-    default:
-      return false;
-  }
+  return field === 'method' && CONDITIONS.get(condition)?.(method, value) === true;
 }
 
 /** Fields by which a rune bounds how fast calls may follow each other. */

@@ -1,5 +1,38 @@
-import { ApiError } from '../../../model/errors.ts';
-import type { RemoteFailure } from './failure.ts';
+import { ApiError, type ErrorName } from '../../../model/errors.ts';
+import type { FailureReason, RemoteFailure } from './failure.ts';
+
+/** What is said of a node that people call `title`. */
+type Said = readonly [ErrorName, (title: string) => string];
+
+const UNREACHABLE: Said = [
+  'unreachable',
+  (title) => `${title} cannot be reached: check that it is running, and try again.`,
+];
+const SAID: Readonly<Record<FailureReason, Said>> = {
+  unreachable: UNREACHABLE,
+  aborted: UNREACHABLE,
+  timeout: ['timeout', (title) => `${title} did not answer in time: try again.`],
+  oversized: ['unreadable', (title) => `The answer of ${title} is too large: check its URL.`],
+  redirected: [
+    'unreadable',
+    (title) => `${title} answered with a redirect, which is not followed: check its URL.`,
+  ],
+  certificate: [
+    'unreachable',
+    (title) =>
+      `The certificate that ${title} shows is not the one that was given, or is for another host name: check both.`,
+  ],
+  proxy: [
+    'unreachable',
+    (title) =>
+      `${title} cannot be reached through the SOCKS5 proxy: check that the proxy runs at the address of --node-proxy, and that ${title} is running.`,
+  ],
+  onion: [
+    'unreachable',
+    (title) =>
+      `${title} is at an onion address: name the SOCKS5 proxy of Tor with --node-proxy, such as 127.0.0.1:9050.`,
+  ],
+};
 
 /**
  * The error of this API for a call that ended without an answer of the node (docs/api.md, Errors). `title` is what
@@ -10,47 +43,8 @@ export function brokenError(
   failure: RemoteFailure,
   outcomeUnknown: boolean,
 ): ApiError {
-  const options = { cause: failure, outcomeUnknown };
-  switch (failure.reason) {
-    case 'timeout':
-      return new ApiError('timeout', `${title} did not answer in time: try again.`, options);
-    case 'oversized':
-      return new ApiError(
-        'unreadable',
-        `The answer of ${title} is too large: check its URL.`,
-        options,
-      );
-    case 'redirected':
-      return new ApiError(
-        'unreadable',
-        `${title} answered with a redirect, which is not followed: check its URL.`,
-        options,
-      );
-    case 'certificate':
-      return new ApiError(
-        'unreachable',
-        `The certificate that ${title} shows is not the one that was given, or is for another host name: check both.`,
-        options,
-      );
-    case 'proxy':
-      return new ApiError(
-        'unreachable',
-        `${title} cannot be reached through the SOCKS5 proxy: check that the proxy runs at the address of --node-proxy, and that ${title} is running.`,
-        options,
-      );
-    case 'onion':
-      return new ApiError(
-        'unreachable',
-        `${title} is at an onion address: name the SOCKS5 proxy of Tor with --node-proxy, such as 127.0.0.1:9050.`,
-        options,
-      );
-    default:
-      return new ApiError(
-        'unreachable',
-        `${title} cannot be reached: check that it is running, and try again.`,
-        options,
-      );
-  }
+  const [kind, text] = SAID[failure.reason];
+  return new ApiError(kind, text(title), { cause: failure, outcomeUnknown });
 }
 
 /** The error of this API for an answer that cannot be read, of a node that people call `title`. */

@@ -42,19 +42,6 @@ export function insertInvoice(
   });
 }
 
-/** Stores what lets a node receive a spontaneous payment, within the caller's transaction. */
-export function insertSpontaneous(
-  world: World,
-  payment: Pick<InvoiceRow, 'paymentHash' | 'userPk' | 'preimage' | 'message'>,
-): void {
-  insertInvoice(world, {
-    ...payment,
-    index: null,
-    behavior: 'settle',
-    expiresAtMs: Number.MAX_SAFE_INTEGER,
-  });
-}
-
 /** The unpaid invoice of a payment hash; null when it was paid, or when this world has none. */
 export function findUnpaidInvoice(world: World, paymentHash: string): InvoiceRow | null {
   return firstRow(

@@ -1,8 +1,7 @@
+import type { Payment } from '../../../model/payment.ts';
+
 /** The fee that a partner takes of an inbound payment (docs/api.md, Payment). */
-export interface PartnerTerms {
-  readonly partnerPropFeePpm: number | null;
-  readonly partnerBaseFeeMsat: bigint | null;
-}
+type PartnerTerms = Pick<Payment, 'partnerPropFeePpm' | 'partnerBaseFeeMsat'>;
 
 /** Returns the partner's fee on a payment of `paidMsat`, rounded down to a millisatoshi. */
 export function partnerFeeMsat(terms: PartnerTerms, paidMsat: bigint): bigint {

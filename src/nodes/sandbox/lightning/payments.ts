@@ -10,7 +10,7 @@ import { outsideKeys, walletOfNode } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { decide, FEE_TOO_HIGH } from './decisions.ts';
 import { reserve } from './htlcs.ts';
-import { findUnpaidInvoice, insertSpontaneous } from './invoice-rows.ts';
+import { findUnpaidInvoice, insertInvoice } from './invoice-rows.ts';
 import { hashOf } from './invoices.ts';
 import { routingFeeMsat } from './routing-fee.ts';
 
@@ -94,7 +94,16 @@ export function startSpontaneousPayment(
     const receiver = walletOfNode(world, nodePk);
     if (receiver === userPk) throw ownNode();
     if (receiver !== null || nodePk === outsideKeys(world).nodePk) {
-      insertSpontaneous(world, { paymentHash, userPk: receiver, preimage, message });
+      // This is what lets the node receive it.
+      insertInvoice(world, {
+        paymentHash,
+        userPk: receiver,
+        index: null,
+        preimage,
+        behavior: 'settle',
+        expiresAtMs: Number.MAX_SAFE_INTEGER,
+        message,
+      });
     }
     return start(world, userPk, command, { rail: 'spontaneous', hash: paymentHash, message });
   });

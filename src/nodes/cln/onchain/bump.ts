@@ -70,21 +70,18 @@ export function bumpFee(
       utxos: [outpointOf(coin)],
       excess_as_change: true,
     };
-    const signed = await signedSpend(
-      { rpc, owner },
-      {
-        coins: [coin],
-        prepare: () =>
-          rpc.write('utxopsbt', request, psbtShape, {
-            timeoutMs: SIGN_TIMEOUT_MS,
-            certainty: anyRefusal,
-          }),
-        check({ outputs, feeSat }) {
-          if (outputs.length !== 1) throw wrongTransaction();
-          requireFeeWithin('bump', feeSat * MSAT_PER_SAT, maxFeeMsat);
-        },
+    const signed = await signedSpend(rpc, owner, {
+      coins: [coin],
+      prepare: () =>
+        rpc.write('utxopsbt', request, psbtShape, {
+          timeoutMs: SIGN_TIMEOUT_MS,
+          certainty: anyRefusal,
+        }),
+      check({ outputs, feeSat }) {
+        if (outputs.length !== 1) throw wrongTransaction();
+        requireFeeWithin('bump', feeSat * MSAT_PER_SAT, maxFeeMsat);
       },
-    );
+    });
     try {
       await publish(rpc, signed.txHex);
     } catch (error) {

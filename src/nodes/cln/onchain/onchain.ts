@@ -55,22 +55,18 @@ export function signSend(
       feerate: `${satPerKw}perkw`,
       utxos: coins.map(outpointOf),
     };
-    return signedSpend(
-      { rpc, owner },
-      {
-        coins,
-        prepare: () =>
-          rpc.write('txprepare', request, psbtShape, {
-            timeoutMs: SIGN_TIMEOUT_MS,
-            certainty: anyRefusal,
-          }),
-        check(prepared) {
-          if (!pays(prepared, address.canonical, amountSat, wallet.network))
-            throw wrongTransaction();
-          requireFeeWithin('send', prepared.feeSat * MSAT_PER_SAT, maxFeeMsat);
-        },
+    return signedSpend(rpc, owner, {
+      coins,
+      prepare: () =>
+        rpc.write('txprepare', request, psbtShape, {
+          timeoutMs: SIGN_TIMEOUT_MS,
+          certainty: anyRefusal,
+        }),
+      check(prepared) {
+        if (!pays(prepared, address.canonical, amountSat, wallet.network)) throw wrongTransaction();
+        requireFeeWithin('send', prepared.feeSat * MSAT_PER_SAT, maxFeeMsat);
       },
-    );
+    });
   };
   return wallet.locks.run('coins', async () => {
     requireNotDust(address, amountSat);

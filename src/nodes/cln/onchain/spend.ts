@@ -8,7 +8,7 @@ import {
   txidOf,
 } from '../../remote/orders/psbt.ts';
 import { outpointOf } from '../reads/coins.ts';
-import type { ClnHandle } from '../reads/wallet.ts';
+import type { ClnRpc } from '../reads/rpc.ts';
 import { signedPsbtShape } from '../words/chain-wire.ts';
 import type { ClnOutput } from '../words/wire.ts';
 import { finalizedTransaction } from './psbt.ts';
@@ -31,7 +31,8 @@ interface Spend {
  * anything fails, the reservation is released, and ends by itself where that fails too.
  */
 export async function signedSpend(
-  { rpc, owner }: Pick<ClnHandle, 'rpc' | 'owner'>,
+  rpc: ClnRpc,
+  owner: ClnRpc,
   { coins, prepare, check }: Spend,
 ): Promise<SignedSend> {
   const outpoints = coins.map(outpointOf);

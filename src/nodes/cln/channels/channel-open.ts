@@ -42,11 +42,8 @@ export async function listChannels({
 }
 
 /** The most that opening a channel of that value costs now, in millisatoshis. Throws `refused` without the coins. */
-export async function openFeeBoundMsat(
-  { owner, wallet }: ClnOwned,
-  valueMsat: bigint,
-): Promise<bigint> {
-  return (await chooseFunding({ owner, wallet }, valueMsat)).feeSat * MSAT_PER_SAT;
+export async function openFeeBoundMsat(node: ClnOwned, valueMsat: bigint): Promise<bigint> {
+  return (await chooseFunding(node, valueMsat)).feeSat * MSAT_PER_SAT;
 }
 
 /**

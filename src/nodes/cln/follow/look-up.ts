@@ -11,35 +11,26 @@ import type { ClnOwned } from '../reads/wallet.ts';
  * The payment of an index, or null; see `WalletNode.payment`. Null also where the configured rune may not read it, and
  * for the payment of an offer that the sidecar made: only its hash leads to it.
  */
-export async function payment(
-  { owner, wallet }: ClnOwned,
-  index: PaymentIndex,
-): Promise<Observation | null> {
-  const found = await paymentsOf({ owner, wallet }, idOfIndex(index));
+export async function payment(node: ClnOwned, index: PaymentIndex): Promise<Observation | null> {
+  const found = await paymentsOf(node, idOfIndex(index));
   return found.find((one) => one.payment.index === index) ?? null;
 }
 
 /** The newest payment of an id, or null, as {@link payment} finds it. */
-export async function latestPayment(
-  { owner, wallet }: ClnOwned,
-  id: PaymentId,
-): Promise<Observation | null> {
-  return (await paymentsOf({ owner, wallet }, id))[0] ?? null;
+export async function latestPayment(node: ClnOwned, id: PaymentId): Promise<Observation | null> {
+  return (await paymentsOf(node, id))[0] ?? null;
 }
 
 /** The payments of an id, those that were sent first, the newest of them at the beginning. */
-async function paymentsOf(
-  { owner, wallet }: ClnOwned,
-  id: PaymentId,
-): Promise<readonly Observation[]> {
+async function paymentsOf(node: ClnOwned, id: PaymentId): Promise<readonly Observation[]> {
   const [prefix, hash = ''] = id.split('_');
   if (prefix === 'os' || prefix === 'or') {
-    const seen: Observation | null = await ifAllowed(onchainPayment({ owner, wallet }, id));
+    const seen: Observation | null = await ifAllowed(onchainPayment(node, id));
     return seen === null ? [] : [seen];
   }
   const [sent, received] = await Promise.all([
-    prefix === 'fr' ? [] : ifAllowed(sentPayments({ owner, wallet }, hash)),
-    prefix === 'fs' ? null : ifAllowed(incomingPayment({ owner, wallet }, hash)),
+    prefix === 'fr' ? [] : ifAllowed(sentPayments(node, hash)),
+    prefix === 'fs' ? null : ifAllowed(incomingPayment(node, hash)),
   ]);
   return [...(sent ?? []), ...(received ? [received] : [])].filter(
     (one) => idOfIndex(one.payment.index) === id,

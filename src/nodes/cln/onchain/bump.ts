@@ -44,11 +44,8 @@ interface Child {
 }
 
 /** The most that raising the fee costs now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
-export async function bumpFeeBoundMsat(
-  { owner, wallet }: ClnOwned,
-  command: BumpFeeCommand,
-): Promise<bigint> {
-  const child = await childOf({ owner, wallet }, command);
+export async function bumpFeeBoundMsat(node: ClnOwned, command: BumpFeeCommand): Promise<bigint> {
+  const child = await childOf(node, command);
   return (child?.feeSat ?? 0n) * MSAT_PER_SAT;
 }
 

@@ -110,19 +110,13 @@ export async function publish(rpc: ClnRpc, txHex: string): Promise<void> {
 }
 
 /** What a payment would cost in fees now, in millisatoshis; no coin is reserved for it. */
-export async function estimateFeeMsat(
-  { owner, wallet }: ClnOwned,
-  command: SendTerms,
-): Promise<bigint> {
-  return (await chosenFor({ owner, wallet }, command)).feeSat * MSAT_PER_SAT;
+export async function estimateFeeMsat(node: ClnOwned, command: SendTerms): Promise<bigint> {
+  return (await chosenFor(node, command)).feeSat * MSAT_PER_SAT;
 }
 
 /** The coins of a send, its fee and its rate, as they would be now. */
-async function chosenFor(
-  { owner, wallet }: ClnOwned,
-  { address, amountMsat, priority }: SendTerms,
-) {
-  const [spendable, satPerKw] = await spendableAt({ owner, wallet }, priority);
+async function chosenFor(node: ClnOwned, { address, amountMsat, priority }: SendTerms) {
+  const [spendable, satPerKw] = await spendableAt(node, priority);
   const order = { amountSat: wholeSats(amountMsat), scriptBytes: scriptBytesAt(address), satPerKw };
   return { ...chooseCoins(spendable, order), satPerKw };
 }

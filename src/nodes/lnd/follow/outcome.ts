@@ -21,13 +21,10 @@ const NS_PER_MS = 1_000_000n;
 const UNKNOWN: SendOutcome = { state: 'unknown' };
 
 /** Finds out what became of a send; see `WalletNode.sendOutcome`. */
-export async function sendOutcome(
-  { owner, wallet }: LndOwned,
-  question: SendQuestion,
-): Promise<SendOutcome> {
+export async function sendOutcome(node: LndOwned, question: SendQuestion): Promise<SendOutcome> {
   return question.payment.rail === 'onchain'
-    ? onchainOutcome({ owner, wallet }, question)
-    : lightningOutcome({ owner, wallet }, question);
+    ? onchainOutcome(node, question)
+    : lightningOutcome(node, question);
 }
 
 async function lightningOutcome(

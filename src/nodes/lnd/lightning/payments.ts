@@ -40,12 +40,9 @@ const SEND_SILENCE_MS = 60_000;
 const TLV_ONION_FEATURE = 9;
 
 /** Starts paying an invoice; see {@link startPayment}. */
-export function payInvoice(
-  { rest, owner, wallet }: LndHandle,
-  command: PayInvoiceCommand,
-): Promise<SendReport> {
+export function payInvoice(node: LndHandle, command: PayInvoiceCommand): Promise<SendReport> {
   const { text, paymentHash, amountMsat } = command.invoice;
-  return startPayment({ rest, owner, wallet }, command, paymentHash, {
+  return startPayment(node, command, paymentHash, {
     payment_request: text,
     ...(amountMsat === null ? { amt_msat: `${command.amountMsat}` } : {}),
   });

@@ -37,12 +37,9 @@ async function paymentsOf(node: ClnOwned, id: PaymentId): Promise<readonly Obser
   );
 }
 
-async function sentPayments(
-  { owner, wallet }: ClnOwned,
-  hash: string,
-): Promise<readonly Observation[]> {
-  const askedAtMs = wallet.elapsedMs();
-  const attempts = await attemptsToPay(owner, wallet, hash);
-  wallet.recent.keep(hash, attempts, askedAtMs);
-  return sendsSeen(attempts, wallet).toReversed();
+async function sentPayments(node: ClnOwned, hash: string): Promise<readonly Observation[]> {
+  const askedAtMs = node.wallet.elapsedMs();
+  const attempts = await attemptsToPay(node.owner, node.wallet, hash);
+  node.wallet.recent.keep(hash, attempts, askedAtMs);
+  return sendsSeen(attempts, node.wallet).toReversed();
 }

@@ -101,12 +101,9 @@ function requireSupported({
 }
 
 /** The invoice of an earlier run that was canceled since. Another one of its preimage must not be payable. */
-async function canceledBefore(
-  { owner, wallet }: ClnOwned,
-  hash: string,
-): Promise<Observation | null> {
-  const canceled = await canceledInvoice(wallet, hash);
-  return canceled !== null && (await listed(owner, hash)) === null ? canceled : null;
+async function canceledBefore(node: ClnOwned, hash: string): Promise<Observation | null> {
+  const canceled = await canceledInvoice(node.wallet, hash);
+  return canceled !== null && (await listed(node.owner, hash)) === null ? canceled : null;
 }
 
 /** A created invoice, as its payment stands. */
@@ -155,13 +152,10 @@ async function listed(owner: ClnRpc, hash: string): Promise<ListedInvoice | null
  * The incoming payment of a hash, or null where there is none. A canceled invoice is failed, although the node has
  * deleted it.
  */
-export async function incomingPayment(
-  { owner, wallet }: ClnOwned,
-  hash: string,
-): Promise<Observation | null> {
-  const found = await listed(owner, hash);
-  if (found === null) return canceledInvoice(wallet, hash);
-  return inboundObservation(found.invoice, wallet.clock.now());
+export async function incomingPayment(node: ClnOwned, hash: string): Promise<Observation | null> {
+  const found = await listed(node.owner, hash);
+  if (found === null) return canceledInvoice(node.wallet, hash);
+  return inboundObservation(found.invoice, node.wallet.clock.now());
 }
 
 /**

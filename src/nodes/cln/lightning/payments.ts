@@ -38,38 +38,28 @@ const FIRST_ASKED_MS = 250;
 const FIRST_PART_WITHIN_MS = 90_000;
 
 /** Starts paying an invoice of BOLT 11; see {@link startPayment}. The wallet's own invoice is refused. */
-export async function payInvoice(
-  { rpc, owner, wallet }: ClnHandle,
-  command: PayInvoiceCommand,
-): Promise<SendReport> {
+export async function payInvoice(node: ClnHandle, command: PayInvoiceCommand): Promise<SendReport> {
   const { amountMsat, payeePubkey } = command.invoice;
   // Core Lightning would pay it within itself, and the two payments would have one index.
-  if (payeePubkey === wallet.nodePk) return notSent({ command }, isOwnInvoice());
+  if (payeePubkey === node.wallet.nodePk) return notSent({ command }, isOwnInvoice());
   const amount = amountMsat === null ? { amount_msat: `${command.amountMsat}msat` } : {};
-  return startPayment({ rpc, owner, wallet }, command, { amount, isFetched: false });
+  return startPayment(node, command, { amount, isFetched: false });
 }
 
 /**
  * Starts paying an invoice that was fetched for an offer; see {@link startPayment}. An attempt of others to pay it is
  * in the way: the report is `refused`, as it is for an invoice of the wallet's own offer.
  */
-export async function payFetched(
-  { rpc, owner, wallet }: ClnHandle,
-  command: PayFetchedCommand,
-): Promise<SendReport> {
+export async function payFetched(node: ClnHandle, command: PayFetchedCommand): Promise<SendReport> {
   const { amountMsat, paymentHash } = command.invoice;
   try {
-    if (await isListed(owner, paymentHash)) return notSent({ command }, isOwnInvoice());
+    if (await isListed(node.owner, paymentHash)) return notSent({ command }, isOwnInvoice());
   } catch (error) {
     // Nothing was asked for yet.
     if (error instanceof ApiError) return notSent({ command }, error);
     throw error;
   }
-  return startPayment(
-    { rpc, owner, wallet },
-    { ...command, amountMsat },
-    { amount: {}, isFetched: true },
-  );
+  return startPayment(node, { ...command, amountMsat }, { amount: {}, isFetched: true });
 }
 
 /**

@@ -100,13 +100,10 @@ export function bumpFee(
  * The child that a send needs; null where one that pays as much is there. Throws `refused` where the fee of the send
  * itself suffices, or there is no change left.
  */
-async function childOf(
-  { owner, wallet }: ClnOwned,
-  { txid, priority }: BumpFeeCommand,
-): Promise<Child | null> {
+async function childOf(node: ClnOwned, { txid, priority }: BumpFeeCommand): Promise<Child | null> {
   const [chain, satPerKw] = await Promise.all([
-    readChain(owner),
-    sendSatPerKw({ owner, wallet }, priority),
+    readChain(node.owner),
+    sendSatPerKw(node, priority),
   ]);
   const parent = chain.transactions.get(txid);
   if (parent === undefined) throw sendNotListed('Core Lightning');

@@ -64,12 +64,9 @@ export async function onchainLook(
 }
 
 /** The on-chain payment of an id, or null. The node does not keep the ids of the wallet's own sends. */
-export async function onchainPayment(
-  { owner, wallet }: ClnOwned,
-  id: PaymentId,
-): Promise<Observation | null> {
-  const moves = await chainMovesAfter(owner, 0);
-  const all = await newPayments({ owner, wallet }, await readChain(owner), moves);
+export async function onchainPayment(node: ClnOwned, id: PaymentId): Promise<Observation | null> {
+  const moves = await chainMovesAfter(node.owner, 0);
+  const all = await newPayments(node, await readChain(node.owner), moves);
   return all.find(({ payment }) => idOf(payment) === id) ?? null;
 }
 

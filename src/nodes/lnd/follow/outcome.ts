@@ -27,26 +27,23 @@ export async function sendOutcome(node: LndOwned, question: SendQuestion): Promi
     : lightningOutcome(node, question);
 }
 
-async function lightningOutcome(
-  { owner, wallet }: LndOwned,
-  question: SendQuestion,
-): Promise<SendOutcome> {
+async function lightningOutcome(node: LndOwned, question: SendQuestion): Promise<SendOutcome> {
   const { payment, attempt } = question;
   const { hash } = payment;
   if (hash === null) return UNKNOWN;
   const outcomeBy = (present: LndPayment): SendOutcome | null => {
-    const seen = outboundObservation(present, wallet.clock.now());
+    const seen = outboundObservation(present, node.wallet.clock.now());
     if (mayBeAsked(present, question)) {
       return { state: 'known', ...asBegun(seen, payment) };
     }
     return seen.payment.status === 'completed' ? { state: 'taken', ...seen } : null;
   };
-  const present = await trackedPayment(owner, hash);
+  const present = await trackedPayment(node.owner, hash);
   const outcome = present && outcomeBy(present);
   if (outcome) return outcome;
-  if (attempt !== null || !(await cannotBegin(owner, payment))) return UNKNOWN;
+  if (attempt !== null || !(await cannotBegin(node.owner, payment))) return UNKNOWN;
   // The clock was read before the list, so an attempt that is not in the list cannot be added to it later.
-  for await (const page of everyPayment(owner)) {
+  for await (const page of everyPayment(node.owner)) {
     const found = page.find(({ payment_hash }) => payment_hash === hash);
     const told = found && outcomeBy(found);
     if (told) return told;

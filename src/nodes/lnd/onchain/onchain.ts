@@ -54,15 +54,12 @@ export async function nextUnusedAddress(rest: LndRest, type: AddressType): Promi
  * Chooses and locks coins, checks the fee and signs; see `NodeOnchain.sign`. The locks are kept until
  * {@link publishSend} or {@link releaseSend}.
  */
-export async function signSend(
-  { rest, owner, wallet }: LndHandle,
-  command: PayOnchainCommand,
-): Promise<SignedSend> {
-  const { coinLocks } = wallet;
+export async function signSend(node: LndHandle, command: PayOnchainCommand): Promise<SignedSend> {
+  const { coinLocks } = node.wallet;
   const id = coinLocks.idOf(command);
   coinLocks.keep(id);
   try {
-    return await fundedAndSigned({ rest, owner, wallet }, command);
+    return await fundedAndSigned(node, command);
   } catch (error) {
     coinLocks.letGo(id);
     throw error;
@@ -97,12 +94,9 @@ async function fundedAndSigned(
 }
 
 /** Gives back the coins of a send that is not published; see `NodeOnchain.release`. */
-export async function releaseSend(
-  { owner, wallet }: LndOwned,
-  { locks }: SignedSend,
-): Promise<void> {
-  for (const { id } of locks) wallet.coinLocks.letGo(id);
-  await giveBack({ owner, wallet }, locks);
+export async function releaseSend(node: LndOwned, { locks }: SignedSend): Promise<void> {
+  for (const { id } of locks) node.wallet.coinLocks.letGo(id);
+  await giveBack(node, locks);
 }
 
 /**

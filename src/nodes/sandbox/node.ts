@@ -3,7 +3,6 @@ import type { Permission } from '../../model/clients/permissions.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { Permission } from '../../model/clients/permissions.ts';
 import type {
   CreateOfferCommand,
   NodeChannels,

@@ -1,5 +1,11 @@
+import { SealBroken, type Sealer } from '../../lib/secrets/seal.ts';
+import type { Field } from '../row-signer.ts';
+import type { ColumnForms, RawRow } from '../rows/rows.ts';
+import type { SignedTable } from '../signed-tables.ts';
+import { textJson, textOf } from './values.ts';
+
 /** Columns that have another form in PostgreSQL than in SQLite, by their names in SQLite. */
-export interface ColumnForms {
+interface TableForms {
   readonly renamed?: Readonly<Record<string, string>>;
   readonly booleans?: readonly string[];
   /** Text that may hold NUL; its column is named `..._json`. */
@@ -11,7 +17,7 @@ export interface ColumnForms {
 }
 
 /** The forms of each table that has any. */
-export const COLUMN_FORMS: Readonly<Record<string, ColumnForms>> = {
+export const COLUMN_FORMS: Readonly<Record<string, TableForms>> = {
   meta: { sealed: ['secret'], key: [], renamed: { only: 'one' } },
   feed_cursor: { texts: ['cursor'] },
   client: { texts: ['label'], sealed: ['token'], key: ['wallet', 'client_pk'] },
@@ -27,3 +33,66 @@ export const COLUMN_FORMS: Readonly<Record<string, ColumnForms>> = {
   },
   connector_state: { sealed: ['json'], key: ['wallet', 'kind', 'key'] },
 };
+
+/** Returns how PostgreSQL stores columns, some of which are sealed. */
+export function columnForms(sealer: Sealer): ColumnForms {
+  return {
+    // Values of this table are sealed in their places, which holds as much as a MAC.
+    hasMac: (table) => table !== 'connector_state',
+    nameOf(table, column) {
+      const { renamed = {}, texts = [], sealed = [] } = COLUMN_FORMS[table] ?? {};
+      if (texts.includes(column)) return `${column}_json`;
+      return sealed.includes(column) ? `sealed_${column}` : (renamed[column] ?? column);
+    },
+    write(table, row, column) {
+      const { booleans = [], texts = [], sealed = [] } = COLUMN_FORMS[table] ?? {};
+      const value = row[column] ?? null;
+      if (booleans.includes(column)) return value === 1;
+      if (texts.includes(column)) return textJson(value as string | null);
+      if (value === null || !sealed.includes(column)) return value;
+      return sealer.seal(String(value), placeOf(table, column, row));
+    },
+    read(table, raw, others) {
+      const { texts = [] } = COLUMN_FORMS[table.table] ?? {};
+      const columns = fieldsOf(table, raw, sealer);
+      if (columns === null) return null;
+      const more = others.map((name) => [
+        name,
+        texts.includes(name) ? textOf(raw[`${name}_json`] as string) : raw[name],
+      ]);
+      return { ...columns, ...Object.fromEntries(more), mac: raw.mac };
+    },
+  };
+}
+
+/** Returns the signed columns of a row in SQLite's form; null where one cannot be read. */
+export function fieldsOf<Column extends string>(
+  { table, key, columns }: SignedTable<Column>,
+  raw: RawRow,
+  sealer: Sealer,
+): Record<Column, Field> | null {
+  const { texts = [], sealed = [], renamed = {} } = COLUMN_FORMS[table] ?? {};
+  const fieldOf = (name: string): Field => {
+    if (texts.includes(name)) return JSON.parse(raw[`${name}_json`] as string) as string | null;
+    if (sealed.includes(name)) {
+      const value = raw[`sealed_${name}`];
+      return value === null ? null : sealer.open(value as string, placeOf(table, name, raw));
+    }
+    const value = raw[renamed[name] ?? name];
+    if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
+    return value as Field;
+  };
+  try {
+    const entries = [...key, ...columns].map((name) => [name, fieldOf(name)] as const);
+    return Object.fromEntries(entries) as Record<Column, Field>;
+  } catch (error) {
+    if (error instanceof SealBroken || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** Returns the place in which a value is sealed. */
+export function placeOf(table: string, column: string, row: RawRow) {
+  const { key = [] } = COLUMN_FORMS[table] ?? {};
+  return { table, column: `sealed_${column}`, row: key.map((name) => String(row[name])) };
+}

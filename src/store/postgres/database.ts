@@ -18,7 +18,7 @@ export interface Database {
   read<T>(work: (sql: SQL) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in a transaction, which is durable when this resolves. Writes with the same lock, a wallet's id or
-   * {@link NAMES}, run one after another in the order of their calls; null takes no lock. Those of a lock that wait
+   * `NAMES`, run one after another in the order of their calls; null takes no lock. Those of a lock that wait
    * share the next transaction, and one that fails undoes nothing of the others (docs/decisions.md 141). So `work` must
    * wait for the database alone, and for every statement that it sends. A transaction that was cut off is run again
    * from the start, so `work` must change nothing but the database. Throws error 8 when the database cannot be used;
@@ -28,9 +28,6 @@ export interface Database {
   /** Lets the writes that were taken end. Further ones are error 8. */
   close(): Promise<void>;
 }
-
-/** The lock for the names of wallets, which are unique over all wallets. */
-export const NAMES = 'names';
 
 /** How often work is run that another transaction or a cut connection ended. */
 const MOST_ATTEMPTS = 4;

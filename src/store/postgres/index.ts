@@ -2,6 +2,8 @@ import type { SQL } from 'bun';
 import { sealer } from '../../lib/secrets/seal.ts';
 import type { Store } from '../ports.ts';
 import { rowSigner, type UnfitRow } from '../row-signer.ts';
+import { nameInvoiceRows, nameStore } from '../rows/names.ts';
+import { watchRows, watchStore } from '../rows/watches.ts';
 import { SIGNED_BEFORE, StoreUnusable } from '../unusable.ts';
 import { budgetTable } from './budget-table.ts';
 import { budgetRows, postgresBudgets } from './budgets.ts';
@@ -13,18 +15,17 @@ import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, postgresIdempotency } from './idempotency.ts';
 import { postgresIdentity } from './identity.ts';
 import { journalRows, postgresJournal } from './journal.ts';
-import { postgresNames } from './names.ts';
 import { postgresObservations } from './observations.ts';
 import { MOST_WRITES, type OpenOptions, openOwned } from './open.ts';
 import { postgresOutbox } from './outbox.ts';
 import { postgresPaymentCache } from './payment-cache.ts';
+import { postgresDatabase, postgresRows } from './rows.ts';
 import { seenAdvances } from './seen-advances.ts';
 import { signAllRows, signedRows } from './signed-rows.ts';
 import { spendingRows } from './spending.ts';
 import { postgresSpends, spendRows } from './spends.ts';
 import { keepingDistrust, type LeaderNotice, type StandingBy, writeNotice } from './standing-by.ts';
 import { whyUnusable } from './unusable.ts';
-import { postgresWatches } from './watches.ts';
 import { postgresWebhookEndpoints, webhookEndpointRows } from './webhook-endpoints.ts';
 
 export { copyIntoPostgres } from './copy.ts';
@@ -83,10 +84,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       seen,
       onDoubt: (look) => void looks.push(look),
     });
-    const signed = signedRows(
-      secrets,
-      rowSigner(options.secretsKey, identity.id, options.onUnfit ?? (() => undefined)),
-    );
+    const signer = rowSigner(options.secretsKey, identity.id, options.onUnfit ?? (() => undefined));
+    const signed = signedRows(secrets, signer);
+    const rows = postgresRows(secrets, signer);
+    const shared = postgresDatabase(db);
     const table = budgetTable(signed);
     const clients = clientRows(signed);
     const spending = spendingRows(signed, table);
@@ -109,8 +110,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       }),
       journal: postgresJournal(db, journal),
       spends: postgresSpends(db, { spends, fetched, journal, budgets, spending, keys }),
-      watches: postgresWatches(db),
-      names: postgresNames(db, signed),
+      watches: watchStore(shared, rows, watchRows(rows)),
+      names: nameStore(shared, rows, nameInvoiceRows(rows)),
       clients: postgresClients(db, { clients, budgets, keys }),
       outbox: postgresOutbox(db, `${fence}`, signed),
       webhookEndpoints: postgresWebhookEndpoints(db, endpoints),

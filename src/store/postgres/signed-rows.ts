@@ -1,11 +1,11 @@
 import type { SQL } from 'bun';
-import { SealBroken, type Sealer } from '../../lib/secrets/seal.ts';
+import type { Sealer } from '../../lib/secrets/seal.ts';
 import type { Field, RowSigner } from '../row-signer.ts';
+import type { RawRow } from '../rows/rows.ts';
 import { SIGNED, type SignedTable } from '../signed-tables.ts';
-import { COLUMN_FORMS } from './column-forms.ts';
+import { COLUMN_FORMS, fieldsOf, placeOf } from './column-forms.ts';
 
-/** A row as PostgreSQL returns it. */
-export type RawRow = Readonly<Record<string, unknown>>;
+export type { RawRow };
 
 /** Reads and signs rows, whose columns have SQLite's form then (docs/decisions.md 171). */
 export interface SignedRows {
@@ -107,37 +107,6 @@ function amountsOf({ columns }: SignedTable): string {
     .filter((name) => name.endsWith('_msat'))
     .map((name) => `, ${name}::text AS ${name}`)
     .join('');
-}
-
-/** Returns the signed columns of a row in SQLite's form; null where one cannot be read. */
-function fieldsOf<Column extends string>(
-  { table, key, columns }: SignedTable<Column>,
-  raw: RawRow,
-  sealer: Sealer,
-): Record<Column, Field> | null {
-  const { texts = [], sealed = [], renamed = {} } = COLUMN_FORMS[table] ?? {};
-  const fieldOf = (name: string): Field => {
-    if (texts.includes(name)) return JSON.parse(raw[`${name}_json`] as string) as string | null;
-    if (sealed.includes(name)) {
-      const value = raw[`sealed_${name}`];
-      return value === null ? null : sealer.open(value as string, placeOf(table, name, raw));
-    }
-    const value = raw[renamed[name] ?? name];
-    if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
-    return value as Field;
-  };
-  try {
-    const entries = [...key, ...columns].map((name) => [name, fieldOf(name)] as const);
-    return Object.fromEntries(entries) as Record<Column, Field>;
-  } catch (error) {
-    if (error instanceof SealBroken || error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-function placeOf(table: string, column: string, row: RawRow) {
-  const { key = [] } = COLUMN_FORMS[table] ?? {};
-  return { table, column: `sealed_${column}`, row: key.map((name) => String(row[name])) };
 }
 
 function idOf({ table, key }: SignedTable, raw: RawRow): string {

@@ -1,8 +1,7 @@
 import type { SQL } from 'bun';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { Watch, WatchStore } from '../ports.ts';
+import type { Watch } from '../ports.ts';
 import { watchKey } from '../watch-key.ts';
-import type { Database } from './database.ts';
 import { together } from './together.ts';
 
 /** Rows of the watch table, for ports that write them inside their own transactions. */
@@ -36,22 +35,3 @@ export const watchRows = {
     return found.some((rows) => rows.length > 0);
   },
 };
-
-/** Returns the {@link WatchStore} over PostgreSQL. */
-export function postgresWatches(db: Database): WatchStore {
-  return {
-    add: (walletId, watch) => db.write(walletId, (tx) => watchRows.add(tx, walletId, watch)),
-    async wallets() {
-      const rows = await db.read(
-        (sql) => sql<{ wallet: string }[]>`SELECT DISTINCT wallet FROM wallet_sidecar.watch`,
-      );
-      return rows.map(({ wallet }) => wallet);
-    },
-    async has(walletId) {
-      const rows = await db.read(
-        (sql) => sql`SELECT 1 FROM wallet_sidecar.watch WHERE wallet = ${walletId} LIMIT 1`,
-      );
-      return rows.length > 0;
-    },
-  };
-}

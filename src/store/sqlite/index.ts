@@ -2,6 +2,8 @@ import type { Database } from 'bun:sqlite';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Store } from '../ports.ts';
 import { unsigned } from '../row-signer.ts';
+import { nameInvoiceRows as nameInvoices2, nameStore } from '../rows/names.ts';
+import { watchRows as watchRows2, watchStore } from '../rows/watches.ts';
 import { budgetTable } from './budget-table.ts';
 import { budgetRows, sqliteBudgets } from './budgets.ts';
 import { clientRows } from './client-rows.ts';
@@ -12,17 +14,18 @@ import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, sqliteIdempotency } from './idempotency.ts';
 import { sqliteIdentity, storeCounter } from './identity.ts';
 import { journalRows, sqliteJournal } from './journal.ts';
-import { nameInvoiceRows, sqliteNames } from './names.ts';
+import { nameInvoiceRows } from './names.ts';
 import { sqliteObservations } from './observations.ts';
 import { openDatabase } from './open.ts';
 import { sqliteOutbox } from './outbox.ts';
 import { firstDamage } from './page-check.ts';
 import { sqlitePaymentCache } from './payment-cache.ts';
+import { sqliteDatabase, sqliteRows } from './rows.ts';
 import { type SigningOptions, sqliteSigner } from './signing.ts';
 import { releaseSpace } from './space.ts';
 import { spendingRows } from './spending.ts';
 import { spendRows, sqliteSpends } from './spends.ts';
-import { sqliteWatches, watchRows } from './watches.ts';
+import { watchRows } from './watches.ts';
 import { sqliteWebhookEndpoints, webhookEndpointRows } from './webhook-endpoints.ts';
 import { writeQueue } from './write-queue.ts';
 
@@ -52,6 +55,8 @@ export function openSqliteStore(
   const endpoints = webhookEndpointRows(db, signer);
   const keys = idempotencyRows(db, signer);
   const counter = storeCounter(db);
+  const rows = sqliteRows(db, signer);
+  const shared = sqliteDatabase(queue, counter.advance);
   return {
     cache: readable(sqlitePaymentCache(db, queue, signer)),
     observations: readable(
@@ -80,8 +85,8 @@ export function openSqliteStore(
         counter,
       }),
     ),
-    watches: readable(sqliteWatches(db, queue, watches)),
-    names: readable(sqliteNames(db, queue, nameInvoices, signer)),
+    watches: readable(watchStore(shared, rows, watchRows2(rows))),
+    names: readable(nameStore(shared, rows, nameInvoices2(rows))),
     clients: readable(sqliteClients(db, queue, { clients, budgets, keys, counter })),
     outbox: readable(sqliteOutbox(db, queue, deliveryAttemptRows(db, signer), signer)),
     webhookEndpoints: readable(sqliteWebhookEndpoints(db, queue, endpoints)),

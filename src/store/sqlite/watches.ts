@@ -1,8 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { Watch, WatchStore } from '../ports.ts';
+import type { Watch } from '../ports.ts';
 import { watchKey } from '../watch-key.ts';
-import type { WriteQueue } from './write-queue.ts';
 
 /** Rows of the watch table, for ports that write them inside their own transactions. */
 export interface WatchRows {
@@ -33,18 +32,5 @@ export function watchRows(db: Database): WatchRows {
     end: (walletId, watch) => end.run(walletId, watch.kind, watchKey(watch)).changes > 0,
     hasAny: (walletId, watches) =>
       watches.some((watch) => find.get(walletId, watch.kind, watchKey(watch)) !== null),
-  };
-}
-
-/** Returns the {@link WatchStore} over SQLite. */
-export function sqliteWatches(db: Database, queue: WriteQueue, rows: WatchRows): WatchStore {
-  const wallets = db.prepare<{ wallet: string }, []>('SELECT DISTINCT wallet FROM watch');
-  const has = db.prepare<{ kind: string }, [string]>(
-    'SELECT kind FROM watch WHERE wallet = ? LIMIT 1',
-  );
-  return {
-    add: (walletId, watch) => queue.write(() => rows.add(walletId, watch)),
-    wallets: async () => wallets.all().map(({ wallet }) => wallet),
-    has: async (walletId) => has.get(walletId) !== null,
   };
 }

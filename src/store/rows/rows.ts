@@ -1,0 +1,66 @@
+import type { RowSigner } from '../row-signer.ts';
+import type { SignedTable } from '../signed-tables.ts';
+import type { Steps, Value } from './steps.ts';
+
+/** A statement of an engine. */
+export interface Query<Row> {
+  /** The first row. */
+  one(...values: readonly Value[]): Steps<Row | null>;
+  all(...values: readonly Value[]): Steps<Row[]>;
+  /** Returns how many rows were written or deleted. */
+  run(...values: readonly Value[]): Steps<number>;
+}
+
+/** A row as an engine returns it. Its numbers are no bigints. */
+export type RawRow = Readonly<Record<string, unknown>>;
+
+/**
+ * What differs between the engines for functions of rows. Statements are written in SQL that both read. They name the
+ * schema `wallet_sidecar`, which SQLite has not, and have `?` in the place of each value, or `?1`, `?2` where one
+ * stands in several places. PostgreSQL learns the type of text and null from the place, so one that is selected is cast.
+ */
+export interface Rows {
+  /** Prepares a statement, once, when the store is opened. */
+  prepare<Row = RawRow>(sql: string): Query<Row>;
+  /** Returns a statement that is made when it is needed. */
+  query<Row = RawRow>(sql: string): Query<Row>;
+  /** Prepares a statement that ends with the name of a number's column, for many of these numbers at once. */
+  prepareMany(sql: string): { run(numbers: readonly number[], ...values: Value[]): Steps<unknown> };
+  /** Returns what makes SQLite use an index; nothing for PostgreSQL. */
+  indexedBy(index: string): string;
+  readonly forms: ColumnForms;
+  readonly signer: RowSigner;
+}
+
+/** How an engine stores columns. Functions of rows know SQLite's form alone. */
+export interface ColumnForms {
+  /** Whether rows have a MAC of their own. */
+  hasMac(table: string): boolean;
+  nameOf(table: string, column: string): string;
+  write(table: string, row: Readonly<Record<string, Value>>, column: string): Value;
+  /** Returns a row in SQLite's form; null where a signed column cannot be read. */
+  read(table: SignedTable, raw: RawRow, others: readonly string[]): RawRow | null;
+}
+
+/** What a write asks of its transaction, besides its statements. */
+export interface Joint {
+  /**
+   * Advances the store's counter, if the write is made. Every wallet has the same counter, whose row PostgreSQL locks
+   * until the commit, so it is advanced after all writes, once for all of them.
+   */
+  advanceCounter(): void;
+}
+
+/** Reads and transactions of an engine, for the ports. `work` is called again when it has to be done again. */
+export interface RowDatabase {
+  /** Does work that only reads. */
+  read<T>(work: () => Steps<T>): Promise<T>;
+  /**
+   * Does work in a transaction, which is durable when this resolves. Writes with the same lock, a wallet's id or
+   * {@link NAMES}, are done one after another; null takes no lock. `work` must change nothing but the database.
+   */
+  write<T>(lock: string | null, work: (joint: Joint) => Steps<T>): Promise<T>;
+}
+
+/** The lock for the names of wallets, which are unique over all wallets. */
+export const NAMES = 'names';

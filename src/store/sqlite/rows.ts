@@ -1,0 +1,86 @@
+import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import type { RowSigner } from '../row-signer.ts';
+import type { Joint, Query, RowDatabase, Rows } from '../rows/rows.ts';
+import type { Step, Steps, Value } from '../rows/steps.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+/** A statement, which is run when it is iterated and stops for nothing. */
+class AtOnce<T> implements Steps<T> {
+  constructor(private readonly run: () => T) {}
+
+  [Symbol.iterator]() {
+    return this;
+  }
+
+  next() {
+    return { done: true as const, value: this.run() };
+  }
+}
+
+/** Returns how functions of rows use SQLite. */
+export function sqliteRows(db: Database, signer: RowSigner): Rows {
+  const textOf = (sql: string) => sql.replaceAll('wallet_sidecar.', '');
+  return {
+    prepare: (sql) => queryOf(db.prepare(textOf(sql))),
+    query: (sql) => queryOf(db.query(textOf(sql))),
+    prepareMany(sql) {
+      const statement = db.prepare(`${textOf(sql)} = ?`);
+      return {
+        run: (numbers, ...values) =>
+          new AtOnce(() => {
+            for (const number of numbers) statement.run(...values, number);
+          }),
+      };
+    },
+    indexedBy: (index) => `INDEXED BY ${index}`,
+    forms: {
+      hasMac: () => true,
+      nameOf: (_table, column) => column,
+      write: (_table, row, column) => row[column] ?? null,
+      read: (_table, raw) => raw,
+    },
+    signer,
+  };
+}
+
+function queryOf<Row>(statement: ReturnType<Database['prepare']>): Query<Row> {
+  const bound = (values: readonly Value[]) => values as SQLQueryBindings[];
+  return {
+    one: (...values) => new AtOnce(() => statement.get(...bound(values)) as Row | null),
+    all: (...values) => new AtOnce(() => statement.all(...bound(values)) as Row[]),
+    run: (...values) => new AtOnce(() => statement.run(...bound(values)).changes),
+  };
+}
+
+/** Does work on rows, all of it at once. */
+export function perform<T>(steps: Steps<T>): T {
+  const work = steps[Symbol.iterator]();
+  let next = work.next();
+  while (!next.done) next = work.next(resultOf(next.value));
+  return next.value;
+}
+
+function resultOf(step: Step): unknown {
+  if ('together' in step) return step.together.map((task) => (task ? perform(task) : task));
+  if ('send' in step) return void perform(step.send);
+  throw new Error('A statement of another engine.');
+}
+
+/** Returns the reads and transactions of a file, all of whose writes are one after another. */
+export function sqliteDatabase(queue: WriteQueue, advanceCounter: () => unknown): RowDatabase {
+  return {
+    read: async (work) => perform(work()),
+    write: (_lock, work) =>
+      queue.write(() => {
+        let advances = false;
+        const joint: Joint = {
+          advanceCounter() {
+            advances = true;
+          },
+        };
+        const result = perform(work(joint));
+        if (advances) advanceCounter();
+        return result;
+      }),
+  };
+}

@@ -34,11 +34,13 @@ export const COLUMN_FORMS: Readonly<Record<string, TableForms>> = {
   connector_state: { sealed: ['json'], key: ['wallet', 'kind', 'key'] },
 };
 
+/** Whether rows of a table have a MAC. Values of connector state are sealed in their places, which holds as much. */
+export const hasMac = (table: string) => table !== 'connector_state';
+
 /** Returns how PostgreSQL stores columns, some of which are sealed. */
 export function columnForms(sealer: Sealer): ColumnForms {
   return {
-    // Values of this table are sealed in their places, which holds as much as a MAC.
-    hasMac: (table) => table !== 'connector_state',
+    hasMac,
     nameOf(table, column) {
       const { renamed = {}, texts = [], sealed = [] } = COLUMN_FORMS[table] ?? {};
       if (texts.includes(column)) return `${column}_json`;
@@ -53,19 +55,24 @@ export function columnForms(sealer: Sealer): ColumnForms {
       return sealer.seal(String(value), placeOf(table, column, row));
     },
     read(table, raw, others) {
-      const { texts = [] } = COLUMN_FORMS[table.table] ?? {};
       const columns = fieldsOf(table, raw, sealer);
       if (columns === null) return null;
-      const more = others.map((name) => [
-        name,
-        texts.includes(name) ? textOf(raw[`${name}_json`] as string) : raw[name],
-      ]);
+      const more = others.map((name) => [name, otherOf(table.table, raw, name)]);
       return { ...columns, ...Object.fromEntries(more), mac: raw.mac };
     },
+    other: otherOf,
   };
 }
 
-/** Returns the signed columns of a row in SQLite's form; null where one cannot be read. */
+function otherOf(table: string, raw: RawRow, column: string): unknown {
+  const { texts = [] } = COLUMN_FORMS[table] ?? {};
+  return texts.includes(column) ? textOf(raw[`${column}_json`] as string) : raw[column];
+}
+
+/**
+ * Returns the signed columns of a row in SQLite's form; null where one cannot be read. Throws {@link SealBroken} for a
+ * row without a MAC whose value does not open.
+ */
 export function fieldsOf<Column extends string>(
   { table, key, columns }: SignedTable<Column>,
   raw: RawRow,
@@ -86,7 +93,8 @@ export function fieldsOf<Column extends string>(
     const entries = [...key, ...columns].map((name) => [name, fieldOf(name)] as const);
     return Object.fromEntries(entries) as Record<Column, Field>;
   } catch (error) {
-    if (error instanceof SealBroken || error instanceof SyntaxError) return null;
+    const isUnreadable = error instanceof SealBroken || error instanceof SyntaxError;
+    if (isUnreadable && hasMac(table)) return null;
     throw error;
   }
 }

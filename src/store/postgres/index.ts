@@ -2,31 +2,19 @@ import type { SQL } from 'bun';
 import { sealer } from '../../lib/secrets/seal.ts';
 import type { Store } from '../ports.ts';
 import { rowSigner, type UnfitRow } from '../row-signer.ts';
-import { nameInvoiceRows, nameStore } from '../rows/names.ts';
-import { watchRows, watchStore } from '../rows/watches.ts';
+import { rowPorts } from '../rows/ports.ts';
 import { SIGNED_BEFORE, StoreUnusable } from '../unusable.ts';
-import { budgetTable } from './budget-table.ts';
-import { budgetRows, postgresBudgets } from './budgets.ts';
-import { clientRows } from './client-rows.ts';
-import { postgresClients } from './clients.ts';
-import { postgresConnectorState } from './connector-state.ts';
 import { ownedDatabase } from './database.ts';
-import { fetchedInvoiceRows } from './fetched-invoices.ts';
-import { idempotencyRows, postgresIdempotency } from './idempotency.ts';
 import { postgresIdentity } from './identity.ts';
-import { journalRows, postgresJournal } from './journal.ts';
-import { postgresObservations } from './observations.ts';
+import { postgresObserved } from './observed-rows.ts';
 import { MOST_WRITES, type OpenOptions, openOwned } from './open.ts';
 import { postgresOutbox } from './outbox.ts';
 import { postgresPaymentCache } from './payment-cache.ts';
 import { postgresDatabase, postgresRows } from './rows.ts';
 import { seenAdvances } from './seen-advances.ts';
 import { signAllRows, signedRows } from './signed-rows.ts';
-import { spendingRows } from './spending.ts';
-import { postgresSpends, spendRows } from './spends.ts';
 import { keepingDistrust, type LeaderNotice, type StandingBy, writeNotice } from './standing-by.ts';
 import { whyUnusable } from './unusable.ts';
-import { postgresWebhookEndpoints, webhookEndpointRows } from './webhook-endpoints.ts';
 
 export { copyIntoPostgres } from './copy.ts';
 export type { SeenLeader } from './standing-by.ts';
@@ -88,36 +76,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     const signed = signedRows(secrets, signer);
     const rows = postgresRows(secrets, signer);
     const shared = postgresDatabase(db);
-    const table = budgetTable(signed);
-    const clients = clientRows(signed);
-    const spending = spendingRows(signed, table);
-    const budgets = budgetRows(table, clients, spending);
-    const keys = idempotencyRows(signed);
-    const journal = journalRows(signed);
-    const spends = spendRows(signed);
-    const fetched = fetchedInvoiceRows(signed);
-    const endpoints = webhookEndpointRows(signed);
     return {
+      ...rowPorts(shared, rows, { observed: postgresObserved }),
       cache: postgresPaymentCache(db, signed),
-      observations: postgresObservations(db, {
-        spends,
-        fetched,
-        journal,
-        spending,
-        keys,
-        endpoints,
-        signed,
-      }),
-      journal: postgresJournal(db, journal),
-      spends: postgresSpends(db, { spends, fetched, journal, budgets, spending, keys }),
-      watches: watchStore(shared, rows, watchRows(rows)),
-      names: nameStore(shared, rows, nameInvoiceRows(rows)),
-      clients: postgresClients(db, { clients, budgets, keys }),
       outbox: postgresOutbox(db, `${fence}`, signed),
-      webhookEndpoints: postgresWebhookEndpoints(db, endpoints),
-      idempotency: postgresIdempotency(db, keys, signed),
-      budgets: postgresBudgets(db, budgets),
-      connectorState: postgresConnectorState(db, secrets),
       identity,
       fence: `${fence}`,
       tell: (notice) => db.write(null, (tx) => writeNotice(tx, { sealer: secrets, fence }, notice)),

@@ -1,36 +1,66 @@
-import type { SQL } from 'bun';
 import { idOf } from '../../model/payment.ts';
 import { idOfIndex, type PaymentId, type PaymentIndex } from '../../model/payment-index.ts';
-import type { JournalRow, MatchCandidates, ObservedPayment } from '../ports.ts';
-import type { JournalRows } from './journal.ts';
-import type { SpendRows } from './spends.ts';
+import { type JournalColumns, journalRowOf } from '../columns/journal.ts';
+import type { JournalRow, ObservedPayment, Spend } from '../ports.ts';
+import { ID } from '../rows/journal.ts';
+import type { ObservedRows, ObservedRowsOf } from '../rows/observed-rows.ts';
+import type { RawRow, Rows } from '../rows/rows.ts';
+import { selectSpends } from '../rows/spends.ts';
+import { tableOf } from '../rows/table.ts';
+import { SIGNED } from '../signed-tables.ts';
 
-/**
- * What is stored of the payments that a batch of observations is about: read once, and kept up with what is written.
- */
-export interface ObservedRows {
-  candidates(seen: ObservedPayment): MatchCandidates;
-  /** Whether the journal has a row with that index, which is of a payment of the batch. */
-  isTaken(index: PaymentIndex): boolean;
-  /** Whether the payment may have a watch of its own. One that has none gets none in the batch. */
-  isWatched(index: PaymentIndex): boolean;
-  /** Whether the payment has a spend that may not say yet what the node has shown. */
-  isUnshown(index: PaymentIndex): boolean;
-  /** Called with each row that is written. */
-  put(row: JournalRow): void;
-  /** Called with the payment whose spend says that the node has shown this attempt of it. */
-  shown(index: PaymentIndex): void;
-  /** Called with the payment whose spend and watches are removed. */
-  end(index: PaymentIndex): void;
+/** Returns how rows of observations are read: all of a batch by one statement, since each takes a way to the server. */
+export function postgresObserved(rows: Rows): ObservedRowsOf {
+  const { read } = tableOf<JournalColumns>(rows, SIGNED.journal);
+  // In this form each id is looked up in the index. With `= ANY` PostgreSQL reads all rows of the wallet by a plan that
+  // it made when the table was small, and otherwise plans anew each time.
+  const ofIds = rows.prepare<FoundRow>(
+    `SELECT found.* FROM jsonb_array_elements_text(CAST(? AS TEXT)::jsonb) AS wanted (id)
+     CROSS JOIN LATERAL (
+       SELECT j.*,
+         EXISTS (SELECT 1 FROM wallet_sidecar.spend s WHERE s.wallet = j.wallet AND s.idx = j.idx
+           AND (s.state <> 'known' OR s.attempt IS NULL)) AS unshown,
+         EXISTS (SELECT 1 FROM wallet_sidecar.watch w
+           WHERE w.wallet = j.wallet AND w.kind IN ('payment', 'held') AND w.key = j.idx) AS watched
+       FROM wallet_sidecar.journal j WHERE wallet = ? AND ${ID} = wanted.id OFFSET 0) found`,
+  );
+  const ofIndexes = selectSpends(
+    rows,
+    'WHERE wallet = ? AND idx = ANY(ARRAY(SELECT jsonb_array_elements_text(CAST(? AS TEXT)::jsonb)))',
+  );
+  return function* (walletId, observations, journaled) {
+    const wanted = (of: (payment: ObservedPayment['payment']) => string) =>
+      JSON.stringify([...new Set(observations.map(({ payment }) => of(payment)))]);
+    if (!journaled) {
+      return observedInSpends(
+        yield* ofIndexes(
+          walletId,
+          wanted(({ index }) => index),
+        ),
+      );
+    }
+    const found = yield* ofIds.all(wanted(idOf), walletId);
+    return observedInJournal(
+      found.flatMap((raw) => {
+        const columns = read(raw);
+        if (columns === null) return [];
+        return [{ row: journalRowOf(columns), isWatched: raw.watched, isUnshown: raw.unshown }];
+      }),
+    );
+  };
 }
 
-/** Reads rows of the journal, where every row of a payment is of its id. */
-export async function observedInJournal(
-  tx: SQL,
-  walletId: string,
-  observations: readonly ObservedPayment[],
-  journal: JournalRows,
-): Promise<ObservedRows> {
+type FoundRow = RawRow & { readonly watched: boolean; readonly unshown: boolean };
+
+/** A row, whether its payment has a watch of its own, and whether it has a spend that does not say yet what is known. */
+interface Found {
+  readonly row: JournalRow;
+  readonly isWatched: boolean;
+  readonly isUnshown: boolean;
+}
+
+/** Keeps rows of the journal, where every row of a payment is of its id. */
+function observedInJournal(found: readonly Found[]): ObservedRows {
   const byId = new Map<PaymentId, JournalRow[]>();
   const watched = new Set<PaymentIndex>();
   const unshown = new Set<PaymentIndex>();
@@ -43,8 +73,7 @@ export async function observedInJournal(
       rows.sort((a, b) => (a.payment.index < b.payment.index ? -1 : 1)),
     );
   };
-  const ids = [...new Set(observations.map(({ payment }) => idOf(payment)))];
-  for (const { row, isWatched, isUnshown } of await journal.ofIds(tx, walletId, ids)) {
+  for (const { row, isWatched, isUnshown } of found) {
     put(row);
     if (isWatched) watched.add(row.payment.index);
     if (isUnshown) unshown.add(row.payment.index);
@@ -73,15 +102,8 @@ export async function observedInJournal(
   };
 }
 
-/** Reads spends, for a node that keeps the history itself. */
-export async function observedInSpends(
-  tx: SQL,
-  walletId: string,
-  observations: readonly ObservedPayment[],
-  spends: SpendRows,
-): Promise<ObservedRows> {
-  const indexes = [...new Set(observations.map(({ payment }) => payment.index))];
-  const found = await spends.ofIndexes(tx, walletId, indexes);
+/** Keeps spends, for a node that keeps the history itself. */
+function observedInSpends(found: readonly Spend[]): ObservedRows {
   const byIndex = new Map(found.map((spend) => [spend.payment.index, spend]));
   return {
     candidates: ({ payment }) => ({

@@ -19,17 +19,20 @@ export function postgresRows(sealer: Sealer, signer: RowSigner): Rows {
       return { run: (numbers, ...values) => query.run(...values, JSON.stringify(numbers)) };
     },
     indexedBy: () => '',
+    lockingFree: 'FOR UPDATE SKIP LOCKED',
     forms: columnForms(sealer),
     signer,
   };
 }
 
 function queryOf<Row>(sql: string): Query<Row> {
-  let places = 0;
-  const text = sql.replace(/\?(\d*)/g, (_, place) => `$${place || ++places}`);
-  function* answer(values: Statement['values']) {
-    return (yield { text, values }) as Row[] & { readonly count: number };
-  }
+  let most = 0;
+  const text = sql.replace(/\?(\d*)/g, (_, number) => {
+    const place = Number(number || most + 1);
+    most = Math.max(most, place);
+    return `$${place}`;
+  });
+  const answer = (values: Statement['values']) => answerOf<Row>(text, values);
   return {
     *one(...values) {
       return (yield* answer(values))[0] ?? null;
@@ -39,6 +42,14 @@ function queryOf<Row>(sql: string): Query<Row> {
       return (yield* answer(values)).count;
     },
   };
+}
+
+/** Sends a statement and returns its answer. */
+export function* answerOf<Row>(
+  text: string,
+  values: Statement['values'],
+): Steps<Row[] & { readonly count: number }> {
+  return (yield { text, values }) as Row[] & { readonly count: number };
 }
 
 /** Does work on rows, and waits for all that it has sent. */
@@ -74,7 +85,10 @@ export async function perform<T>(sql: SQL, work: Steps<T>): Promise<T> {
 async function ask(sql: SQL, { text, values }: Statement): Promise<unknown> {
   const rows = await sql.unsafe<Record<string, unknown>[]>(
     text,
-    values.map((value) => (Number.isInteger(value) ? BigInt(value as number) : value)),
+    values.map((value) => {
+      if (Array.isArray(value)) return sql.array(value, 'text');
+      return Number.isInteger(value) ? BigInt(value as number) : value;
+    }),
   );
   for (const row of rows) {
     for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name]);

@@ -28,6 +28,8 @@ export interface Rows {
   prepareMany(sql: string): { run(numbers: readonly number[], ...values: Value[]): Steps<unknown> };
   /** Returns what makes SQLite use an index; nothing for PostgreSQL. */
   indexedBy(index: string): string;
+  /** What locks the rows of a SELECT that no other transaction has locked; nothing for SQLite. */
+  readonly lockingFree: string;
   readonly forms: ColumnForms;
   readonly signer: RowSigner;
 }
@@ -37,9 +39,12 @@ export interface ColumnForms {
   /** Whether rows have a MAC of their own. */
   hasMac(table: string): boolean;
   nameOf(table: string, column: string): string;
+  /** Returns the value of a row's column as it is stored. */
   write(table: string, row: Readonly<Record<string, Value>>, column: string): Value;
-  /** Returns a row in SQLite's form; null where a signed column cannot be read. */
+  /** Returns a row in SQLite's form; null where a signed column cannot be read. `others` are columns not signed. */
   read(table: SignedTable, raw: RawRow, others: readonly string[]): RawRow | null;
+  /** Returns the value of a column that is not signed. */
+  other(table: string, raw: RawRow, column: string): unknown;
 }
 
 /** What a write asks of its transaction, besides its statements. */

@@ -4,7 +4,7 @@ export type Value = string | number | boolean | null;
 /** A statement that an engine sends, and whose answer it waits for. */
 export interface Statement {
   readonly text: string;
-  readonly values: readonly Value[];
+  readonly values: readonly (Value | readonly string[])[];
 }
 
 /** What work on rows is stopped for. */

@@ -32,9 +32,11 @@ export interface Table<Columns> {
   update(columns?: readonly (keyof Columns)[]): (row: Columns) => Steps<number>;
   /** Prepares the deletion of the row with a key. */
   remove(): (...key: readonly Field[]) => Steps<number>;
-  /** The name of a column. */
-  column(name: Extract<keyof Columns, string>): string;
+  /** The name of a column, signed or not. */
+  column(name: string): string;
   mac(row: Columns): string | null;
+  /** Returns the signed columns of a row; null where it does not fit. */
+  read(raw: RawRow): Stored<Columns> | null;
 }
 
 /** Returns the statements over a table. */
@@ -49,6 +51,14 @@ export function tableOf<Columns extends object>(
   const column = (it: string) => forms.nameOf(name, it);
   const equal = (names: readonly string[]) => names.map((it) => `${column(it)} = ?`);
   const mac = (row: Columns) => signer.mac(table, row as Readonly<Record<Names, Field>>);
+  const reader = (found: RawRow, others: readonly string[]) => {
+    const row = forms.read(table, found, others);
+    if (row === null) {
+      signer.tell({ table: name, id: key.map((it) => String(found[column(it)])).join(' ') });
+      return null;
+    }
+    return macs.length === 0 || signer.fits(table, row as never) ? (row as never) : null;
+  };
   const writer = (sql: string, names: readonly string[]) => {
     const statement = prepare(sql);
     return (row: Columns) => {
@@ -74,14 +84,7 @@ export function tableOf<Columns extends object>(
       const names = others.map((it) => it.replace(/^.* AS /s, ''));
       const sql = `SELECT ${[...read, ...more].join(', ')} FROM ${place} ${rest}`;
       const raw = isPrepared ? prepare(sql) : query(sql);
-      const readRow = (found: RawRow) => {
-        const row = forms.read(table, found, names);
-        if (row === null) {
-          signer.tell({ table: name, id: key.map((it) => String(found[column(it)])).join(' ') });
-          return null;
-        }
-        return !macs.length || signer.fits(table, row as never) ? (row as never) : null;
-      };
+      const readRow = (found: RawRow) => reader(found, names);
       return {
         raw,
         read: readRow,
@@ -113,5 +116,6 @@ export function tableOf<Columns extends object>(
     },
     column,
     mac,
+    read: (raw) => reader(raw, []),
   };
 }

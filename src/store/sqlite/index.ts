@@ -2,20 +2,10 @@ import type { Database } from 'bun:sqlite';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Store } from '../ports.ts';
 import { unsigned } from '../row-signer.ts';
-import { nameInvoiceRows as nameInvoices2, nameStore } from '../rows/names.ts';
-import { watchRows as watchRows2, watchStore } from '../rows/watches.ts';
-import { budgetTable } from './budget-table.ts';
-import { budgetRows, sqliteBudgets } from './budgets.ts';
-import { clientRows } from './client-rows.ts';
-import { sqliteClients } from './clients.ts';
-import { sqliteConnectorState } from './connector-state.ts';
+import { rowPorts } from '../rows/ports.ts';
 import { deliveryAttemptRows } from './delivery-attempts.ts';
-import { fetchedInvoiceRows } from './fetched-invoices.ts';
-import { idempotencyRows, sqliteIdempotency } from './idempotency.ts';
 import { sqliteIdentity, storeCounter } from './identity.ts';
-import { journalRows, sqliteJournal } from './journal.ts';
-import { nameInvoiceRows } from './names.ts';
-import { sqliteObservations } from './observations.ts';
+import { sqliteObserved } from './observed-rows.ts';
 import { openDatabase } from './open.ts';
 import { sqliteOutbox } from './outbox.ts';
 import { firstDamage } from './page-check.ts';
@@ -23,10 +13,6 @@ import { sqlitePaymentCache } from './payment-cache.ts';
 import { sqliteDatabase, sqliteRows } from './rows.ts';
 import { type SigningOptions, sqliteSigner } from './signing.ts';
 import { releaseSpace } from './space.ts';
-import { spendingRows } from './spending.ts';
-import { spendRows, sqliteSpends } from './spends.ts';
-import { watchRows } from './watches.ts';
-import { sqliteWebhookEndpoints, webhookEndpointRows } from './webhook-endpoints.ts';
 import { writeQueue } from './write-queue.ts';
 
 export { openStoredRows } from './read-rows.ts';
@@ -43,57 +29,18 @@ export function openSqliteStore(
   const db = openDatabase(path);
   const signer = signerOf(db, signing);
   const queue = writeQueue(db);
-  const journal = journalRows(db, signer);
-  const budgetsTable = budgetTable(db, signer);
-  const clients = clientRows(db, signer);
-  const spending = spendingRows(db, signer, budgetsTable);
-  const budgets = budgetRows(budgetsTable, clients, spending);
-  const fetched = fetchedInvoiceRows(db, signer);
-  const spends = spendRows(db, signer, fetched);
-  const watches = watchRows(db);
-  const nameInvoices = nameInvoiceRows(db);
-  const endpoints = webhookEndpointRows(db, signer);
-  const keys = idempotencyRows(db, signer);
   const counter = storeCounter(db);
   const rows = sqliteRows(db, signer);
-  const shared = sqliteDatabase(queue, counter.advance);
+  const ports = rowPorts(sqliteDatabase(queue, counter.advance), rows, {
+    observed: sqliteObserved,
+  });
+  const own = {
+    cache: sqlitePaymentCache(db, queue, signer),
+    outbox: sqliteOutbox(db, queue, deliveryAttemptRows(db, signer), signer),
+    identity: sqliteIdentity(db, queue, counter, signer !== unsigned),
+  };
   return {
-    cache: readable(sqlitePaymentCache(db, queue, signer)),
-    observations: readable(
-      sqliteObservations(db, queue, {
-        journal,
-        spends,
-        fetched,
-        watches,
-        spending,
-        nameInvoices,
-        endpoints,
-        keys,
-        signer,
-      }),
-    ),
-    journal: readable(sqliteJournal(db, queue, journal)),
-    spends: readable(
-      sqliteSpends(db, queue, {
-        spends,
-        fetched,
-        journal,
-        watches,
-        budgets,
-        spending,
-        keys,
-        counter,
-      }),
-    ),
-    watches: readable(watchStore(shared, rows, watchRows2(rows))),
-    names: readable(nameStore(shared, rows, nameInvoices2(rows))),
-    clients: readable(sqliteClients(db, queue, { clients, budgets, keys, counter })),
-    outbox: readable(sqliteOutbox(db, queue, deliveryAttemptRows(db, signer), signer)),
-    webhookEndpoints: readable(sqliteWebhookEndpoints(db, queue, endpoints)),
-    idempotency: readable(sqliteIdempotency(db, queue, keys, signer)),
-    budgets: readable(sqliteBudgets(budgets)),
-    connectorState: readable(sqliteConnectorState(db, queue, signer)),
-    identity: readable(sqliteIdentity(db, queue, counter, signer !== unsigned)),
+    ...readable({ ...ports, ...own }),
     problem: () => null,
     releaseSpace: (signal) => releaseSpace(db, queue, signal),
     async close() {
@@ -117,8 +64,13 @@ function signerOf(db: Database, signing: SigningOptions) {
   }
 }
 
-/** Wraps a port so that a read throws error 8 when SQLite finds the database locked or failing. */
-function readable<T extends object>(port: T): T {
+/** Wraps ports so that a read throws error 8 when SQLite finds the database locked or failing. */
+function readable<T extends object>(ports: T): T {
+  const entries = Object.entries(ports).map(([name, port]) => [name, readablePort(port)]);
+  return Object.fromEntries(entries) as T;
+}
+
+function readablePort(port: object): object {
   const entries = Object.entries(port).map(([name, member]) => [
     name,
     typeof member !== 'function'
@@ -131,5 +83,5 @@ function readable<T extends object>(port: T): T {
           }
         },
   ]);
-  return Object.fromEntries(entries) as T;
+  return Object.fromEntries(entries);
 }

@@ -4,8 +4,8 @@ import type { Joint, Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Step, Steps, Value } from '../rows/steps.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** A statement, which is run when it is iterated and stops for nothing. */
-class AtOnce<T> implements Steps<T> {
+/** Work that is done when it is iterated and stops for nothing. */
+export class AtOnce<T> implements Steps<T> {
   constructor(private readonly run: () => T) {}
 
   [Symbol.iterator]() {
@@ -33,11 +33,13 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
       };
     },
     indexedBy: (index) => `INDEXED BY ${index}`,
+    lockingFree: '',
     forms: {
       hasMac: () => true,
       nameOf: (_table, column) => column,
       write: (_table, row, column) => row[column] ?? null,
       read: (_table, raw) => raw,
+      other: (_table, raw, column) => raw[column],
     },
     signer,
   };

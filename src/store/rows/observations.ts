@@ -1,0 +1,254 @@
+import { idOf, isFinal, type Payment } from '../../model/payment.ts';
+import type { DeliveryColumns } from '../columns/delivery.ts';
+import { hiddenPayment } from '../hidden-payment.ts';
+import type {
+  DeliveryDraft,
+  GaveWay,
+  JournalRow,
+  ObservationRules,
+  ObservationStore,
+  ObservedPayment,
+} from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
+import type { FetchedInvoiceRows } from './fetched-invoices.ts';
+import type { IdempotencyRows } from './idempotency.ts';
+import type { JournalRows, JournalWriter } from './journal.ts';
+import type { NameInvoiceRows } from './names.ts';
+import type { ObservedRows, ObservedRowsOf } from './observed-rows.ts';
+import type { RowDatabase, Rows } from './rows.ts';
+import type { SpendingRows } from './spending.ts';
+import type { SpendRows } from './spends.ts';
+import { type Steps, send, together } from './steps.ts';
+import { tableOf } from './table.ts';
+import type { WatchRows } from './watches.ts';
+import type { WebhookEndpointRows } from './webhook-endpoints.ts';
+
+/** The tables that an observation's transaction touches. */
+interface ObservationParts {
+  readonly observed: ObservedRowsOf;
+  readonly journal: JournalRows;
+  readonly spends: SpendRows;
+  readonly fetched: FetchedInvoiceRows;
+  readonly watches: WatchRows;
+  readonly spending: SpendingRows;
+  readonly nameInvoices: NameInvoiceRows;
+  readonly endpoints: WebhookEndpointRows;
+  readonly keys: IdempotencyRows;
+}
+
+/** Returns the {@link ObservationStore}. */
+export function observationStore(
+  db: RowDatabase,
+  rows: Rows,
+  parts: ObservationParts,
+): ObservationStore {
+  const { forms } = rows;
+  const cursorColumn = forms.nameOf('feed_cursor', 'cursor');
+  const stored = (cursor: string | null) => forms.write('feed_cursor', { cursor }, 'cursor');
+  const readCursor = rows.prepare(
+    `SELECT ${cursorColumn} FROM wallet_sidecar.feed_cursor WHERE wallet = ?`,
+  );
+  const insertCursor = `INSERT INTO wallet_sidecar.feed_cursor (wallet, ${cursorColumn}) VALUES (?, ?)`;
+  const startCursor = rows.prepare(`${insertCursor} ON CONFLICT DO NOTHING`);
+  const moveCursor = rows.prepare(
+    `${insertCursor} ON CONFLICT (wallet) DO UPDATE SET ${cursorColumn} = excluded.${cursorColumn}`,
+  );
+  const putDeliveries = deliveryWriter(rows);
+  return {
+    async cursor(walletId) {
+      const raw = await db.read(() => readCursor.one(walletId));
+      return raw ? (forms.other('feed_cursor', raw, 'cursor') as string | null) : undefined;
+    },
+    startAt: (walletId, cursor) =>
+      db.write(walletId, function* () {
+        yield* startCursor.run(walletId, stored(cursor));
+      }),
+    apply: (walletId, { observations, cursor, journaled, nowMs }, rules) =>
+      db.write(walletId, function* () {
+        const [observed, journal] = yield* together([
+          parts.observed(walletId, observations, journaled),
+          journaled && parts.journal.writer(walletId),
+        ]);
+        const batch = { walletId, observed, journal, nowMs, rules, parts, putDeliveries };
+        const changed: Payment[] = [];
+        const gaveWay: GaveWay[] = [];
+        let deliveries = 0;
+        for (const seen of observations) {
+          const applied = yield* applyOne(batch, seen);
+          if (applied.changed) changed.push(applied.changed);
+          if (applied.gaveWay) gaveWay.push(applied.gaveWay);
+          deliveries += applied.deliveries;
+        }
+        if (cursor !== null) yield* send(moveCursor.run(walletId, stored(cursor)));
+        return { changed, deliveries, gaveWay };
+      }),
+  };
+}
+
+interface Batch {
+  readonly walletId: string;
+  readonly observed: ObservedRows;
+  /** False where the node keeps the history. */
+  readonly journal: JournalWriter | false;
+  readonly nowMs: number;
+  readonly rules: ObservationRules;
+  readonly parts: ObservationParts;
+  readonly putDeliveries: DeliveryWriter;
+}
+
+/** What an observation changed. */
+interface Applied {
+  readonly changed: Payment | null;
+  readonly gaveWay: GaveWay | null;
+  readonly deliveries: number;
+}
+
+function* applyOne(batch: Batch, seen: ObservedPayment): Steps<Applied> {
+  const { walletId, observed, journal, rules, parts } = batch;
+  const match = rules.match(observed.candidates(seen), seen);
+  const row = match && !seen.ownWord ? yield* recognize(batch, match, seen.attempt) : match;
+  const next = rules.transition(row?.payment ?? null, seen) ?? hiddenPayment(row);
+  if (!next) {
+    const gaveWay = row && (yield* giveWay(batch, seen, row.payment));
+    if (row === null || !isFinal(row.payment)) return { changed: null, gaveWay, deliveries: 0 };
+    if (gaveWay) {
+      return { changed: null, gaveWay, deliveries: yield* finalize(batch, row.payment) };
+    }
+    const { index } = row.payment;
+    // A repeat of the request may have added the watch again.
+    if (observed.isWatched(index)) yield* send(parts.watches.endPayment(walletId, index));
+    return { changed: null, gaveWay, deliveries: 0 };
+  }
+  const payment = journal ? yield* record(batch, journal, row, next, seen) : next;
+  const gaveWay = yield* giveWay(batch, seen, payment);
+  const deliveries = isFinal(payment)
+    ? yield* finalize(batch, payment)
+    : yield* announceMilestone(batch, payment);
+  return { changed: payment, gaveWay, deliveries };
+}
+
+/** See {@link ObservationStore.apply}. Null where no spend gives way to the payment. */
+function* giveWay(
+  { walletId, rules, parts, observed }: Batch,
+  { answers }: ObservedPayment,
+  to: Payment,
+): Steps<GaveWay | null> {
+  if (answers === undefined || (!answers.isTaken && answers.index === to.index)) return null;
+  const { index: from } = answers;
+  const spend = yield* parts.spends.get(walletId, from);
+  // A spend that is over gives way only where its own row took the attempt of the other program.
+  if (spend === null && from !== to.index) return null;
+  const key = spend?.idempotencyKey ?? null;
+  yield* together([
+    parts.spending.undo(walletId, from, rules.periodStart),
+    parts.spends.remove(walletId, from),
+    parts.fetched.remove(walletId, from),
+    spend !== null &&
+      key !== null &&
+      parts.keys.unbind({ walletId, caller: spend.caller, key }, from),
+  ]);
+  observed.shown(from);
+  if (from === to.index) return { from, to };
+  if (yield* parts.watches.endPayment(walletId, from)) {
+    yield* parts.watches.add(walletId, { kind: 'payment', index: to.index });
+  }
+  yield* parts.journal.giveWay(walletId, from, to.index);
+  return { from, to };
+}
+
+/** Stores that the node has shown this row's attempt, also when the rules reject what the node says of it. */
+function* recognize(
+  { walletId, observed, parts }: Batch,
+  row: JournalRow,
+  attempt: number | null,
+): Steps<JournalRow> {
+  const { index } = row.payment;
+  if (observed.isUnshown(index)) {
+    yield* send(parts.spends.known(walletId, index, attempt));
+    if (attempt !== null) observed.shown(index);
+  }
+  if (attempt === null || row.attempt !== null) return row;
+  const recognized = { ...row, attempt };
+  yield* send(parts.journal.setAttempt(walletId, recognized));
+  observed.put(recognized);
+  return recognized;
+}
+
+function* record(
+  { observed, nowMs, rules }: Batch,
+  journal: JournalWriter,
+  row: JournalRow | null,
+  next: Payment,
+  seen: ObservedPayment,
+): Steps<Payment> {
+  const changed = row
+    ? { ...row, payment: next, isHidden: false }
+    : {
+        payment: rules.atFreeIndex(next, observed.isTaken),
+        attempt: seen.attempt,
+        afterAttempt: null,
+      };
+  const { payment, stored } = journal.put(changed, Math.min(nowMs, seen.payment.updatedAtMs));
+  yield* send(stored);
+  observed.put({ ...changed, payment });
+  return payment;
+}
+
+function* finalize(batch: Batch, payment: Payment): Steps<number> {
+  const { walletId, observed, rules, parts } = batch;
+  const { watches, spending, spends, fetched, nameInvoices } = parts;
+  const { index } = payment;
+  const costMsat = rules.costMsat(payment);
+  observed.end(index);
+  const others = rules.watchesOf(payment).filter(({ kind }) => kind !== 'payment');
+  const [isWatched, areOthers] = yield* together([
+    watches.endPayment(walletId, index),
+    watches.hasAny(walletId, others),
+    costMsat !== null && spending.close(walletId, index, costMsat, rules.periodStart),
+    spends.remove(walletId, index),
+    // Of a completed payment it is kept, for payer proofs.
+    payment.status === 'failed' && fetched.remove(walletId, index),
+    nameInvoices.remove(walletId, idOf(payment)),
+  ]);
+  return isWatched || areOthers ? yield* deliver(batch, payment) : 0;
+}
+
+function* announceMilestone(batch: Batch, payment: Payment): Steps<number> {
+  const watch = batch.rules.milestoneOf(payment);
+  if (watch === null || !(yield* batch.parts.watches.end(batch.walletId, watch))) return 0;
+  return yield* deliver(batch, payment);
+}
+
+function* deliver(batch: Batch, payment: Payment): Steps<number> {
+  const { walletId, rules, parts, putDeliveries } = batch;
+  const draft = rules.deliver(payment, walletId, yield* parts.endpoints.list(walletId));
+  return draft === null ? 0 : yield* putDeliveries(walletId, payment, draft);
+}
+
+type DeliveryWriter = (walletId: string, payment: Payment, draft: DeliveryDraft) => Steps<number>;
+
+/**
+ * Returns what writes the deliveries of a payment, unless there are some of its webhook-id, and returns how many. Rows
+ * stay when a delivery is pruned or canceled, so an observation that comes again is not delivered again, and not to an
+ * endpoint that was made later either.
+ */
+function deliveryWriter(rows: Rows): DeliveryWriter {
+  const table = tableOf<DeliveryColumns>(rows, SIGNED.delivery);
+  const insertOf = (count: number) =>
+    rows.query(
+      `INSERT INTO wallet_sidecar.delivery (id, event, wallet, idx, state, body, due_at, created_at, endpoint, mac)
+       SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), CAST(?3 AS TEXT), CAST(?4 AS TEXT), 'pending', CAST(?5 AS TEXT),
+         CAST(?6 AS BIGINT), CAST(?6 AS BIGINT), column1, column2
+       FROM (VALUES ${Array(count).fill('(CAST(? AS TEXT), CAST(? AS TEXT))').join(', ')}) AS given
+       WHERE NOT EXISTS (SELECT 1 FROM wallet_sidecar.delivery WHERE id = ?1)`,
+    );
+  return function* (wallet, { index: idx }, { id, event, body, createdAtMs, endpoints }) {
+    if (endpoints.length === 0) return 0;
+    const given = endpoints.flatMap((endpoint) => [
+      endpoint,
+      table.mac({ id, endpoint, event, wallet, idx, body, created_at: createdAtMs }),
+    ]);
+    const insert = insertOf(endpoints.length);
+    return yield* insert.run(id, event, wallet, idx, body, createdAtMs, ...given);
+  };
+}

@@ -1,0 +1,30 @@
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { JournalRow, MatchCandidates, ObservedPayment } from '../ports.ts';
+import type { Steps } from './steps.ts';
+
+/**
+ * What is stored of the payments that a batch of observations is about. SQLite reads it when it is asked for;
+ * PostgreSQL reads it once, and keeps it up with what is written.
+ */
+export interface ObservedRows {
+  candidates(seen: ObservedPayment): MatchCandidates;
+  /** Whether the journal has a row with that index, which is of a payment of the batch. */
+  isTaken(index: PaymentIndex): boolean;
+  /** Whether the payment may have a watch of its own. One that has none gets none in the batch. */
+  isWatched(index: PaymentIndex): boolean;
+  /** Whether the payment may have a spend that does not say yet what the node has shown. */
+  isUnshown(index: PaymentIndex): boolean;
+  /** Called with each row that is written. */
+  put(row: JournalRow): void;
+  /** Called with the payment whose spend says that the node has shown this attempt of it. */
+  shown(index: PaymentIndex): void;
+  /** Called with the payment whose spend and watches are removed. */
+  end(index: PaymentIndex): void;
+}
+
+/** Returns the rows for a batch, from the journal, or from the spends for a node that keeps the history itself. */
+export type ObservedRowsOf = (
+  walletId: string,
+  observations: readonly ObservedPayment[],
+  journaled: boolean,
+) => Steps<ObservedRows>;

@@ -1,0 +1,205 @@
+import { idOf } from '../../model/payment.ts';
+import { asked, columnsOfSpend, known, type SpendColumns, spendOf } from '../columns/spend.ts';
+import { isOvertaken } from '../overtaken.ts';
+import type {
+  BudgetReservation,
+  BudgetStanding,
+  PeriodStart,
+  Spend,
+  SpendStore,
+} from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
+import type { BudgetRows } from './budgets.ts';
+import type { FetchedInvoiceColumns, FetchedInvoiceRows } from './fetched-invoices.ts';
+import type { IdempotencyRows } from './idempotency.ts';
+import type { JournalRows } from './journal.ts';
+import type { Joint, RowDatabase, Rows } from './rows.ts';
+import type { SpendingRows } from './spending.ts';
+import { type Steps, together } from './steps.ts';
+import { type Stored, tableOf } from './table.ts';
+import type { WatchRows } from './watches.ts';
+
+/** Rows of the spend table, for ports that write them inside their own transactions. */
+export interface SpendRows {
+  get(walletId: string, index: string): Steps<Spend | null>;
+  /** Every spend of the wallet, oldest first. */
+  list(walletId: string): Steps<Spend[]>;
+  /** Writes a new spend. Throws where there is one with its index. Its fetched invoice is not written. */
+  add(spend: Spend): Steps<unknown>;
+  /** Writes a spend in the place of the one with its index, if that is still there. */
+  put(spend: Spend): Steps<unknown>;
+  /** Moves the spend to `known`, with the node's attempt where it has one. */
+  known(walletId: string, index: string, attempt: number | null): Steps<void>;
+  remove(walletId: string, index: string): Steps<unknown>;
+}
+
+interface Invoice {
+  readonly invoice: string | null;
+  readonly invoice_mac: string | null;
+}
+
+/**
+ * Prepares a selection of spends, each with the invoice that was fetched for it. What follows the name of the table is
+ * given. A row that does not fit is not there.
+ */
+export function selectSpends(rows: Rows, rest: string) {
+  const invoices = tableOf<FetchedInvoiceColumns>(rows, SIGNED.fetchedInvoice);
+  const fetched =
+    'FROM wallet_sidecar.fetched_invoice f WHERE f.wallet = spend.wallet AND f.idx = spend.idx';
+  const selected = tableOf<SpendColumns>(rows, SIGNED.spend).select<Invoice>(rest, {
+    others: [
+      `(SELECT f.invoice ${fetched}) AS invoice`,
+      `(SELECT f.mac ${fetched}) AS invoice_mac`,
+    ],
+  });
+  return function* (...values: readonly string[]): Steps<Spend[]> {
+    const found = yield* selected.all(...values);
+    return found.map((row: Stored<SpendColumns> & Invoice) => {
+      const { wallet, idx, invoice, invoice_mac: mac } = row;
+      const fits = invoice === null ? null : invoices.read({ wallet, idx, invoice, mac });
+      return spendOf(row, fits && invoice);
+    });
+  };
+}
+
+/** Prepares the statements of the spend table. What is planned is sealed, since it may hold a preimage. */
+export function spendRows(rows: Rows): SpendRows {
+  const table = tableOf<SpendColumns>(rows, SIGNED.spend);
+  const read = selectSpends(rows, 'WHERE wallet = ? AND idx = ?');
+  const insert = table.insert();
+  const update = table.update(['state', 'json', 'attempt', 'plan']);
+  const spends: SpendRows = {
+    *get(walletId, index) {
+      return (yield* read(walletId, index))[0] ?? null;
+    },
+    list: selectSpends(rows, 'WHERE wallet = ? ORDER BY idx'),
+    add: (spend) => insert(columnsOfSpend(spend)),
+    put: (spend) => update(columnsOfSpend(spend)),
+    *known(walletId, index, attempt) {
+      const spend = yield* spends.get(walletId, index);
+      const shown = spend && known(spend, attempt);
+      if (shown) yield* spends.put(shown);
+    },
+    remove: table.remove(),
+  };
+  return spends;
+}
+
+/** The tables that a spend's transactions touch. */
+interface SpendParts {
+  readonly spends: SpendRows;
+  readonly fetched: FetchedInvoiceRows;
+  readonly journal: JournalRows;
+  readonly watches: WatchRows;
+  readonly budgets: BudgetRows;
+  readonly spending: SpendingRows;
+  readonly keys: IdempotencyRows;
+}
+
+/** Returns the {@link SpendStore}. */
+export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts): SpendStore {
+  const { spends, fetched, journal, watches, budgets, spending, keys } = parts;
+  const wallets = prepare<{ wallet: string }>('SELECT DISTINCT wallet FROM wallet_sidecar.spend');
+
+  function reserve(
+    { advanceCounter }: Joint,
+    walletId: string,
+    name: string,
+    reservation: BudgetReservation,
+    { budgetState }: BudgetStanding,
+    periodStart: PeriodStart,
+  ): Steps<void> {
+    if (budgetState !== 'none') advanceCounter();
+    return spending.reserve(walletId, name, reservation, periodStart);
+  }
+
+  /** Writes what belongs to an asked spend. It is journaled unless the node keeps the history. */
+  function* bind(
+    walletId: string,
+    { payment, afterAttempt, caller, idempotencyKey: key }: Omit<Spend, 'walletId' | 'attempt'>,
+    journaled: boolean,
+  ): Steps<void> {
+    yield* together([
+      journaled && journal.putHidden(walletId, { payment, attempt: null, afterAttempt }),
+      key !== null && keys.bind({ walletId, caller, key }, payment.index),
+    ]);
+  }
+
+  return {
+    begin: (walletId, spend, { periodStart, requireWithinBudget }) =>
+      db.write(walletId, function* (joint) {
+        const { payment, state, reservation, journaled, fetchedInvoice } = spend;
+        const { index } = payment;
+        const [latest, taken, standing] = yield* together([
+          journaled && journal.latest(walletId, idOf(payment)),
+          journaled && journal.get(walletId, index),
+          reservation &&
+            budgets.standing(walletId, reservation.clientPk, reservation.nowMs, periodStart),
+        ]);
+        if (journaled && isOvertaken(spend.previous, latest ? latest.payment : null)) return false;
+        if (taken) {
+          // The new row would replace another payment.
+          throw new Error(`The payment ${index} exists already.`);
+        }
+        if (reservation && standing) requireWithinBudget(standing, reservation.amountMsat);
+        yield* together([
+          reservation &&
+            standing &&
+            reserve(joint, walletId, index, reservation, standing, periodStart),
+          spends.add({ ...spend, walletId, attempt: null }),
+          fetchedInvoice !== null && fetched.add(walletId, index, fetchedInvoice),
+          watches.add(walletId, { kind: 'payment', index }),
+          state === 'asked' && bind(walletId, spend, journaled),
+        ]);
+        return true;
+      }),
+    asked: (walletId, index, { plan, journaled }) =>
+      db.write(walletId, function* () {
+        const spend = yield* spends.get(walletId, index);
+        if (spend === null) {
+          // Without the row, no part of the program would find out what became of the payment.
+          throw new Error(
+            `The spend ${index} is not stored, so the node must not be asked to send it.`,
+          );
+        }
+        yield* spends.put(asked(spend, plan));
+        if (spend.state === 'begun') yield* bind(walletId, spend, journaled);
+      }),
+    abandon: (walletId, index, periodStart) =>
+      db.write(walletId, function* () {
+        const spend = yield* spends.get(walletId, index);
+        // The node has shown a known spend, so it was sent.
+        if (!spend || spend.state === 'known') return;
+        const { caller, idempotencyKey: key } = spend;
+        yield* together([
+          spends.remove(walletId, index),
+          fetched.remove(walletId, index),
+          watches.endPayment(walletId, index),
+          journal.remove(walletId, index),
+          spending.release(walletId, index, periodStart),
+          key !== null && keys.unbind({ walletId, caller, key }, index),
+        ]);
+      }),
+    get: (walletId, index) => db.read(() => spends.get(walletId, index)),
+    fetchedInvoice: (walletId, index) => db.read(() => fetched.get(walletId, index)),
+    // A failed payment has no caller here: its reservation was given back, and any caller may send it again.
+    callerOf: (walletId, index) =>
+      db.read(function* () {
+        const caller = (yield* spends.get(walletId, index))?.caller ?? 'owner';
+        return caller === 'owner' ? yield* spending.clientOf(walletId, index) : caller;
+      }),
+    unfinished: (walletId) => db.read(() => spends.list(walletId)),
+    wallets: async () => (await db.read(() => wallets.all())).map(({ wallet }) => wallet),
+    reserve: (walletId, name, reservation, { periodStart, requireWithinBudget }) =>
+      db.write(walletId, function* (joint) {
+        const { clientPk, amountMsat, nowMs } = reservation;
+        // A repeat after the cost was settled costs nothing more. A repeat after a crash replaces its own reservation.
+        if (yield* spending.isSettled(walletId, name)) return;
+        yield* spending.release(walletId, name, periodStart);
+        const standing = yield* budgets.standing(walletId, clientPk, nowMs, periodStart);
+        requireWithinBudget(standing, amountMsat);
+        yield* reserve(joint, walletId, name, reservation, standing, periodStart);
+      }),
+    settle: (walletId, ...cost) => db.write(walletId, () => spending.close(walletId, ...cost)),
+  };
+}

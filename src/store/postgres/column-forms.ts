@@ -46,13 +46,15 @@ export function columnForms(sealer: Sealer): ColumnForms {
       if (texts.includes(column)) return `${column}_json`;
       return sealed.includes(column) ? `sealed_${column}` : (renamed[column] ?? column);
     },
-    write(table, row, column) {
+    write(table, columns, row, mac = null) {
       const { booleans = [], texts = [], sealed = [] } = COLUMN_FORMS[table] ?? {};
-      const value = row[column] ?? null;
-      if (booleans.includes(column)) return value === 1;
-      if (texts.includes(column)) return textJson(value as string | null);
-      if (value === null || !sealed.includes(column)) return value;
-      return sealer.seal(String(value), placeOf(table, column, row));
+      return columns.map((column) => {
+        const value = column === 'mac' ? mac : (row[column] ?? null);
+        if (booleans.includes(column)) return value === 1;
+        if (texts.includes(column)) return textJson(value as string | null);
+        if (value === null || !sealed.includes(column)) return value;
+        return sealer.seal(String(value), placeOf(table, column, row));
+      });
     },
     read(table, raw, others) {
       const columns = fieldsOf(table, raw, sealer);

@@ -4,15 +4,14 @@ import type { Store } from '../ports.ts';
 import { rowSigner, type UnfitRow } from '../row-signer.ts';
 import { rowPorts } from '../rows/ports.ts';
 import { SIGNED_BEFORE, StoreUnusable } from '../unusable.ts';
+import { postgresCacheWriter } from './cache-writer.ts';
 import { ownedDatabase } from './database.ts';
 import { postgresIdentity } from './identity.ts';
 import { postgresObserved } from './observed-rows.ts';
 import { MOST_WRITES, type OpenOptions, openOwned } from './open.ts';
-import { postgresOutbox } from './outbox.ts';
-import { postgresPaymentCache } from './payment-cache.ts';
 import { postgresDatabase, postgresRows } from './rows.ts';
 import { seenAdvances } from './seen-advances.ts';
-import { signAllRows, signedRows } from './signed-rows.ts';
+import { signAllRows } from './signed-rows.ts';
 import { keepingDistrust, type LeaderNotice, type StandingBy, writeNotice } from './standing-by.ts';
 import { whyUnusable } from './unusable.ts';
 
@@ -73,13 +72,12 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       onDoubt: (look) => void looks.push(look),
     });
     const signer = rowSigner(options.secretsKey, identity.id, options.onUnfit ?? (() => undefined));
-    const signed = signedRows(secrets, signer);
-    const rows = postgresRows(secrets, signer);
-    const shared = postgresDatabase(db);
     return {
-      ...rowPorts(shared, rows, { observed: postgresObserved }),
-      cache: postgresPaymentCache(db, signed),
-      outbox: postgresOutbox(db, `${fence}`, signed),
+      ...rowPorts(postgresDatabase(db), postgresRows(secrets, signer), {
+        observed: postgresObserved,
+        cacheWriter: postgresCacheWriter,
+        owner: `${fence}`,
+      }),
       identity,
       fence: `${fence}`,
       tell: (notice) => db.write(null, (tx) => writeNotice(tx, { sealer: secrets, fence }, notice)),

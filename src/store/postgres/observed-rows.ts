@@ -32,12 +32,8 @@ export function postgresObserved(rows: Rows): ObservedRowsOf {
     const wanted = (of: (payment: ObservedPayment['payment']) => string) =>
       JSON.stringify([...new Set(observations.map(({ payment }) => of(payment)))]);
     if (!journaled) {
-      return observedInSpends(
-        yield* ofIndexes(
-          walletId,
-          wanted(({ index }) => index),
-        ),
-      );
+      const indexes = wanted(({ index }) => index);
+      return observedInSpends(yield* ofIndexes.all(walletId, indexes));
     }
     const found = yield* ofIds.all(wanted(idOf), walletId);
     return observedInJournal(

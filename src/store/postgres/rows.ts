@@ -41,6 +41,15 @@ function queryOf<Row>(sql: string): Query<Row> {
     *run(...values) {
       return (yield* answer(values)).count;
     },
+    read: (of) => ({
+      *one(...values) {
+        const [row] = yield* answer(values);
+        return row === undefined ? null : of(row);
+      },
+      *all(...values) {
+        return (yield* answer(values)).flatMap((row) => of(row) ?? []);
+      },
+    }),
   };
 }
 

@@ -25,13 +25,10 @@ export interface BudgetTable {
 /** Prepares the statements of the table. */
 export function budgetTable(rows: Rows): BudgetTable {
   const budgets = tableOf<BudgetColumns>(rows, SIGNED.budget);
-  const read = budgets.select('WHERE wallet = ? AND client_pk = ?');
+  const read = budgets.select('WHERE wallet = ? AND client_pk = ?', { of: budgetOf });
   const put = budgets.upsert();
   const table: BudgetTable = {
-    *get(walletId, clientPk) {
-      const row = yield* read.one(walletId, clientPk);
-      return row && budgetOf(row);
-    },
+    get: read.one,
     put: (walletId, clientPk, row) => put(columnsOfBudget(walletId, clientPk, row)),
     remove: budgets.remove(),
     *add(walletId, clientPk, spent, periodStart) {

@@ -22,20 +22,15 @@ export interface ClientRows {
 /** Prepares the statements of the table of clients. A row that does not fit is not there. */
 export function clientRows(rows: Rows): ClientRows {
   const clients = tableOf<ClientColumns>(rows, SIGNED.client);
-  const find = clients.select('WHERE client_pk = ?');
-  const list = clients.select('WHERE wallet = ? ORDER BY created_at, seq');
+  const find = clients.select('WHERE client_pk = ?', { of: clientOf });
+  const list = clients.select('WHERE wallet = ? ORDER BY created_at, seq', { of: clientOf });
   const put = clients.upsert({
     key: ['client_pk'],
     where: 'WHERE client.wallet = excluded.wallet',
   });
   return {
-    *find(clientPk) {
-      const row = yield* find.one(clientPk);
-      return row && clientOf(row);
-    },
-    *list(walletId) {
-      return (yield* list.all(walletId)).map(clientOf);
-    },
+    find: find.one,
+    list: list.all,
     *put(walletId, record) {
       const written = yield* put(columnsOfClient(record));
       if (record.walletId !== walletId || written === 0) {
@@ -44,8 +39,8 @@ export function clientRows(rows: Rows): ClientRows {
     },
     *budgetState(walletId, clientPk) {
       const raw = yield* find.raw.one(clientPk);
-      const row = raw?.wallet === walletId ? find.read(raw) : null;
-      return row?.budget_state ?? 'set';
+      const record = raw?.wallet === walletId ? find.read(raw) : null;
+      return record?.budgetState ?? 'set';
     },
   };
 }

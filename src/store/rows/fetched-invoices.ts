@@ -21,12 +21,12 @@ export interface FetchedInvoiceColumns {
 export function fetchedInvoiceRows(rows: Rows): FetchedInvoiceRows {
   const invoices = tableOf<FetchedInvoiceColumns>(rows, SIGNED.fetchedInvoice);
   const insert = invoices.insert();
-  const read = invoices.select('WHERE wallet = ? AND idx = ?');
+  const read = invoices.select('WHERE wallet = ? AND idx = ?', {
+    of: ({ invoice }) => invoice,
+  });
   return {
     add: (wallet, idx, invoice) => insert({ wallet, idx, invoice }),
-    *get(walletId, index) {
-      return (yield* read.one(walletId, index))?.invoice ?? null;
-    },
+    get: read.one,
     remove: invoices.remove(),
   };
 }

@@ -41,7 +41,15 @@ export function idempotencyRows(rows: Rows): IdempotencyRows {
   const dropCalls = rows.prepare(
     'DELETE FROM wallet_sidecar.idempotency WHERE wallet = ? AND caller = ?',
   );
-  const write = table.update();
+  const write = table.update([
+    'idx',
+    'effect',
+    'subject',
+    'http_status',
+    'body',
+    'gone',
+    'any_caller',
+  ]);
   const keys: IdempotencyRows = {
     *change({ walletId, caller, key }, change) {
       const row = yield* read.one(walletId, caller, key);

@@ -59,7 +59,7 @@ interface WayColumns {
 export function journalRows(rows: Rows): JournalRows {
   const { prepare, indexedBy } = rows;
   const table = tableOf<JournalColumns>(rows, SIGNED.journal);
-  const byIndex = table.select('WHERE wallet = ? AND idx = ?');
+  const byIndex = table.select('WHERE wallet = ? AND idx = ?', { of: journalRowOf });
   const byId = table.select(
     `${indexedBy('journal_by_id')} WHERE wallet = ? AND ${ID} = ? ORDER BY idx DESC`,
   );
@@ -74,10 +74,8 @@ export function journalRows(rows: Rows): JournalRows {
   const upsert = table.upsert();
   const insertHidden = prepare(
     `INSERT INTO wallet_sidecar.journal (wallet, idx, updated_at, status, json, attempt, after_attempt, mac)
-     SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT),
-       CASE WHEN min(updated_at) < 0 THEN min(updated_at) ELSE 0 END - 1, CAST(?3 AS TEXT),
-       CAST(?4 AS TEXT), CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS TEXT)
-     FROM wallet_sidecar.journal WHERE wallet = ?1`,
+     VALUES (?1, ?2, coalesce((SELECT updated_at FROM wallet_sidecar.journal
+       WHERE wallet = ?1 AND updated_at < 0 ORDER BY updated_at LIMIT 1), 0) - 1, ?3, ?4, ?5, ?6, ?7)`,
   );
   const setAttempt = prepare(
     `UPDATE wallet_sidecar.journal SET attempt = ?, json = ?, mac = ? WHERE wallet = ? AND idx = ?
@@ -87,7 +85,7 @@ export function journalRows(rows: Rows): JournalRows {
   const uncache = prepare('DELETE FROM wallet_sidecar.cache WHERE wallet = ? AND idx = ?');
   const ways = tableOf<WayColumns>(rows, SIGNED.givenWay);
   const putWay = ways.upsert();
-  const way = ways.select('WHERE wallet = ? AND idx = ?');
+  const way = ways.select('WHERE wallet = ? AND idx = ?', { of: (row) => row.to_idx });
 
   /** The wallet's latest `updated_at`, removed rows included; 0 where there is none. */
   function* lastMs(walletId: string): Steps<number> {
@@ -103,10 +101,7 @@ export function journalRows(rows: Rows): JournalRows {
   }
 
   return {
-    *get(walletId, index) {
-      const row = yield* byIndex.one(walletId, index);
-      return row && journalRowOf(row);
-    },
+    get: byIndex.one,
     *latest(walletId, id) {
       let newest: JournalColumns | null = null;
       for (const raw of yield* byId.raw.all(walletId, id)) {
@@ -142,9 +137,7 @@ export function journalRows(rows: Rows): JournalRows {
       yield* remove(wallet, idx);
       yield* putWay({ wallet, idx, to_idx: to });
     },
-    *ledTo(walletId, index) {
-      return (yield* way.one(walletId, index))?.to_idx ?? null;
-    },
+    ledTo: way.one,
   };
 }
 
@@ -158,12 +151,14 @@ export function paymentJournal(db: RowDatabase, rows: Rows, journal: JournalRows
   const after = table.select(
     `WHERE wallet = ?1 AND updated_at >= ?2 AND (updated_at, ${ID}) > (?2, ?3)
      ORDER BY updated_at LIMIT ?4`,
+    { of: paymentOf },
   );
   const pending = `${rows.indexedBy('journal_open')} WHERE wallet = ? AND status = 'pending'`;
-  const open = table.select(`${pending} ORDER BY idx`);
+  const open = table.select(`${pending} ORDER BY idx`, { of: paymentOf });
   // The prefix of the payment's id stands in the index, so that the rows of other payments are not read.
   const openOnchain = table.select(
     `${pending} AND substr(idx, 21, 3) IN ('os_', 'or_') ORDER BY idx`,
+    { of: paymentOf },
   );
 
   /** Writes what `change` makes of a row, with the next `updated_at`. Null where it returns null. */
@@ -196,7 +191,7 @@ export function paymentJournal(db: RowDatabase, rows: Rows, journal: JournalRows
       for (;;) {
         const wanted = limit - payments.length;
         const page = await db.read(() => after.raw.all(walletId, atMs, id, wanted));
-        payments.push(...page.flatMap((raw) => after.read(raw) ?? []).map(paymentOf));
+        payments.push(...page.flatMap((raw) => after.read(raw) ?? []));
         const last = page.at(-1) as (RawRow & JournalColumns) | undefined;
         // Rows that do not fit are left out, and do not end the page.
         if (page.length < wanted || payments.length === limit || !last) return payments;
@@ -216,9 +211,8 @@ export function paymentJournal(db: RowDatabase, rows: Rows, journal: JournalRows
       changed(walletId, index, ({ isHidden, payment }) =>
         isHidden ? { payment, nowMs: payment.createdAtMs } : null,
       ),
-    open: async (walletId) => (await db.read(() => open.all(walletId))).map(paymentOf),
-    openOnchain: async (walletId) =>
-      (await db.read(() => openOnchain.all(walletId))).map(paymentOf),
+    open: (walletId) => db.read(() => open.all(walletId)),
+    openOnchain: (walletId) => db.read(() => openOnchain.all(walletId)),
     setPersonalNote: (walletId, index, note, nowMs) =>
       changed(walletId, index, ({ payment }) => ({
         payment: { ...payment, personalNote: note },

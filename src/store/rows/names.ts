@@ -20,8 +20,8 @@ export function nameInvoiceRows({ prepare }: Rows): NameInvoiceRows {
 /** Returns the {@link NameStore}. A name whose row does not fit is not there. */
 export function nameStore(db: RowDatabase, rows: Rows, invoices: NameInvoiceRows): NameStore {
   const names = tableOf<NameColumns>(rows, SIGNED.name);
-  const byWallet = names.select('WHERE wallet = ?');
-  const byUsername = names.select('WHERE username = ?');
+  const byWallet = names.select('WHERE wallet = ?', { of: nameOf });
+  const byUsername = names.select('WHERE username = ?', { of: nameOf });
   const put = names.upsert();
   const forgetExpired = rows.prepare(
     'DELETE FROM wallet_sidecar.name_invoice WHERE wallet = ? AND expires_at <= ?',
@@ -33,20 +33,15 @@ export function nameStore(db: RowDatabase, rows: Rows, invoices: NameInvoiceRows
   const insert = rows.prepare(
     'INSERT INTO wallet_sidecar.name_invoice (wallet, id, source, expires_at) VALUES (?, ?, ?, ?)',
   );
-  function* ofWallet(walletId: string) {
-    const row = yield* byWallet.one(walletId);
-    return row && nameOf(row);
-  }
-  function* find(username: string) {
-    const row = yield* byUsername.one(username);
-    return row && nameOf(row);
-  }
   return {
-    ofWallet: (walletId) => db.read(() => ofWallet(walletId)),
-    find: (username) => db.read(() => find(username)),
+    ofWallet: (walletId) => db.read(() => byWallet.one(walletId)),
+    find: (username) => db.read(() => byUsername.one(username)),
     claim: (walletId, username, decide) =>
       db.write(NAMES, function* () {
-        const [current, holder] = yield* together([ofWallet(walletId), find(username)]);
+        const [current, holder] = yield* together([
+          byWallet.one(walletId),
+          byUsername.one(username),
+        ]);
         const record = decide({ current, holder });
         yield* put(columnsOfName(record));
         return record;

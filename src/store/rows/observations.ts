@@ -15,7 +15,7 @@ import type { IdempotencyRows } from './idempotency.ts';
 import type { JournalRows, JournalWriter } from './journal.ts';
 import type { NameInvoiceRows } from './names.ts';
 import type { ObservedRows, ObservedRowsOf } from './observed-rows.ts';
-import type { RowDatabase, Rows } from './rows.ts';
+import type { Query, RowDatabase, Rows } from './rows.ts';
 import type { SpendingRows } from './spending.ts';
 import type { SpendRows } from './spends.ts';
 import { type Steps, send, together } from './steps.ts';
@@ -44,7 +44,7 @@ export function observationStore(
 ): ObservationStore {
   const { forms } = rows;
   const cursorColumn = forms.nameOf('feed_cursor', 'cursor');
-  const stored = (cursor: string | null) => forms.write('feed_cursor', { cursor }, 'cursor');
+  const stored = (cursor: string | null) => forms.write('feed_cursor', ['cursor'], { cursor });
   const readCursor = rows.prepare(
     `SELECT ${cursorColumn} FROM wallet_sidecar.feed_cursor WHERE wallet = ?`,
   );
@@ -61,7 +61,7 @@ export function observationStore(
     },
     startAt: (walletId, cursor) =>
       db.write(walletId, function* () {
-        yield* startCursor.run(walletId, stored(cursor));
+        yield* startCursor.run(walletId, ...stored(cursor));
       }),
     apply: (walletId, { observations, cursor, journaled, nowMs }, rules) =>
       db.write(walletId, function* () {
@@ -79,7 +79,7 @@ export function observationStore(
           if (applied.gaveWay) gaveWay.push(applied.gaveWay);
           deliveries += applied.deliveries;
         }
-        if (cursor !== null) yield* send(moveCursor.run(walletId, stored(cursor)));
+        if (cursor !== null) yield* send(moveCursor.run(walletId, ...stored(cursor)));
         return { changed, deliveries, gaveWay };
       }),
   };
@@ -106,9 +106,14 @@ interface Applied {
 function* applyOne(batch: Batch, seen: ObservedPayment): Steps<Applied> {
   const { walletId, observed, journal, rules, parts } = batch;
   const match = rules.match(observed.candidates(seen), seen);
-  const row = match && !seen.ownWord ? yield* recognize(batch, match, seen.attempt) : match;
+  const isShown = match !== null && !seen.ownWord;
+  const row = isShown ? { ...match, attempt: match.attempt ?? seen.attempt } : match;
   const next = rules.transition(row?.payment ?? null, seen) ?? hiddenPayment(row);
+  // The spend of a payment that is final now is removed below.
+  if (isShown && !(next && isFinal(next))) yield* markShown(batch, match, seen.attempt);
   if (!next) {
+    // The node has shown this row's attempt, although the rules reject what it says of it.
+    if (row && row.attempt !== match?.attempt) yield* storeAttempt(batch, row);
     const gaveWay = row && (yield* giveWay(batch, seen, row.payment));
     if (row === null || !isFinal(row.payment)) return { changed: null, gaveWay, deliveries: 0 };
     if (gaveWay) {
@@ -156,22 +161,21 @@ function* giveWay(
   return { from, to };
 }
 
-/** Stores that the node has shown this row's attempt, also when the rules reject what the node says of it. */
-function* recognize(
+/** Stores that the node has shown the spend of this row. */
+function* markShown(
   { walletId, observed, parts }: Batch,
-  row: JournalRow,
+  { payment: { index } }: JournalRow,
   attempt: number | null,
-): Steps<JournalRow> {
-  const { index } = row.payment;
-  if (observed.isUnshown(index)) {
-    yield* send(parts.spends.known(walletId, index, attempt));
-    if (attempt !== null) observed.shown(index);
-  }
-  if (attempt === null || row.attempt !== null) return row;
-  const recognized = { ...row, attempt };
-  yield* send(parts.journal.setAttempt(walletId, recognized));
-  observed.put(recognized);
-  return recognized;
+): Steps<void> {
+  if (!observed.isUnshown(index)) return;
+  yield* send(parts.spends.known(walletId, index, attempt));
+  if (attempt !== null) observed.shown(index);
+}
+
+/** Stores the attempt of a row that is not written otherwise. */
+function* storeAttempt({ walletId, observed, parts }: Batch, row: JournalRow): Steps<void> {
+  yield* send(parts.journal.setAttempt(walletId, row));
+  observed.put(row);
 }
 
 function* record(
@@ -234,8 +238,9 @@ type DeliveryWriter = (walletId: string, payment: Payment, draft: DeliveryDraft)
  */
 function deliveryWriter(rows: Rows): DeliveryWriter {
   const table = tableOf<DeliveryColumns>(rows, SIGNED.delivery);
-  const insertOf = (count: number) =>
-    rows.query(
+  const inserts = new Map<number, Query<unknown>>();
+  const prepareOf = (count: number) =>
+    rows.query<unknown>(
       `INSERT INTO wallet_sidecar.delivery (id, event, wallet, idx, state, body, due_at, created_at, endpoint, mac)
        SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), CAST(?3 AS TEXT), CAST(?4 AS TEXT), 'pending', CAST(?5 AS TEXT),
          CAST(?6 AS BIGINT), CAST(?6 AS BIGINT), column1, column2
@@ -248,7 +253,8 @@ function deliveryWriter(rows: Rows): DeliveryWriter {
       endpoint,
       table.mac({ id, endpoint, event, wallet, idx, body, created_at: createdAtMs }),
     ]);
-    const insert = insertOf(endpoints.length);
+    const insert = inserts.get(endpoints.length) ?? prepareOf(endpoints.length);
+    inserts.set(endpoints.length, insert);
     return yield* insert.run(id, event, wallet, idx, body, createdAtMs, ...given);
   };
 }

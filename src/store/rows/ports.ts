@@ -4,12 +4,15 @@ import { budgetRows, budgetStore } from './budgets.ts';
 import { clientRows } from './client-rows.ts';
 import { clientStore } from './clients.ts';
 import { connectorState } from './connector-state.ts';
+import { deliveryAttemptRows } from './delivery-attempts.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, idempotencyStore } from './idempotency.ts';
 import { type JournalRows, journalRows, paymentJournal } from './journal.ts';
 import { nameInvoiceRows, nameStore } from './names.ts';
 import { observationStore } from './observations.ts';
 import type { ObservedRowsOf } from './observed-rows.ts';
+import { outboxStore } from './outbox.ts';
+import { type CacheWriter, paymentCache } from './payment-cache.ts';
 import type { RowDatabase, Rows } from './rows.ts';
 import { spendingRows } from './spending.ts';
 import { type SpendRows, spendRows, spendStore } from './spends.ts';
@@ -23,22 +26,13 @@ interface OwnWays {
     rows: Rows,
     parts: { readonly journal: JournalRows; readonly spends: SpendRows },
   ) => ObservedRowsOf;
+  readonly cacheWriter: (rows: Rows) => CacheWriter;
+  /** The name of this process in leases. */
+  readonly owner: string;
 }
 
 /** The ports that are made of rows. */
-type RowPorts = Pick<
-  Store,
-  | 'observations'
-  | 'journal'
-  | 'spends'
-  | 'watches'
-  | 'names'
-  | 'clients'
-  | 'webhookEndpoints'
-  | 'idempotency'
-  | 'budgets'
-  | 'connectorState'
->;
+type RowPorts = Omit<Store, 'identity' | 'problem' | 'releaseSpace' | 'close'>;
 
 /** Prepares the statements of every table and returns the ports over them. */
 export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
@@ -66,5 +60,7 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
     idempotency: idempotencyStore(db, rows, keys),
     budgets: budgetStore(db, budgets),
     connectorState: connectorState(db, rows),
+    cache: paymentCache(db, rows, own.cacheWriter(rows)),
+    outbox: outboxStore(db, rows, { attempts: deliveryAttemptRows(rows), owner: own.owner }),
   };
 }

@@ -9,6 +9,8 @@ export interface Query<Row> {
   all(...values: readonly Value[]): Steps<Row[]>;
   /** Returns how many rows were written or deleted. */
   run(...values: readonly Value[]): Steps<number>;
+  /** Returns what `of` makes of the rows, without those of which it makes null. */
+  read<T>(of: (row: Row) => T | null): Pick<Query<T>, 'one' | 'all'>;
 }
 
 /** A row as an engine returns it. Its numbers are no bigints. */
@@ -39,8 +41,13 @@ export interface ColumnForms {
   /** Whether rows have a MAC of their own. */
   hasMac(table: string): boolean;
   nameOf(table: string, column: string): string;
-  /** Returns the value of a row's column as it is stored. */
-  write(table: string, row: Readonly<Record<string, Value>>, column: string): Value;
+  /** Returns the values of a row's columns as they are stored. The MAC is given beside the row. */
+  write(
+    table: string,
+    columns: readonly string[],
+    row: Readonly<Record<string, Value>>,
+    mac?: string | null,
+  ): Value[];
   /** Returns a row in SQLite's form; null where a signed column cannot be read. `others` are columns not signed. */
   read(table: SignedTable, raw: RawRow, others: readonly string[]): RawRow | null;
   /** Returns the value of a column that is not signed. */

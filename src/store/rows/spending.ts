@@ -44,11 +44,9 @@ type Row = Stored<SpendingColumns> & { readonly seq: number };
  */
 export function spendingRows(rows: Rows, budgets: BudgetTable): SpendingRows {
   const table = tableOf<SpendingColumns>(rows, SIGNED.spending);
-  const others = ['seq'];
-  const ofClient = table.select<{ seq: number }>('WHERE wallet = ? AND client_pk = ?', { others });
-  const ofName = table.select<{ seq: number }>(`WHERE wallet = ? AND ${table.column('idx')} = ?`, {
-    others,
-  });
+  const whole = { others: ['seq'], of: (row: Row) => row };
+  const ofClient = table.select('WHERE wallet = ? AND client_pk = ?', whole);
+  const ofName = table.select(`WHERE wallet = ? AND ${table.column('idx')} = ?`, whole);
   const insert = table.insert();
   const settle = rows.prepare(
     'UPDATE wallet_sidecar.spending SET amount_msat = ?, settled = TRUE, mac = ? WHERE seq = ?',

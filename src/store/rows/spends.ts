@@ -46,20 +46,17 @@ export function selectSpends(rows: Rows, rest: string) {
   const invoices = tableOf<FetchedInvoiceColumns>(rows, SIGNED.fetchedInvoice);
   const fetched =
     'FROM wallet_sidecar.fetched_invoice f WHERE f.wallet = spend.wallet AND f.idx = spend.idx';
-  const selected = tableOf<SpendColumns>(rows, SIGNED.spend).select<Invoice>(rest, {
+  return tableOf<SpendColumns>(rows, SIGNED.spend).select(rest, {
     others: [
       `(SELECT f.invoice ${fetched}) AS invoice`,
       `(SELECT f.mac ${fetched}) AS invoice_mac`,
     ],
-  });
-  return function* (...values: readonly string[]): Steps<Spend[]> {
-    const found = yield* selected.all(...values);
-    return found.map((row: Stored<SpendColumns> & Invoice) => {
+    of(row: Stored<SpendColumns> & Invoice) {
       const { wallet, idx, invoice, invoice_mac: mac } = row;
       const fits = invoice === null ? null : invoices.read({ wallet, idx, invoice, mac });
       return spendOf(row, fits && invoice);
-    });
-  };
+    },
+  });
 }
 
 /** Prepares the statements of the spend table. What is planned is sealed, since it may hold a preimage. */
@@ -69,10 +66,8 @@ export function spendRows(rows: Rows): SpendRows {
   const insert = table.insert();
   const update = table.update(['state', 'json', 'attempt', 'plan']);
   const spends: SpendRows = {
-    *get(walletId, index) {
-      return (yield* read(walletId, index))[0] ?? null;
-    },
-    list: selectSpends(rows, 'WHERE wallet = ? ORDER BY idx'),
+    get: read.one,
+    list: selectSpends(rows, 'WHERE wallet = ? ORDER BY idx').all,
     add: (spend) => insert(columnsOfSpend(spend)),
     put: (spend) => update(columnsOfSpend(spend)),
     *known(walletId, index, attempt) {

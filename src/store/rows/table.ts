@@ -6,30 +6,37 @@ import type { Steps } from './steps.ts';
 /** A row as it is stored, with its MAC. */
 export type Stored<Columns> = Columns & { readonly mac: string | null };
 
-/** Rows that a statement selects. A row that is not as this store wrote it is not there, and is told. */
-export interface Selected<Row> {
-  one(...values: readonly Field[]): Steps<Row | null>;
-  all(...values: readonly Field[]): Steps<Row[]>;
-  /** The rows as they are, for which {@link read} says whether they fit. */
+/** What a statement selects. A row that is not as this store wrote it is not there, and is told. */
+export interface Selected<T> {
+  one(...values: readonly Field[]): Steps<T | null>;
+  all(...values: readonly Field[]): Steps<T[]>;
+  /** The rows as they are, of which {@link read} returns null for one that does not fit. */
   readonly raw: Query<RawRow>;
-  read(raw: RawRow): Row | null;
+  read(raw: RawRow): T | null;
 }
 
 /** Statements over a table whose rows are signed (docs/decisions.md 171). */
 export interface Table<Columns> {
-  /** Selects the signed columns, and others. What follows the name of the table is given. */
-  select<Others extends object = object>(
+  /**
+   * Prepares the selection of the signed columns and of `others`; `of` decodes them. What follows the name of the table
+   * is given.
+   */
+  select<T = Stored<Columns>, Others extends object = object>(
     rest: string,
-    options?: { readonly others?: readonly string[]; readonly isPrepared?: boolean },
-  ): Selected<Stored<Columns> & Others>;
+    options?: {
+      readonly others?: readonly string[];
+      readonly of?: (row: Stored<Columns> & Others) => T;
+      readonly isPrepared?: boolean;
+    },
+  ): Selected<T>;
   insert(): (row: Columns) => Steps<number>;
   /** Writes a row in the place of the one with its key, or with `key`, if `where` holds of that. */
   upsert(options?: {
     readonly key?: readonly string[];
     readonly where?: string;
   }): (row: Columns) => Steps<number>;
-  /** Writes these columns, or all, of the row with its key. */
-  update(columns?: readonly (keyof Columns)[]): (row: Columns) => Steps<number>;
+  /** Writes these columns of the row with its key. */
+  update(columns: readonly (keyof Columns)[]): (row: Columns) => Steps<number>;
   /** Prepares the deletion of the row with a key. */
   remove(): (...key: readonly Field[]) => Steps<number>;
   /** The name of a column, signed or not. */
@@ -51,7 +58,7 @@ export function tableOf<Columns extends object>(
   const column = (it: string) => forms.nameOf(name, it);
   const equal = (names: readonly string[]) => names.map((it) => `${column(it)} = ?`);
   const mac = (row: Columns) => signer.mac(table, row as Readonly<Record<Names, Field>>);
-  const reader = (found: RawRow, others: readonly string[]) => {
+  const reader = (others: readonly string[]) => (found: RawRow) => {
     const row = forms.read(table, found, others);
     if (row === null) {
       signer.tell({ table: name, id: key.map((it) => String(found[column(it)])).join(' ') });
@@ -61,10 +68,8 @@ export function tableOf<Columns extends object>(
   };
   const writer = (sql: string, names: readonly string[]) => {
     const statement = prepare(sql);
-    return (row: Columns) => {
-      const values = { ...(row as Record<string, Field>), mac: mac(row) };
-      return statement.run(...names.map((it) => forms.write(name, values, it)));
-    };
+    return (row: Columns) =>
+      statement.run(...forms.write(name, names, row as Readonly<Record<string, Field>>, mac(row)));
   };
   const insert = (onConflict: string) => {
     const names = [...key, ...columns, ...macs];
@@ -75,28 +80,27 @@ export function tableOf<Columns extends object>(
     );
   };
   return {
-    select(rest, { others = [], isPrepared = true } = {}) {
+    select<T>(
+      rest: string,
+      {
+        others = [] as readonly string[],
+        of = undefined as ((row: never) => T) | undefined,
+        isPrepared = true,
+      } = {},
+    ) {
       // Amounts exceed what a double holds, so they are read as text.
-      const read = [...key, ...columns, ...macs].map((it) =>
+      const own = [...key, ...columns, ...macs].map((it) =>
         it.endsWith('_msat') ? `CAST(${it} AS TEXT) AS ${it}` : column(it),
       );
       const more = others.map((it) => (/^\w+$/.test(it) ? column(it) : it));
-      const names = others.map((it) => it.replace(/^.* AS /s, ''));
-      const sql = `SELECT ${[...read, ...more].join(', ')} FROM ${place} ${rest}`;
-      const raw = isPrepared ? prepare(sql) : query(sql);
-      const readRow = (found: RawRow) => reader(found, names);
-      return {
-        raw,
-        read: readRow,
-        *one(...values) {
-          const found = yield* raw.one(...values);
-          return found && readRow(found);
-        },
-        *all(...values) {
-          const found = yield* raw.all(...values);
-          return found.flatMap((it) => readRow(it) ?? []);
-        },
+      const sql = `SELECT ${[...own, ...more].join(', ')} FROM ${place} ${rest}`;
+      const readRow = reader(others.map((it) => it.replace(/^.* AS /s, '')));
+      const read = (found: RawRow): T | null => {
+        const row = readRow(found);
+        return row && of ? of(row) : row;
       };
+      const raw = isPrepared ? prepare(sql) : query(sql);
+      return { one: raw.read(read).one, all: raw.read(read).all, raw, read };
     },
     insert: () => insert(''),
     upsert({ key: unique = key, where = '' } = {}) {
@@ -105,17 +109,14 @@ export function tableOf<Columns extends object>(
         `ON CONFLICT (${unique.map(column).join(', ')}) DO UPDATE SET ${set.join(', ')} ${where}`,
       );
     },
-    update(some = columns) {
+    update(some) {
       const set = [...(some as readonly string[]), ...macs];
       const sql = `UPDATE ${place} SET ${equal(set).join(', ')} WHERE ${equal(key).join(' AND ')}`;
       return writer(sql, [...set, ...key]);
     },
-    remove() {
-      const statement = prepare(`DELETE FROM ${place} WHERE ${equal(key).join(' AND ')}`);
-      return (...values) => statement.run(...values);
-    },
+    remove: () => prepare(`DELETE FROM ${place} WHERE ${equal(key).join(' AND ')}`).run,
     column,
     mac,
-    read: (raw) => reader(raw, []),
+    read: reader([]),
   };
 }

@@ -22,17 +22,12 @@ export interface WebhookEndpointRows {
 /** Prepares the statements of the table of endpoints. A row that does not fit is not there. */
 export function webhookEndpointRows(rows: Rows): WebhookEndpointRows {
   const endpoints = tableOf<EndpointColumns>(rows, SIGNED.webhookEndpoint);
-  const find = endpoints.select('WHERE id = ?');
-  const list = endpoints.select('WHERE wallet = ? ORDER BY created_at, id');
+  const find = endpoints.select('WHERE id = ?', { of: endpointOf });
+  const list = endpoints.select('WHERE wallet = ? ORDER BY created_at, id', { of: endpointOf });
   const put = endpoints.upsert();
   return {
-    *find(id) {
-      const row = yield* find.one(id);
-      return row && endpointOf(row);
-    },
-    *list(walletId) {
-      return (yield* list.all(walletId)).map(endpointOf);
-    },
+    find: find.one,
+    list: list.all,
     put: (endpoint) => put(columnsOfEndpoint(endpoint)),
   };
 }

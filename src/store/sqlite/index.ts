@@ -1,15 +1,15 @@
 import type { Database } from 'bun:sqlite';
+import { randomBytes } from 'node:crypto';
+import { hex } from '@scure/base';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Store } from '../ports.ts';
 import { unsigned } from '../row-signer.ts';
 import { rowPorts } from '../rows/ports.ts';
-import { deliveryAttemptRows } from './delivery-attempts.ts';
+import { sqliteCacheWriter } from './cache-writer.ts';
 import { sqliteIdentity, storeCounter } from './identity.ts';
 import { sqliteObserved } from './observed-rows.ts';
 import { openDatabase } from './open.ts';
-import { sqliteOutbox } from './outbox.ts';
 import { firstDamage } from './page-check.ts';
-import { sqlitePaymentCache } from './payment-cache.ts';
 import { sqliteDatabase, sqliteRows } from './rows.ts';
 import { type SigningOptions, sqliteSigner } from './signing.ts';
 import { releaseSpace } from './space.ts';
@@ -30,17 +30,15 @@ export function openSqliteStore(
   const signer = signerOf(db, signing);
   const queue = writeQueue(db);
   const counter = storeCounter(db);
-  const rows = sqliteRows(db, signer);
-  const ports = rowPorts(sqliteDatabase(queue, counter.advance), rows, {
+  const ports = rowPorts(sqliteDatabase(queue, counter.advance), sqliteRows(db, signer), {
     observed: sqliteObserved,
+    cacheWriter: (rows) => sqliteCacheWriter(rows, queue),
+    // One process owns the file, so a name that is drawn at each opening tells it from those before.
+    owner: hex.encode(new Uint8Array(randomBytes(8))),
   });
-  const own = {
-    cache: sqlitePaymentCache(db, queue, signer),
-    outbox: sqliteOutbox(db, queue, deliveryAttemptRows(db, signer), signer),
-    identity: sqliteIdentity(db, queue, counter, signer !== unsigned),
-  };
+  const identity = sqliteIdentity(db, queue, counter, signer !== unsigned);
   return {
-    ...readable({ ...ports, ...own }),
+    ...readable({ ...ports, identity }),
     problem: () => null,
     releaseSpace: (signal) => releaseSpace(db, queue, signal),
     async close() {

@@ -17,6 +17,7 @@ interface Parts {
 export function sqliteObserved(rows: Rows, { journal, spends }: Parts): ObservedRowsOf {
   const byAttempt = tableOf<JournalColumns>(rows, SIGNED.journal).select(
     `${rows.indexedBy('journal_by_attempt')} WHERE wallet = ? AND ${ID} = ? AND attempt = ? LIMIT 1`,
+    { of: journalRowOf },
   );
   return (walletId, _observations, journaled) =>
     new AtOnce(() => ({
@@ -32,8 +33,7 @@ export function sqliteObserved(rows: Rows, { journal, spends }: Parts): Observed
             return perform(journal.get(walletId, index));
           },
           get sameAttempt() {
-            const row = attempt === null ? null : perform(byAttempt.one(walletId, id, attempt));
-            return row && journalRowOf(row);
+            return attempt === null ? null : perform(byAttempt.one(walletId, id, attempt));
           },
           get latest() {
             return perform(journal.latest(walletId, id));

@@ -1,4 +1,4 @@
-import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import type { RowSigner } from '../row-signer.ts';
 import type { Joint, Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Step, Steps, Value } from '../rows/steps.ts';
@@ -37,7 +37,8 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
     forms: {
       hasMac: () => true,
       nameOf: (_table, column) => column,
-      write: (_table, row, column) => row[column] ?? null,
+      write: (_table, columns, row, mac = null) =>
+        columns.map((name) => (name === 'mac' ? mac : (row[name] ?? null))),
       read: (_table, raw) => raw,
       other: (_table, raw, column) => raw[column],
     },
@@ -46,11 +47,20 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
 }
 
 function queryOf<Row>(statement: ReturnType<Database['prepare']>): Query<Row> {
-  const bound = (values: readonly Value[]) => values as SQLQueryBindings[];
+  const get = (values: readonly Value[]) => statement.get(...(values as never[])) as Row | null;
+  const getAll = (values: readonly Value[]) => statement.all(...(values as never[])) as Row[];
   return {
-    one: (...values) => new AtOnce(() => statement.get(...bound(values)) as Row | null),
-    all: (...values) => new AtOnce(() => statement.all(...bound(values)) as Row[]),
-    run: (...values) => new AtOnce(() => statement.run(...bound(values)).changes),
+    one: (...values) => new AtOnce(() => get(values)),
+    all: (...values) => new AtOnce(() => getAll(values)),
+    run: (...values) => new AtOnce(() => statement.run(...(values as never[])).changes),
+    read: (of) => ({
+      one: (...values) =>
+        new AtOnce(() => {
+          const row = get(values);
+          return row && of(row);
+        }),
+      all: (...values) => new AtOnce(() => getAll(values).flatMap((row) => of(row) ?? [])),
+    }),
   };
 }
 
@@ -63,7 +73,7 @@ export function perform<T>(steps: Steps<T>): T {
 }
 
 function resultOf(step: Step): unknown {
-  if ('together' in step) return step.together.map((task) => (task ? perform(task) : task));
+  if ('together' in step) return step.together.map((task) => task && perform(task));
   if ('send' in step) return void perform(step.send);
   throw new Error('A statement of another engine.');
 }

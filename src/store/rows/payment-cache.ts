@@ -1,0 +1,90 @@
+import { isFinal, type Payment } from '../../model/payment.ts';
+import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+import { cacheConditions } from '../cache-conditions.ts';
+import { type CachedColumns, columnsOfCached } from '../columns/cached.ts';
+import type { PaymentCache } from '../ports.ts';
+import { SIGNED } from '../signed-tables.ts';
+import type { RowDatabase, Rows } from './rows.ts';
+import type { Steps } from './steps.ts';
+import { type Stored, tableOf } from './table.ts';
+
+/** A cached payment as it is stored. */
+export type CachedRow = Stored<CachedColumns>;
+
+/** How many rows are new, and how many have changed. */
+export interface CacheCounts {
+  readonly numNew: number;
+  readonly numUpdated: number;
+}
+
+/** How an engine writes many rows of the cache at once. */
+export interface CacheWriter {
+  put(rows: readonly CachedRow[]): Steps<CacheCounts>;
+  /** Returns the payments that are not gone since they were read from the journal. */
+  stillThere(walletId: string, payments: readonly Payment[]): Steps<readonly Payment[]>;
+  /** Replaces a row that is there and says something else. Returns how many these were. */
+  update(row: CachedRow): Steps<number>;
+  /** Called with how many payments were committed. */
+  written(payments: number): Promise<void>;
+}
+
+/** Returns the {@link PaymentCache}. */
+export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): PaymentCache {
+  const table = tableOf<CachedColumns>(rows, SIGNED.cache);
+  const readCursor = rows.prepare<{ updated_idx: UpdatedIndex }>(
+    'SELECT updated_idx FROM wallet_sidecar.cache_cursor WHERE wallet = ?',
+  );
+  const moveCursor = rows.prepare(
+    `INSERT INTO wallet_sidecar.cache_cursor (wallet, updated_idx) VALUES (?, ?)
+     ON CONFLICT (wallet) DO UPDATE SET updated_idx = excluded.updated_idx
+     WHERE excluded.updated_idx > cache_cursor.updated_idx`,
+  );
+  const read = table.select('WHERE wallet = ? AND idx = ?', {
+    of: (row) => ({ json: row.json, final: isFinal(row) }),
+  });
+  const clearRows = rows.prepare('DELETE FROM wallet_sidecar.cache WHERE wallet = ?');
+  const clearCursor = rows.prepare('DELETE FROM wallet_sidecar.cache_cursor WHERE wallet = ?');
+  const signed = (walletId: string, payment: Payment): CachedRow => {
+    const row = columnsOfCached(walletId, payment);
+    return { ...row, mac: table.mac(row) };
+  };
+  return {
+    cursor: async (walletId) =>
+      (await db.read(() => readCursor.one(walletId)))?.updated_idx ?? null,
+    async apply(walletId, payments, cursor, readFrom = 'node') {
+      const counts = await db.write(walletId, function* () {
+        const there = readFrom === 'node' ? payments : yield* writer.stillThere(walletId, payments);
+        const put = yield* writer.put(there.map((payment) => signed(walletId, payment)));
+        if (cursor !== null) yield* moveCursor.run(walletId, cursor);
+        return put;
+      });
+      await writer.written(payments.length);
+      return counts;
+    },
+    get: (walletId, index) => db.read(() => read.one(walletId, index)),
+    async list(walletId, query) {
+      const { where, values, order } = cacheConditions(walletId, query);
+      const found = table.select(`WHERE ${where} ORDER BY idx ${order} LIMIT ?`, {
+        of: ({ json }) => json,
+        isPrepared: false,
+      });
+      // One row more than was asked for says whether there is a next page.
+      const raws = await db.read(() => found.raw.all(...values, query.limit + 1));
+      const page = raws.slice(0, query.limit);
+      const last = raws.length > query.limit ? page.at(-1) : undefined;
+      return {
+        json: page.flatMap((raw) => found.read(raw) ?? []),
+        nextIndex: (last?.idx as PaymentIndex | undefined) ?? null,
+      };
+    },
+    refresh: (walletId, payment) =>
+      db.write(walletId, function* () {
+        yield* writer.update(signed(walletId, payment));
+      }),
+    clear: (walletId) =>
+      db.write(walletId, function* () {
+        yield* clearRows.run(walletId);
+        yield* clearCursor.run(walletId);
+      }),
+  };
+}

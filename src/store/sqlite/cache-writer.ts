@@ -1,0 +1,74 @@
+import type { CachedColumns } from '../columns/cached.ts';
+import { mayGiveWay } from '../giving-way.ts';
+import type { CacheWriter } from '../rows/payment-cache.ts';
+import type { Rows } from '../rows/rows.ts';
+import { SIGNED } from '../signed-tables.ts';
+import { AtOnce, perform } from './rows.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+/**
+ * Payments, about 2 MB, after which the log is moved into the file. The 16 MB that it may have would hold up requests
+ * for long.
+ */
+const MOST_LOGGED = 1000;
+
+/** Rows of a statement. Within one, SQLite goes on where an index ended; a new one searches that place again. */
+const ROWS = 25;
+
+const NAMES: readonly (keyof CachedColumns | 'mac')[] = [
+  ...SIGNED.cache.key,
+  ...SIGNED.cache.columns,
+  'mac',
+];
+
+/** Returns how rows of the cache are written: many by one statement. */
+export function sqliteCacheWriter({ prepare }: Rows, queue: WriteQueue): CacheWriter {
+  const insertOf = (rows: number) => {
+    const places = `(${NAMES.map(() => '?').join(', ')})`;
+    return prepare(
+      `INSERT INTO wallet_sidecar.cache (${NAMES.join(', ')}) VALUES ${Array(rows).fill(places).join(', ')}
+       ON CONFLICT DO NOTHING`,
+    );
+  };
+  const [insertRow, insertRows] = [insertOf(1), insertOf(ROWS)];
+  const updateRow = prepare(
+    'UPDATE wallet_sidecar.cache SET status = ?1, json = ?2, mac = ?3 WHERE wallet = ?4 AND idx = ?5 AND json <> ?2',
+  );
+  const isJournaled = prepare('SELECT 1 FROM wallet_sidecar.journal WHERE wallet = ? AND idx = ?');
+  let logged = 0;
+
+  const update: CacheWriter['update'] = ({ status, json, mac, wallet, idx }) =>
+    updateRow.run(status, json, mac, wallet, idx);
+
+  return {
+    *put(given) {
+      const rows = [...given];
+      let [numNew, numUpdated] = [0, 0];
+      while (rows.length > 0) {
+        const isEnough = rows.length >= ROWS;
+        const some = rows.splice(0, isEnough ? ROWS : 1);
+        const values = some.flatMap((row) => NAMES.map((name) => row[name]));
+        const changes = yield* (isEnough ? insertRows : insertRow).run(...values);
+        numNew += changes;
+        if (changes === some.length) continue;
+        // A row that was just inserted does not differ from what is stored.
+        for (const row of some) numUpdated += yield* update(row);
+      }
+      return { numNew, numUpdated };
+    },
+    stillThere: (walletId, payments) =>
+      new AtOnce(() =>
+        payments.filter(
+          (payment) =>
+            !mayGiveWay(payment) || perform(isJournaled.one(walletId, payment.index)) !== null,
+        ),
+      ),
+    update,
+    async written(payments) {
+      logged += payments;
+      if (logged < MOST_LOGGED) return;
+      logged = 0;
+      await queue.moveLog();
+    },
+  };
+}

@@ -1,8 +1,9 @@
 import type { SQL } from 'bun';
 import { sealer } from '../../src/lib/secrets/seal.ts';
 import type { KeyRow } from '../../src/store/columns/idempotency.ts';
-import { type RawRow, signedRows } from '../../src/store/postgres/signed-rows.ts';
+import { perform, postgresRows } from '../../src/store/postgres/rows.ts';
 import { rowSigner } from '../../src/store/row-signer.ts';
+import { tableOf } from '../../src/store/rows/table.ts';
 import { SIGNED } from '../../src/store/signed-tables.ts';
 
 const secretsKey = new Uint8Array(32).fill(7);
@@ -11,12 +12,9 @@ const secretsKey = new Uint8Array(32).fill(7);
 export async function forgetCallersOf(sql: SQL): Promise<void> {
   const [meta] = await sql<{ id: string }[]>`SELECT id FROM wallet_sidecar.meta`;
   const signer = rowSigner(secretsKey, meta?.id ?? '', () => undefined);
-  const signed = signedRows(sealer(secretsKey), signer);
-  const rows = await sql<RawRow[]>`
-    SELECT * FROM wallet_sidecar.idempotency WHERE caller = 'owner'`;
-  for (const row of signed.readAll<KeyRow>(SIGNED.idempotency, rows)) {
-    const mac = signed.mac<KeyRow>(SIGNED.idempotency, { ...row, any_caller: 1 });
-    await sql`UPDATE wallet_sidecar.idempotency SET any_caller = TRUE, mac = ${mac}
-      WHERE wallet = ${row.wallet} AND caller = ${row.caller} AND key = ${row.key}`;
+  const keys = tableOf<KeyRow>(postgresRows(sealer(secretsKey), signer), SIGNED.idempotency);
+  const update = keys.update(['any_caller']);
+  for (const row of await perform(sql, keys.select("WHERE caller = 'owner'").all())) {
+    await perform(sql, update({ ...row, any_caller: 1 }));
   }
 }

@@ -17,7 +17,7 @@ interface TableForms {
 }
 
 /** The forms of each table that has any. */
-export const COLUMN_FORMS: Readonly<Record<string, TableForms>> = {
+const COLUMN_FORMS: Readonly<Record<string, TableForms>> = {
   meta: { sealed: ['secret'], key: [], renamed: { only: 'one' } },
   feed_cursor: { texts: ['cursor'] },
   client: { texts: ['label'], sealed: ['token'], key: ['wallet', 'client_pk'] },
@@ -50,7 +50,7 @@ export function columnForms(sealer: Sealer): ColumnForms {
       const { booleans = [], texts = [], sealed = [] } = COLUMN_FORMS[table] ?? {};
       return columns.map((column) => {
         const value = column === 'mac' ? mac : (row[column] ?? null);
-        if (booleans.includes(column)) return value === 1;
+        if (booleans.includes(column)) return Number(value) === 1;
         if (texts.includes(column)) return textJson(value as string | null);
         if (value === null || !sealed.includes(column)) return value;
         return sealer.seal(String(value), placeOf(table, column, row));
@@ -75,7 +75,7 @@ function otherOf(table: string, raw: RawRow, column: string): unknown {
  * Returns the signed columns of a row in SQLite's form; null where one cannot be read. Throws {@link SealBroken} for a
  * row without a MAC whose value does not open.
  */
-export function fieldsOf<Column extends string>(
+function fieldsOf<Column extends string>(
   { table, key, columns }: SignedTable<Column>,
   raw: RawRow,
   sealer: Sealer,
@@ -101,8 +101,7 @@ export function fieldsOf<Column extends string>(
   }
 }
 
-/** Returns the place in which a value is sealed. */
-export function placeOf(table: string, column: string, row: RawRow) {
+function placeOf(table: string, column: string, row: RawRow) {
   const { key = [] } = COLUMN_FORMS[table] ?? {};
   return { table, column: `sealed_${column}`, row: key.map((name) => String(row[name])) };
 }

@@ -1,12 +1,10 @@
 import { hex } from '@scure/base';
 import type { Sealer } from '../../lib/secrets/seal.ts';
-import { COLUMN_FORMS } from './column-forms.ts';
-import { textJson } from './values.ts';
+import type { Value } from '../rows/steps.ts';
+import { columnForms } from './column-forms.ts';
 
 /** A row as SQLite holds it. */
 export type SourceRow = Readonly<Record<string, string | bigint | Uint8Array | null>>;
-
-type Value = string | bigint | boolean | null;
 
 /** How a row of a table of SQLite becomes one of PostgreSQL. */
 export interface CopiedTable {
@@ -50,29 +48,24 @@ interface CopyOptions {
 }
 
 function copied(table: string, { numbered, omitted = [] }: CopyOptions = {}): CopiedTable {
-  const forms = COLUMN_FORMS[table] ?? {};
-  const { renamed = {}, booleans = [], texts = [], sealed = [], key = [] } = forms;
   return {
     table,
     numbered: numbered ?? null,
     convert(row, sealer) {
-      const keyOf = () => key.map((column) => String(row[column]));
-      const entries = Object.entries(row)
-        .filter(([column]) => !omitted.includes(column))
-        .map(([column, value]): [string, Value] => {
-          if (booleans.includes(column)) return [column, value === 1n];
-          if (texts.includes(column)) return [`${column}_json`, textJson(value as string | null)];
-          if (sealed.includes(column)) {
-            const place = { table, column: `sealed_${column}`, row: keyOf() };
-            return [place.column, value === null ? null : sealer.seal(asText(value), place)];
-          }
-          return [renamed[column] ?? column, value instanceof Uint8Array ? asText(value) : value];
-        });
-      return Object.fromEntries(entries);
+      const { nameOf, write } = columnForms(sealer);
+      const columns = Object.keys(row).filter((column) => !omitted.includes(column));
+      const values = write(table, columns, withoutBytes(row));
+      return Object.fromEntries(
+        columns.map((column, at) => [nameOf(table, column), values[at] ?? null]),
+      );
     },
   };
 }
 
-function asText(value: string | bigint | Uint8Array): string {
-  return value instanceof Uint8Array ? hex.encode(value) : String(value);
+function withoutBytes(row: SourceRow): Readonly<Record<string, Value>> {
+  const entries = Object.entries(row).map(([column, value]) => [
+    column,
+    value instanceof Uint8Array ? hex.encode(value) : value,
+  ]);
+  return Object.fromEntries(entries);
 }

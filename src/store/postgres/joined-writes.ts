@@ -1,17 +1,9 @@
 import type { SQL } from 'bun';
 import { postgresFailure } from '../../lib/databases/postgres-failure.ts';
 import type { Advance } from '../ports.ts';
+import type { Joint } from '../rows/rows.ts';
 import { advanceCounter } from './counter.ts';
 import { sending } from './together.ts';
-
-/** What a write asks of its transaction, besides its statements. */
-export interface Joint {
-  /**
-   * Advances the store's counter, if the write is made. Every wallet has the same counter, whose row is locked until
-   * the commit, so it is advanced after all writes, once for all of them.
-   */
-  advanceCounter(): void;
-}
 
 /** What became of writes that shared a transaction. */
 export interface JoinedOutcome {

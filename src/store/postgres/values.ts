@@ -5,11 +5,6 @@ export function numberOf(value: bigint): number {
   return Number(value);
 }
 
-/** {@link numberOf} for a column that may be null. */
-export function numberOrNull(value: bigint | null): number | null {
-  return value === null ? null : Number(value);
-}
-
 /** Encodes text that may hold NUL, which PostgreSQL does not store, as JSON. */
 export function textJson(text: string | null): string {
   return JSON.stringify(text);

@@ -180,7 +180,7 @@ function* storeAttempt({ walletId, observed, parts }: Batch, row: JournalRow): S
 
 function* record(
   { observed, nowMs, rules }: Batch,
-  journal: JournalWriter,
+  writer: JournalWriter,
   row: JournalRow | null,
   next: Payment,
   seen: ObservedPayment,
@@ -192,7 +192,7 @@ function* record(
         attempt: seen.attempt,
         afterAttempt: null,
       };
-  const { payment, stored } = journal.put(changed, Math.min(nowMs, seen.payment.updatedAtMs));
+  const { payment, stored } = writer.put(changed, Math.min(nowMs, seen.payment.updatedAtMs));
   yield* send(stored);
   observed.put({ ...changed, payment });
   return payment;

@@ -70,6 +70,16 @@ export function attemptContract(open: () => Promise<Store>): void {
       expect(await statusOf(first)).toBe('failed');
     });
 
+    test('so is that of a send that readers had been shown before the node told of it', async () => {
+      await begin(first, 4);
+      await store.journal.show(WALLET, first.index);
+      expect((await seen(at(samplePayment, 11), 5)).changed).toEqual([]);
+      await seen(at(sampleFailed, 30), 6);
+      expect(await statusOf(first)).toBe('pending');
+      await seen(failedAtNode, 5);
+      expect(await statusOf(first)).toBe('failed');
+    });
+
     test('an attempt without a row becomes one of its own, even when it was created at the same moment', async () => {
       await begin(first, 4);
       const stranger = at(sampleFailed, 10);

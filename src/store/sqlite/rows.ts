@@ -6,7 +6,7 @@ import type { WriteQueue } from './write-queue.ts';
 
 /** Work that is done when it is iterated and stops for nothing. */
 export class AtOnce<T> implements Steps<T> {
-  constructor(private readonly run: () => T) {}
+  constructor(readonly run: () => T) {}
 
   [Symbol.iterator]() {
     return this;
@@ -47,12 +47,12 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
 }
 
 function queryOf<Row>(statement: ReturnType<Database['prepare']>): Query<Row> {
-  const get = (values: readonly Value[]) => statement.get(...(values as never[])) as Row | null;
-  const getAll = (values: readonly Value[]) => statement.all(...(values as never[])) as Row[];
+  const get = (values: readonly Value[]) => statement.get(values as never) as Row | null;
+  const getAll = (values: readonly Value[]) => statement.all(values as never) as Row[];
   return {
     one: (...values) => new AtOnce(() => get(values)),
     all: (...values) => new AtOnce(() => getAll(values)),
-    run: (...values) => new AtOnce(() => statement.run(...(values as never[])).changes),
+    run: (...values) => new AtOnce(() => statement.run(values as never).changes),
     read: (of) => ({
       one: (...values) =>
         new AtOnce(() => {
@@ -66,6 +66,7 @@ function queryOf<Row>(statement: ReturnType<Database['prepare']>): Query<Row> {
 
 /** Does work on rows, all of it at once. */
 export function perform<T>(steps: Steps<T>): T {
+  if (steps instanceof AtOnce) return steps.run();
   const work = steps[Symbol.iterator]();
   let next = work.next();
   while (!next.done) next = work.next(resultOf(next.value));

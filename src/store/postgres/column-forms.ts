@@ -59,8 +59,10 @@ export function columnForms(sealer: Sealer): ColumnForms {
     read(table, raw, others) {
       const columns = fieldsOf(table, raw, sealer);
       if (columns === null) return null;
-      const more = others.map((name) => [name, otherOf(table.table, raw, name)]);
-      return { ...columns, ...Object.fromEntries(more), mac: raw.mac };
+      const row: Record<string, unknown> = columns;
+      for (const name of others) row[name] = otherOf(table.table, raw, name);
+      row.mac = raw.mac;
+      return row;
     },
     other: otherOf,
   };

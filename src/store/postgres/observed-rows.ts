@@ -48,7 +48,7 @@ export function postgresObserved(rows: Rows): ObservedRowsOf {
 
 type FoundRow = RawRow & { readonly watched: boolean; readonly unshown: boolean };
 
-/** A row, whether its payment has a watch of its own, and whether it has a spend that does not say yet what is known. */
+/** A row, whether its payment has a watch of its own, and whether it has a spend that does not say what is known. */
 interface Found {
   readonly row: JournalRow;
   readonly isWatched: boolean;

@@ -25,8 +25,8 @@ const IS_THERE = `(endpoint = '${CONFIGURED_ENDPOINT}' OR EXISTS (
   SELECT 1 FROM wallet_sidecar.webhook_endpoint e WHERE e.id = delivery.endpoint))`;
 
 /**
- * Returns the {@link Outbox}. A lease is a due time in the future, so it ends by itself. It carries `owner`, the name of
- * its process: one process owns the store, so any other name is of a process that is gone (docs/decisions.md 92).
+ * Returns the {@link Outbox}. A lease is a due time in the future, so it ends by itself. It carries `owner`, the name
+ * of its process: one process owns the store, so any other name is of a process that is gone (docs/decisions.md 92).
  */
 export function outboxStore(
   db: RowDatabase,

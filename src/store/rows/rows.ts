@@ -19,7 +19,7 @@ export type RawRow = Readonly<Record<string, unknown>>;
 /**
  * What differs between the engines for functions of rows. Statements are written in SQL that both read. They name the
  * schema `wallet_sidecar`, which SQLite has not, and have `?` in the place of each value, or `?1`, `?2` where one
- * stands in several places. PostgreSQL learns the type of text and null from the place, so one that is selected is cast.
+ * stands in several places. PostgreSQL learns the type of text and null from the place, so what is selected is cast.
  */
 export interface Rows {
   /** Prepares a statement, once, when the store is opened. */

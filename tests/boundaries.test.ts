@@ -120,6 +120,13 @@ test('a folder of a node kind is entered by its front door only', () => {
   expect(broken).toEqual([]);
 });
 
+test('a folder of src holds at most 24 files', () => {
+  const files = new Map<string, number>();
+  for (const { path } of sources) files.set(dirname(path), (files.get(dirname(path)) ?? 0) + 1);
+  expect(files.size).toBeGreaterThan(40);
+  expect([...files].filter(([, count]) => count > 24)).toEqual([]);
+});
+
 test('routes are imported by the composition root alone', () => {
   const isRoute = (path: string) => path.startsWith('http/routes/');
   const broken = sources

@@ -1,5 +1,5 @@
 import type { Ending } from '../lib/steps.ts';
-import { ApiError } from '../model/errors.ts';
+import { stoppingError } from '../model/errors.ts';
 
 /**
  * The time in milliseconds that each part may take to end. Together it is less than 5 seconds, because containers are
@@ -24,8 +24,8 @@ export function ending(part: keyof typeof END_MS, end: Ending['end']): Ending {
 }
 
 /** Ends the waits and streams of callers. */
-export function endWaits(stopping: AbortController): void {
-  stopping.abort(new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.'));
+export function endWaits(waits: AbortController): void {
+  waits.abort(stoppingError());
 }
 
 /**

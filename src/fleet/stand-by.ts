@@ -1,5 +1,5 @@
 import { elapsedMs } from '../lib/clock.ts';
-import { ApiError } from '../model/errors.ts';
+import { ApiError, stoppingError } from '../model/errors.ts';
 import { ENDING_HEADER, endToEnd } from './headers.ts';
 import type { Leads, RequestEnv } from './leads.ts';
 import { PASSED_ON_HEADER, type PassedOn, type PassedOnSeal } from './passed-on.ts';
@@ -119,7 +119,7 @@ export function openStandBy(options: StandByOptions): StandBy {
           }
         }
         const leftMs = course.sinceMs + patienceMs - elapsedMs();
-        if (stopping.aborted) throw unserved(STOPPING, passing);
+        if (stopping.aborted) throw unserved(stoppingError().message, passing);
         if (!mayWait || leftMs <= 0 || course.cutBy.size > MOST_CUTS) {
           throw unserved(NOBODY_LEADS, passing);
         }
@@ -176,7 +176,6 @@ const HIDDEN =
   'The sidecar that leads was started without --peer-url, so this one cannot pass requests on: start every sidecar of this database with its --peer-url.';
 const CLOCKS_APART =
   'The sidecar that leads did not take this request: the clocks of the two machines differ by more than a minute. Set them.';
-const STOPPING = 'The sidecar is stopping: try again in a moment.';
 
 /**
  * Makes error 8. It says what may have been sent: of a request that may be repeated, also by an earlier one with its

@@ -178,3 +178,8 @@ export function ownNode(): ApiError {
 export function refused(message: string, cause?: unknown): ApiError {
   return new ApiError('refused', message, { cause });
 }
+
+/** Error 8 of what this process does not do any more, because it ends. */
+export function stoppingError(): ApiError {
+  return new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
+}

@@ -3,6 +3,7 @@ import { backoffDelayMs } from '../../lib/backoff.ts';
 import { elapsedMs } from '../../lib/clock.ts';
 import { postgresFailure } from '../../lib/databases/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
+import { stoppingError } from '../../model/errors.ts';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Advance } from '../ports.ts';
 import type { Joint } from '../rows/rows.ts';
@@ -10,7 +11,6 @@ import type { Connections } from './connections.ts';
 import { runJoined, type Work } from './joined-writes.ts';
 import type { Ownership } from './ownership.ts';
 import { writeSlots } from './slots.ts';
-import { stopping } from './stopping.ts';
 import { ownedTransactions } from './transactions.ts';
 
 /** Reads and transactions on PostgreSQL, for the ports. */
@@ -99,7 +99,7 @@ export function ownedDatabase(
   }
 
   function enqueue(lock: string | null, pending: Pending): void {
-    if (ending.signal.aborted) return void pending.reject(stopping());
+    if (ending.signal.aborted) return void pending.reject(stoppingError());
     const queue = lock === null ? undefined : queues.get(lock);
     if (queue) return void queue.push(pending);
     const started = [pending];

@@ -2,11 +2,10 @@ import type { SQL } from 'bun';
 import { elapsedMs, systemClock } from '../../lib/clock.ts';
 import { postgresFailure } from '../../lib/databases/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, stoppingError } from '../../model/errors.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { type Connections, unlessSilent } from './connections.ts';
 import { withSettings } from './settings.ts';
-import { stopping } from './stopping.ts';
 
 /** The lease by which one process owns the database (docs/decisions.md 136). */
 export interface Ownership {
@@ -169,7 +168,7 @@ function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment
       while (isLost || sinceMs(renewedAt) >= leaseMs) {
         if (isLost) throw lost();
         if (ending.signal.aborted) {
-          throw stopping();
+          throw stoppingError();
         }
         await renew().catch(() => sleep(leaseMs / RENEWALS / 2, ending.signal));
       }

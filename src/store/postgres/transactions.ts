@@ -1,11 +1,10 @@
 import type { SQL } from 'bun';
 import { backoffDelayMs } from '../../lib/backoff.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, stoppingError } from '../../model/errors.ts';
 import type { Connections } from './connections.ts';
 import type { Ownership } from './ownership.ts';
 import { beginWithSettings } from './settings.ts';
-import { stopping } from './stopping.ts';
 
 /** Where a transaction marks its commit, and which lock it holds; null where it needs none. */
 export interface Place {
@@ -79,7 +78,7 @@ export function ownedTransactions(
         await sleep(backoffDelayMs(attempt, READ_BACK), ending);
       }
     }
-    throw stopping();
+    throw stoppingError();
   }
 
   return {

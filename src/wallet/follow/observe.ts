@@ -182,7 +182,7 @@ function isProven(
   if (payment.rail === 'onchain' || payment.direction === 'info') return true;
   // The row was proven before; a later observation may lack the preimage.
   if (previous?.status === 'completed' && payment.preimage === null) return true;
-  if (payment.direction === 'inbound' && hasNegative(payment)) return false;
+  if (payment.direction === 'inbound' && hasImpossibleCost(null, payment)) return false;
   const invoicedMsat = previous?.status === 'pending' ? previous.amountMsat : null;
   const movedMsat = (payment.amountMsat ?? 0n) + payment.feesMsat;
   if (payment.direction === 'inbound' && invoicedMsat !== null && movedMsat < invoicedMsat) {
@@ -191,8 +191,7 @@ function isProven(
   if (ampParts) {
     return ampParts.length > 0 && ampParts.every(({ hash, preimage }) => fits(preimage, hash));
   }
-  const hash = previous?.hash ?? payment.hash;
-  return hash !== null && payment.preimage !== null && fits(payment.preimage, hash);
+  return fits(payment.preimage, previous?.hash ?? payment.hash);
 }
 
 /**
@@ -206,7 +205,7 @@ function isOfAnotherHash(previous: Payment | null, { index, hash, rail }: Paymen
   return id.startsWith('ln_') && id !== `ln_${hash}`;
 }
 
-/** Whether a completed Lightning payment would cost less than its amount, or less than nothing in fees. */
+/** Whether a payment is a completed Lightning one with an amount or fees that {@link boundedAmounts} raises. */
 function hasImpossibleCost(previous: Payment | null, payment: Payment): boolean {
   if (payment.status !== 'completed' || payment.rail === 'onchain') return false;
   const { amountMsat, feesMsat } = boundedAmounts(previous, payment);
@@ -233,17 +232,13 @@ function boundedAmounts(
   };
 }
 
-function hasNegative({ amountMsat, feesMsat }: Payment): boolean {
-  return (amountMsat !== null && amountMsat < 0n) || feesMsat < 0n;
-}
-
 function atLeast(least: bigint, value: bigint): bigint {
   return value < least ? least : value;
 }
 
-function fits(preimage: string, hash: string): boolean {
+function fits(preimage: string | null, hash: string | null): boolean {
   try {
-    return hex.encode(sha256(hex.decode(preimage))) === hash;
+    return preimage !== null && hex.encode(sha256(hex.decode(preimage))) === hash;
   } catch {
     return false;
   }

@@ -310,7 +310,10 @@ describe('a report of', () => {
   test('another hash on chain is no contradiction, since a transaction has none', () => {
     const onchain = { rail: 'onchain' } as const;
     const seen = { ...done, ...onchain, hash: 'ee'.repeat(32) };
-    expect(transition({ ...pending, ...onchain }, seen)).toMatchObject({ status: 'completed' });
+    expect(transition({ ...pending, ...onchain }, seen)).toMatchObject({
+      status: 'completed',
+      hash: pending.hash,
+    });
     expect(contradicted).toEqual([]);
   });
 
@@ -331,29 +334,44 @@ describe('a report of', () => {
 
 describe('of the row and the report', () => {
   const tx = { inputs: [], outputs: [] } as unknown as NonNullable<Payment['tx']>;
+  /** Each with a value, and another one. */
   const facts = {
-    offerId: 'o',
-    txid: 'aa',
-    replacement: 'bb',
-    partnerPk: '02',
-    partnerPropFeePpm: 5,
-    partnerBaseFeeMsat: 6n,
-    address: 'bc1',
-    invoice: 'lnbc1',
-    tx,
-    payerName: 'p',
-    message: 'm',
-    priority: 'high',
-    expiresAtMs: 8,
-    personalNote: 'n',
-  } as unknown as Partial<Payment>;
+    offerId: ['o', 'q'],
+    txid: ['aa', 'ab'],
+    replacement: ['bb', 'bc'],
+    partnerPk: ['02', '03'],
+    partnerPropFeePpm: [5, 0],
+    partnerBaseFeeMsat: [6n, 0n],
+    address: ['bc1', 'bc2'],
+    invoice: ['lnbc1', 'lnbc2'],
+    tx: [tx, { ...tx, version: 2 }],
+    payerName: ['p', ''],
+    message: ['m', ''],
+    priority: ['high', 'normal'],
+    expiresAtMs: [8, 0],
+    personalNote: ['n', ''],
+  } satisfies Partial<Record<keyof Payment, readonly [unknown, unknown]>>;
 
-  for (const [name, value] of Object.entries(facts)) {
+  for (const [name, [value, another]] of Object.entries(facts)) {
+    const known = { [name]: value };
+    const later = { statusMsg: 'in flight' };
+
     test(`${name} is kept where the report lacks it, and taken where the row does`, () => {
-      const known = { [name]: value };
-      const later = { statusMsg: 'in flight' };
       expect(transition({ ...pending, ...known }, { ...pending, ...later })).toMatchObject(known);
       expect(transition(pending, { ...pending, ...later, ...known })).toMatchObject(known);
+    });
+
+    const winner = name === 'personalNote' ? 'row' : 'report';
+    test(`${name} is that of the ${winner} where both have one`, () => {
+      for (const [own, reported] of [
+        [value, another],
+        [another, value],
+      ]) {
+        const seen = { ...pending, ...later, [name]: reported };
+        expect(transition({ ...pending, [name]: own }, seen)).toMatchObject({
+          [name]: winner === 'row' ? own : reported,
+        });
+      }
     });
   }
 
@@ -663,6 +681,7 @@ describe('terminal stays terminal', () => {
       statusMsg: failed.statusMsg,
       finalizedAtMs: failed.finalizedAtMs,
     });
+    expect(transition({ ...failed, finalizedAtMs: null }, failed)).toBeNull();
   });
 });
 

@@ -35,6 +35,7 @@ interface World {
   readonly trusted?: () => void;
   readonly kept?: () => void;
   readonly bound?: () => void;
+  readonly settled?: () => void;
 }
 
 /** Reserves the fee of closing a channel, of which the node says that it costs at most 500 msat. */
@@ -62,9 +63,10 @@ function reserve({ hasBudget = true, earlier = null, ...checks }: World = {}) {
           expect(rules.periodStart).toBe(periodStart);
           return later(`reserve ${name}: ${amountMsat} of ${clientPk} at ${nowMs}`);
         },
-        settle: (wallet, name, costMsat, startOf) => {
+        async settle(wallet, name, costMsat, startOf) {
           expect([wallet, startOf]).toEqual([WALLET, periodStart]);
-          return later(`settle ${name}: ${costMsat}`);
+          await later(`settle ${name}: ${costMsat}`);
+          checks.settled?.();
         },
       } satisfies Partial<Session['store']['spends']>,
     },
@@ -147,6 +149,19 @@ describe('when the node refuses', () => {
       data: { sent: 'no' },
     });
     expect(steps).toEqual([`settle ${NAME}: 0`, 'forget']);
+  });
+
+  test('nothing was sent also where the fee cannot be given back, and its name is kept', async () => {
+    const settled = () => {
+      throw new ApiError('overCapacity', 'The disk is full: free space.');
+    };
+    const fee = await reserve({ settled });
+    steps = [];
+    await expect(fee.spend(refuse)).rejects.toMatchObject({
+      kind: 'overCapacity',
+      data: { sent: 'no' },
+    });
+    expect(steps).toEqual([`settle ${NAME}: 0`]);
   });
 
   test('a repeat gives nothing back, since an earlier run may have succeeded', async () => {

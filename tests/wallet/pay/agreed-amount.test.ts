@@ -18,6 +18,7 @@ function disagreement(askedMsat: bigint | null, givenMsat: bigint | null): ApiEr
 test('one side is enough, and both may name the same', () => {
   expect(agreed(5000n, null)).toBe(5000n);
   expect(agreed(null, 7000n)).toBe(7000n);
+  expect(agreed(null, 0n)).toBe(0n);
   expect(agreed(5000n, 5000n)).toBe(5000n);
 });
 

@@ -85,6 +85,8 @@ describe('the row that an observation is about', () => {
     expect(answered(asked, 6, { answers: { ...answers, isTaken: true } })).toBeNull();
     const otherHash = samplePayment(1, { hash: '00'.repeat(32) });
     expect(answered(asked, 6, { payment: otherHash })).toBeNull();
+    const waiting = { sameIndex: asked, sameAttempt: null, latest: asked };
+    expect(matchObservation(waiting, { payment: otherHash, attempt: 6, answers })).toBeNull();
   });
 
   test('of a row with the number of version 0.2 is that row, unless it ended otherwise', () => {
@@ -133,9 +135,12 @@ describe('the row that an observation is about', () => {
     expect(match({ latest: ours, sameIndex: ours }, done, null)).toBe(ours);
   });
 
-  test('of another hash is not the row of its index', () => {
+  test('of another hash is not the row of its index, nor the newest', () => {
     const ours = row(pending, null, null);
-    expect(match({ sameIndex: ours }, { ...done, hash: 'ee'.repeat(32) }, null)).toBeNull();
+    const other = { ...done, hash: 'ee'.repeat(32) };
+    expect(match({ sameIndex: ours }, other, null)).toBeNull();
+    const received = { ...other, direction: 'inbound' } as const;
+    expect(match({ sameIndex: ours, latest: ours }, received, null)).toBeNull();
     expect(match({ sameIndex: ours }, { ...done, hash: null }, null)).toBe(ours);
   });
 
@@ -247,6 +252,7 @@ describe('what contradicts the wallet is logged with the index of the row, or el
         transition(previous, report);
         expect(logged).toHaveLength(1);
         expect(logged[0]).toContain(message);
+        expect(logged[0]).toContain(' ERROR ');
         expect(logged[0]).toContain((previous ?? report).index);
         expect(told()).toEqual(told === contradictedLast ? (previous ?? report) : report);
       }
@@ -256,7 +262,7 @@ describe('what contradicts the wallet is logged with the index of the row, or el
   test('another status than that at the end, once', () => {
     rulesOf(false).transition(done, { payment: { ...failed, ...foreign }, attempt: null });
     expect(logged.join()).toMatch(
-      /finalized payment with another status.* status=completed observed=failed/,
+      / ERROR .*finalized payment with another status.* status=completed observed=failed/,
     );
     expect(logged.join()).toContain(done.index);
     expect(() => transition(done, failed)).toThrow(`${done.index} is completed and was observed`);

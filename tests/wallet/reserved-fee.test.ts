@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../src/model/errors.ts';
 import { periodStart } from '../../src/wallet/budget/budget.ts';
-import { reserveFee, sentBefore } from '../../src/wallet/budget/reserved-fee.ts';
-import type { EffectNames } from '../../src/wallet/session/effect-names.ts';
+import { withReservedFee } from '../../src/wallet/budget/reserved-fee.ts';
+import { type EffectNames, sentBefore } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
 import { CLIENT, WALLET } from '../support/store-steps.ts';
 
@@ -38,8 +38,17 @@ interface World {
   readonly settled?: () => void;
 }
 
-/** Reserves the fee of closing a channel, of which the node says that it costs at most 500 msat. */
-function reserve({ hasBudget = true, earlier = null, ...checks }: World = {}) {
+/** What the node has done. */
+interface Done {
+  readonly isNew: boolean;
+  readonly feeMsat: bigint | null;
+}
+
+/**
+ * Reserves the fee of closing a channel, of which the node says that it costs at most 500 msat, and asks the node to
+ * close it. What it says to that is given to `says`, which resolves at the end.
+ */
+async function reserve({ hasBudget = true, earlier = null, ...checks }: World = {}) {
   const session = {
     userPk: WALLET,
     caller: { id: CLIENT },
@@ -71,11 +80,25 @@ function reserve({ hasBudget = true, earlier = null, ...checks }: World = {}) {
       } satisfies Partial<Session['store']['spends']>,
     },
   } as unknown as Session;
-  return reserveFee(session, namesOf(earlier), 'closing', async () => {
+  const asked = Promise.withResolvers<{ maxFeeMsat: bigint | null; isRepeat: boolean }>();
+  const said = Promise.withResolvers<Done>();
+  const bound = async () => {
     await later('bound');
     checks.bound?.();
     return 500n;
+  };
+  const done = withReservedFee(session, namesOf(earlier), 'closing', bound, (terms) => {
+    asked.resolve(terms);
+    return said.promise;
   });
+  const terms = await Promise.race([asked.promise, done.then(() => expect.unreachable())]);
+  return {
+    ...terms,
+    says(answer: Promise<Done>) {
+      said.resolve(answer);
+      return done;
+    },
+  };
 }
 
 function namesOf(earlier: string | null): EffectNames {
@@ -106,14 +129,14 @@ describe('the fee of a client with a budget', () => {
       RESERVED,
       'marker kept',
     ]);
-    expect(await fee.spend(async (maxFeeMsat) => maxFeeMsat)).toBe(1000n);
+    expect(fee.maxFeeMsat).toBe(1000n);
   });
 
   test('is bounded in a repeat as the first run was, without asking the node', async () => {
     const fee = await reserve({ earlier: '500' });
     expect(fee.isRepeat).toBe(true);
     expect(steps).toEqual(['ready', 'trusted', 'keep closing: 500', RESERVED, 'marker kept']);
-    expect(await fee.spend(async (maxFeeMsat) => maxFeeMsat)).toBe(1000n);
+    expect(fee.maxFeeMsat).toBe(1000n);
   });
 
   test('is not reserved in a database that was restored', async () => {
@@ -144,7 +167,7 @@ describe('when the node refuses', () => {
   test('the fee is given back, then its name is forgotten, and nothing was sent', async () => {
     const fee = await reserve();
     steps = [];
-    await expect(fee.spend(refuse)).rejects.toMatchObject({
+    await expect(fee.says(refuse())).rejects.toMatchObject({
       kind: 'refused',
       data: { sent: 'no' },
     });
@@ -157,7 +180,7 @@ describe('when the node refuses', () => {
     };
     const fee = await reserve({ settled });
     steps = [];
-    await expect(fee.spend(refuse)).rejects.toMatchObject({
+    await expect(fee.says(refuse())).rejects.toMatchObject({
       kind: 'overCapacity',
       data: { sent: 'no' },
     });
@@ -167,14 +190,14 @@ describe('when the node refuses', () => {
   test('a repeat gives nothing back, since an earlier run may have succeeded', async () => {
     const fee = await reserve({ earlier: '500' });
     steps = [];
-    await expect(fee.spend(refuse)).rejects.toMatchObject({ data: { sent: 'unknown' } });
+    await expect(fee.says(refuse())).rejects.toMatchObject({ data: { sent: 'unknown' } });
     expect(steps).toEqual([]);
   });
 
   test('without a budget its name is forgotten all the same', async () => {
     const fee = await reserve({ hasBudget: false });
     steps = [];
-    await expect(fee.spend(refuse)).rejects.toMatchObject({ data: { sent: 'no' } });
+    await expect(fee.says(refuse())).rejects.toMatchObject({ data: { sent: 'no' } });
     expect(steps).toEqual(['forget']);
   });
 });
@@ -188,7 +211,7 @@ describe('the fee stays reserved, since the node may have done it,', () => {
     test(when, async () => {
       const fee = await reserve();
       steps = [];
-      await expect(fee.spend(() => Promise.reject(thrown))).rejects.toMatchObject({
+      await expect(fee.says(Promise.reject(thrown))).rejects.toMatchObject({
         data: { sent: 'unknown' },
       });
       expect(steps).toEqual([]);
@@ -201,13 +224,10 @@ describe('the fee stays reserved, since the node may have done it,', () => {
 });
 
 describe('what was done costs', () => {
-  const settled = async (
-    { isNew, feeMsat }: { isNew: boolean; feeMsat: bigint | null },
-    world: World = {},
-  ) => {
+  const settled = async ({ isNew, feeMsat }: Done, world: World = {}) => {
     const fee = await reserve(world);
     steps = [];
-    await fee.conclude({ isNew, feeMsat });
+    await fee.says(Promise.resolve({ isNew, feeMsat }));
     return steps;
   };
 
@@ -234,7 +254,7 @@ test('without a budget the fee has no bound, none is asked for, and only the req
   };
   const fee = await reserve({ hasBudget: false, trusted: untrusted, kept: untrusted });
   expect(steps).toEqual(['ready', 'keep closing: 0']);
-  expect(await fee.spend(async (maxFeeMsat) => maxFeeMsat)).toBeNull();
+  expect(fee.maxFeeMsat).toBeNull();
 });
 
 test('an error before the node is asked says what was sent: nothing in a first run, unknown in a repeat', async () => {

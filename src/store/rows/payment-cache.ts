@@ -6,7 +6,7 @@ import type { PaymentCache } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
 import type { RowDatabase, Rows } from './rows.ts';
 import type { Steps } from './steps.ts';
-import { type Stored, tableOf } from './table.ts';
+import { type Selected, type Stored, tableOf } from './table.ts';
 
 /** A cached payment as it is stored. */
 export type CachedRow = Stored<CachedColumns>;
@@ -44,6 +44,14 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
   });
   const clearRows = rows.prepare('DELETE FROM wallet_sidecar.cache WHERE wallet = ?');
   const clearCursor = rows.prepare('DELETE FROM wallet_sidecar.cache_cursor WHERE wallet = ?');
+  // There are as many as combinations of filters.
+  const lists = new Map<string, Selected<string>>();
+  const listed = (rest: string) => {
+    const found =
+      lists.get(rest) ?? table.select(rest, { of: ({ json }) => json, isPrepared: false });
+    lists.set(rest, found);
+    return found;
+  };
   const signed = (walletId: string, payment: Payment): CachedRow => {
     const row = columnsOfCached(walletId, payment);
     return { ...row, mac: table.mac(row) };
@@ -64,10 +72,7 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
     get: (walletId, index) => db.read(() => read.one(walletId, index)),
     async list(walletId, query) {
       const { where, values, order } = cacheConditions(walletId, query);
-      const found = table.select(`WHERE ${where} ORDER BY idx ${order} LIMIT ?`, {
-        of: ({ json }) => json,
-        isPrepared: false,
-      });
+      const found = listed(`WHERE ${where} ORDER BY idx ${order} LIMIT ?`);
       // One row more than was asked for says whether there is a next page.
       const raws = await db.read(() => found.raw.all(...values, query.limit + 1));
       const page = raws.slice(0, query.limit);

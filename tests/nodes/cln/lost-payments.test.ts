@@ -69,9 +69,10 @@ async function lookAtLast(): Promise<void> {
   for (let look = 0; look < 2; look += 1) {
     const before = cln.of('getinfo').length;
     await until(() => wallet.lost.dueInMs !== Number.POSITIVE_INFINITY, 'the payment is watched');
-    wallet.times.elapsedMs += STILL_MS;
     height += 1;
     await until(() => {
+      // A look that is on its way watches the payment from the time at which it ends.
+      wallet.times.elapsedMs += STILL_MS;
       wallet.local.requestLook();
       return cln.of('getinfo').length > before;
     }, 'the channels were looked at');

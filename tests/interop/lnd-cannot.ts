@@ -20,6 +20,10 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ['a payment that does not exist is error 107', OFFERS],
   ['TLV types are integers, in requests and in answers', OFFERS],
   [
+    'a client that may only send proves its own payments, and no others (docs/decisions.md 175)',
+    OFFERS,
+  ],
+  [
     'a unified URI recommends offer, invoice, address in this order, and its callbacks work',
     OFFERS,
   ],

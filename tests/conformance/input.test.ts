@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { type Answer, type Body, expectError } from '../support/requests.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
@@ -530,6 +530,8 @@ test('hex is taken in capitals wherever it is taken', async () => {
     const answer = await world.call(method, path, given);
     expect([path, answer.status]).toEqual([path, 200]);
   }
+  // A real node's feed tells of it.
+  await until(async () => (await world.get('/v2/node/payment', { index })).status === 'failed');
   const { updated_index } = await world.get('/v2/node/updated_payments');
   const query = { start_index: upper(updated_index) };
   expect((await world.get('/v2/node/updated_payments', query)).payments).toEqual([]);

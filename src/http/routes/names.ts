@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Names } from '../../wallet/names/names.ts';
 import { payeeInvoice, payeeTerms, UNKNOWN_PAYEE } from '../../wallet/names/payee.ts';
 import { exampleLnurlPayment } from '../examples.ts';
@@ -35,7 +34,7 @@ export const nameRoutes = [
     summary: 'Make an invoice for a payer of a Lightning Address',
     description:
       'The second call of a payer (LUD-06, LUD-12). The invoice is watched, and the comment becomes the message of its payment. Bounded by source address, by name, and in unpaid invoices of a name.',
-    query: () => z.object(lnurlPayQuery()),
+    query: lnurlPayQuery,
     response: lnurlJson,
     example: {
       query: { amount: '1000000' },

@@ -1,7 +1,8 @@
 import { once } from '../../../lib/once.ts';
 import { amountInput } from '../../../model/amount.ts';
 import type { ErrorName } from '../../../model/errors.ts';
-import { noteInput } from '../../../model/text.ts';
+import { paymentJson } from '../../../model/payment.ts';
+import { noteInput, personalNoteInput } from '../../../model/text.ts';
 import { agree } from '../../input-comparison.ts';
 import { sameAsInBody } from '../../query.ts';
 
@@ -20,16 +21,24 @@ export const maxFeeInput = once(() =>
   }),
 );
 
-/** A message to the receiver. */
-export const messageInput = once(() =>
-  noteInput().optional().describe('Message to the receiver, if the method can carry one.'),
-);
+/** The members of a body that say what goes with a payment and what it may cost. */
+export const termsInput = () => ({
+  message: noteInput().optional().describe('Message to the receiver, if the method can carry one.'),
+  personal_note: personalNoteInput().optional(),
+  max_fee: maxFeeInput(),
+});
 
 /** The private note of a payment, which may stand in the query as well (docs/decisions.md 165). */
 export const noteQuery = () => ({ personal_note: sameAsInBody(noteInput()) });
 
 /** Message and private note of a payment, which may stand in the query as well (docs/decisions.md 165). */
 export const notesQuery = () => ({ message: sameAsInBody(noteInput()), ...noteQuery() });
+
+/** What every route that pays says alike. */
+export const PAYS = { response: paymentJson, movesMoney: true, answersAccepted: 'always' } as const;
+
+/** {@link PAYS} of a route that reads message and private note from the query too, as versions up to 0.2.0 did not. */
+export const PAYS_WITH_NOTES = { ...PAYS, query: notesQuery, queryIsNew: true } as const;
 
 interface Notes {
   readonly message?: string | undefined;

@@ -15,7 +15,7 @@ import { any, excludes, given, isTrue, withRules } from '../../body-rules.ts';
 import { exampleAddress, exampleOnchainPayment, indexInput } from '../../examples.ts';
 import { paymentStringInput } from '../../query.ts';
 import { post } from '../../route.ts';
-import { agreedNotes, noteQuery } from './pay-inputs.ts';
+import { agreedNotes, noteQuery, PAYS } from './pay-inputs.ts';
 
 const DEFAULT_PRIORITY = 'normal';
 const DEFAULT_BUMP_PRIORITY = 'high';
@@ -65,11 +65,9 @@ export const sendOnchainRoutes = [
       'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
     paymentStrings: ['address'],
     body: onchainBody,
-    query: () => z.object(noteQuery()),
+    ...PAYS,
+    query: noteQuery,
     queryIsNew: true,
-    response: paymentJson,
-    movesMoney: true,
-    answersAccepted: 'always',
     errors: ['overBudget', 'unsupported'],
     example: {
       body: { address: exampleAddress, amount: '50000' },

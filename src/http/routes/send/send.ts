@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { positiveAmountInput } from '../../../model/amount.ts';
 import { rejected } from '../../../model/errors.ts';
 import { paymentJson } from '../../../model/payment.ts';
@@ -23,11 +22,13 @@ import { post } from '../../route.ts';
 import {
   agreedNotes,
   maxFeeInput,
-  messageInput,
   noteQuery,
   notesQuery,
   OUTSIDE_PAY_ERRORS,
   PAY_ERRORS,
+  PAYS,
+  PAYS_WITH_NOTES,
+  termsInput,
 } from './pay-inputs.ts';
 
 /** Routes for paying. */
@@ -50,9 +51,7 @@ export const sendRoutes = [
         .describe(
           'Amount in sats; required if the payable has none, otherwise equal to that amount.',
         ),
-      message: messageInput(),
-      personal_note: personalNoteInput().optional(),
-      max_fee: maxFeeInput(),
+      ...termsInput(),
     }),
     neededInBodyOrQuery: ['payable'],
     query: () => ({
@@ -60,9 +59,7 @@ export const sendRoutes = [
       amount: sameAsInBody(positiveAmountInput()),
       ...notesQuery(),
     }),
-    response: paymentJson,
-    movesMoney: true,
-    answersAccepted: 'always',
+    ...PAYS,
     permissionOf: (answer) => permissionToPay(paymentJson().parse(answer).rail),
     errors: [...OUTSIDE_PAY_ERRORS, 'notFound', 'unsupported'],
     example: { body: { payable: exampleInvoice }, response: examplePayment },
@@ -96,11 +93,9 @@ export const sendRoutes = [
       note: noteInput().optional().describe('Older name of `personal_note`.'),
       max_fee: maxFeeInput(),
     }),
-    query: () => z.object(noteQuery()),
+    ...PAYS,
+    query: noteQuery,
     queryIsNew: true,
-    response: paymentJson,
-    movesMoney: true,
-    answersAccepted: 'always',
     errors: PAY_ERRORS,
     example: { body: { invoice: exampleInvoice }, response: examplePayment },
     handler: (context, { body, query }) => {
@@ -127,15 +122,9 @@ export const sendRoutes = [
     body: () => ({
       offer: paymentStringInput().describe('The BOLT 12 offer.'),
       amount: positiveAmountInput().describe("Amount in sats; not below the offer's minimum."),
-      message: messageInput(),
-      personal_note: personalNoteInput().optional(),
-      max_fee: maxFeeInput(),
+      ...termsInput(),
     }),
-    query: () => z.object(notesQuery()),
-    queryIsNew: true,
-    response: paymentJson,
-    movesMoney: true,
-    answersAccepted: 'always',
+    ...PAYS_WITH_NOTES,
     errors: [...PAY_ERRORS, 'unsupported'],
     example: {
       body: { offer: exampleOffer, amount: '1000', message: 'Thank you' },
@@ -166,15 +155,9 @@ export const sendRoutes = [
       amount: positiveAmountInput().describe(
         'Amount in sats, within what the service accepts (see analyze).',
       ),
-      message: messageInput(),
-      personal_note: personalNoteInput().optional(),
-      max_fee: maxFeeInput(),
+      ...termsInput(),
     }),
-    query: () => z.object(notesQuery()),
-    queryIsNew: true,
-    response: paymentJson,
-    movesMoney: true,
-    answersAccepted: 'always',
+    ...PAYS_WITH_NOTES,
     errors: OUTSIDE_PAY_ERRORS,
     example: {
       body: { lnurl: exampleLnurl, amount: '1000', message: 'Thank you' },

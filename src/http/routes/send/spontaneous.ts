@@ -1,13 +1,11 @@
-import { z } from 'zod';
 import { positiveAmountInput } from '../../../model/amount.ts';
-import { paymentJson } from '../../../model/payment.ts';
-import { nodePkInput, personalNoteInput } from '../../../model/text.ts';
+import { nodePkInput } from '../../../model/text.ts';
 import { sendAndWait } from '../../../wallet/pay/send.ts';
 import { planSpontaneousPayment } from '../../../wallet/pay/spontaneous.ts';
 import { answerPayment } from '../../answer-payment.ts';
 import { exampleNodePk, exampleSpontaneousPayment } from '../../examples.ts';
 import { post } from '../../route.ts';
-import { agreedNotes, maxFeeInput, messageInput, notesQuery, PAY_ERRORS } from './pay-inputs.ts';
+import { agreedNotes, PAY_ERRORS, PAYS_WITH_NOTES, termsInput } from './pay-inputs.ts';
 
 /** The route that pays a node without an invoice. */
 export const spontaneousRoutes = [
@@ -19,15 +17,9 @@ export const spontaneousRoutes = [
     body: () => ({
       node_pk: nodePkInput().describe('Public key of the node to pay.'),
       amount: positiveAmountInput().describe('Amount in sats.'),
-      message: messageInput(),
-      personal_note: personalNoteInput().optional(),
-      max_fee: maxFeeInput(),
+      ...termsInput(),
     }),
-    query: () => z.object(notesQuery()),
-    queryIsNew: true,
-    response: paymentJson,
-    movesMoney: true,
-    answersAccepted: 'always',
+    ...PAYS_WITH_NOTES,
     errors: [...PAY_ERRORS, 'unsupported'],
     example: {
       body: { node_pk: exampleNodePk, amount: '100', message: 'Thank you' },

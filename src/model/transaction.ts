@@ -2,6 +2,9 @@ import { hex } from '@scure/base';
 import { RawTx } from '@scure/btc-signer';
 import type { TransactionJson } from './payment.ts';
 
+/** Confirmations after which an on-chain payment is final (docs/api.md, Payment status). */
+export const FINAL_CONFIRMATIONS = 6;
+
 /** Converts a serialized transaction (BIP 144) to the form of answers. Throws for bytes that are not a transaction. */
 export function transactionJsonOf(raw: Uint8Array): TransactionJson {
   const parsed = RawTx.decode(raw);

@@ -1,13 +1,9 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import type { Payment } from '../../../model/payment.ts';
-import { transactionJsonOf } from '../../../model/transaction.ts';
+import { FINAL_CONFIRMATIONS, transactionJsonOf } from '../../../model/transaction.ts';
 import type { Observation } from '../../node-observations.ts';
-import {
-  type BegunSend,
-  blankSend,
-  FINAL_CONFIRMATIONS,
-} from '../../remote/orders/onchain-send.ts';
+import { type BegunSend, blankSend } from '../../remote/orders/onchain-send.ts';
 import { outlineOf, pays } from '../../remote/orders/psbt.ts';
 import { COMPLETED, endedPayment } from '../../shown-payment.ts';
 import { type Chain, feeMsatOf } from '../reads/chain.ts';

@@ -3,14 +3,10 @@ import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
 import type { AddressType } from '../../../model/receive.ts';
+import { FINAL_CONFIRMATIONS } from '../../../model/transaction.ts';
 import type { Observation, PayOnchainCommand, SendReport, SignedSend } from '../../node.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
-import {
-  blankSend,
-  FINAL_CONFIRMATIONS,
-  publishedSend,
-  TARGET_BLOCKS,
-} from '../../remote/orders/onchain-send.ts';
+import { blankSend, publishedSend, TARGET_BLOCKS } from '../../remote/orders/onchain-send.ts';
 import {
   type FundedTransaction,
   isSameTransaction,

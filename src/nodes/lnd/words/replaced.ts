@@ -1,7 +1,7 @@
 import type { Payment } from '../../../model/payment.ts';
 import { idOfIndex } from '../../../model/payment-index.ts';
+import { FINAL_CONFIRMATIONS } from '../../../model/transaction.ts';
 import type { Observation } from '../../node.ts';
-import { FINAL_CONFIRMATIONS } from '../../remote/orders/onchain-send.ts';
 import { endedPayment, REPLACED } from '../../shown-payment.ts';
 import { sendLabel } from './translate.ts';
 import type { LndTransaction } from './wire.ts';

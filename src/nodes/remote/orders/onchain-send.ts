@@ -5,9 +5,6 @@ import { transactionJsonOf } from '../../../model/transaction.ts';
 import type { Observation, SignedSend } from '../../node.ts';
 import { shownPayment } from '../../shown-payment.ts';
 
-/** Confirmations after which an on-chain payment is final (docs/api.md, Payment status). */
-export const FINAL_CONFIRMATIONS = 6;
-
 /** Blocks within which a transaction of each priority should be confirmed (docs/api.md, Payment). */
 export const TARGET_BLOCKS: Readonly<Record<Priority, number>> = {
   high: 1,

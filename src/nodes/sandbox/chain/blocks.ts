@@ -4,9 +4,6 @@ import { hex } from '@scure/base';
 import { allRows, change, firstRow, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 
-/** Confirmations after which a payment is final (docs/api.md, Payment status). */
-export const FINAL_CONFIRMATIONS = 6;
-
 /** The newest block: its height, and the time when it was mined or became due. */
 interface Tip {
   readonly height: number;

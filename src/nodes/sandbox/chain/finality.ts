@@ -1,11 +1,12 @@
 import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { FINAL_CONFIRMATIONS } from '../../../model/transaction.ts';
 import { COMPLETED, REPLACED } from '../../shown-payment.ts';
 import { cancelExpired } from '../lightning/held.ts';
 import { failExpired } from '../lightning/htlcs.ts';
 import { findPayment, updatePayment } from '../world/payments.ts';
 import { allRows, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
-import { FINAL_CONFIRMATIONS, tipHeight } from './blocks.ts';
+import { tipHeight } from './blocks.ts';
 import { announceWork } from './waiting-work.ts';
 
 /** A payment that waits for the confirmations of its transaction, or of the one that replaces it. */

@@ -14,8 +14,8 @@ export type Step =
   | { readonly send: Steps<unknown> };
 
 /**
- * Work on rows that both engines do. SQLite does all of it at once; PostgreSQL waits at each step. It is only done by
- * who iterates it: `yield*`, {@link together}, {@link send}, or the engine.
+ * Work on rows that both engines do. SQLite does all of it at once; PostgreSQL waits at each step. Nothing is done
+ * before it is iterated: by `yield*`, {@link together}, {@link send}, or the engine.
  */
 export interface Steps<T> extends Iterable<Step, T, unknown> {}
 

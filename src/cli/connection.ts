@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { readSwitch } from '../config/config.ts';
 import { defaultDataDir } from '../config/default-data-dir.ts';
 import { localUrl, parseBaseUrl, parseListenAddress } from '../config/network.ts';
 import { OPTIONS } from '../config/options.ts';
@@ -13,7 +14,7 @@ import {
 } from '../config/sources.ts';
 import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 import { decodeCredentials } from '../model/credentials.ts';
-import { cookieFor } from './cookie.ts';
+import { cookieFor, mayNotLook, notedUrl } from './cookie.ts';
 import type { CliIo } from './io.ts';
 
 /** The flags of every command that calls a running sidecar. */
@@ -22,20 +23,25 @@ export interface ConnectionFlags {
   readonly clientCredentials?: string;
   readonly clientCredentialsPath?: string;
   readonly dataDir?: string;
+  /** False where --no-cookie was given. */
+  readonly cookie?: boolean;
   readonly envFile?: string;
   readonly json?: boolean;
 }
+
+/** The data directory that is none. */
+const IN_MEMORY = ':memory:';
 
 const HEADING = 'Connection and output:';
 
 /** Adds {@link ConnectionFlags} to a command, under a heading of their own. */
 export function withConnection(command: Command): Command {
-  const { clientCredentials, clientCredentialsPath, dataDir, sidecarUrl } = OPTIONS;
+  const { clientCredentials, clientCredentialsPath, dataDir, noCookie, sidecarUrl } = OPTIONS;
   return command
     .addOption(
       new Option(
         '--url <url>',
-        `Base URL of the sidecar. [${sidecarUrl.env}; default: http://${OPTIONS.listenAddr.fallback}]`,
+        `Base URL of the sidecar. [${sidecarUrl.env}; default: where the sidecar of --${dataDir.flag} listens, else http://${OPTIONS.listenAddr.fallback}]`,
       ).helpGroup(HEADING),
     )
     .addOption(
@@ -53,8 +59,13 @@ export function withConnection(command: Command): Command {
     .addOption(
       new Option(
         `--${dataDir.flag} <${dataDir.value}>`,
-        `Data directory of the sidecar on this machine, where its cookie is. [${dataDir.env}]`,
+        `Data directory of the sidecar on this machine, where its address and its cookie are. [${dataDir.env}]`,
       ).helpGroup(HEADING),
+    )
+    .addOption(
+      new Option(`--${noCookie.flag}`, `${noCookie.description} [${noCookie.env}]`).helpGroup(
+        HEADING,
+      ),
     )
     .addOption(envFileOption().helpGroup(HEADING))
     .addOption(utcOption().helpGroup(HEADING))
@@ -91,6 +102,8 @@ export interface Connection {
   readonly given: boolean;
   /** Where the cookie was looked for. */
   readonly dataDir: string;
+  /** Whether the user named a data directory on which no sidecar runs, and no address, so that none is called. */
+  readonly isAway: boolean;
 }
 
 /**
@@ -100,15 +113,17 @@ export interface Connection {
  */
 export function connectionOf(io: CliIo, flags: ConnectionFlags): Connection {
   const settings = settingsOf(io, flags);
-  const target = targetOf(settings, flags);
-  const dataDir = flags.dataDir ?? settings.find('dataDir')?.value ?? defaultDataDir(io.env);
+  const dir = dataDirOf(settings, io, flags);
+  const { isAway, ...target } = targetOf(settings, flags, dir);
   const credentials = credentialsOf(givenCredentials(settings, flags));
+  const connection = { baseUrl: target.value, dataDir: dir.value, isAway };
   if (credentials !== null) {
     requireSafeTarget(target, credentials);
-    return { baseUrl: target.value, token: credentials.value, given: true, dataDir };
+    return { ...connection, token: credentials.value, given: true };
   }
-  const cookie = isConfidential(target.value) ? cookieFor(target.value, dataDir) : null;
-  return { ...(cookie ?? { baseUrl: target.value, token: null }), given: false, dataDir };
+  requireMayUseCookie(settings, flags);
+  const cookie = isConfidential(target.value) ? cookieFor(target.value, dir.value) : null;
+  return { ...connection, token: null, ...cookie, given: false };
 }
 
 /** Reads the settings of this machine that a command may use besides its own flags. Throws {@link ConfigError}. */
@@ -116,12 +131,51 @@ export function settingsOf(io: CliIo, { envFile }: Pick<ConnectionFlags, 'envFil
   return openSettings({ flags: { [ENV_FILE.flag]: envFile }, env: io.env, cwd: io.cwd });
 }
 
-function targetOf({ find }: Settings, flags: ConnectionFlags): Found {
-  const named = flagged('--url', flags.url) ?? find('sidecarUrl');
-  if (named !== null) return { ...named, value: parseFound(named, parseBaseUrl) };
+function dataDirOf({ find }: Settings, { env }: CliIo, flags: ConnectionFlags): Found {
+  const source = 'the default data directory';
+  return (
+    flagged('--data-dir', flags.dataDir) ??
+    find('dataDir') ?? { value: defaultDataDir(env), source, origin: 'default' }
+  );
+}
+
+/**
+ * Returns where to call. The data directory says it where nothing says it more closely: --data-dir goes before the
+ * environment, a configured data directory before a listen address, the default one behind it (docs/decisions.md 181).
+ */
+function targetOf(
+  { find }: Settings,
+  flags: ConnectionFlags,
+  dir: Found,
+): Found & Pick<Connection, 'isAway'> {
+  const url = notedUrl(dir.value);
+  const noted = url === null ? null : { ...dir, value: url };
+  const isNamed = dir.origin !== 'default';
+  const listen = () => {
+    const found = find('listenAddr');
+    return found && { ...found, value: localUrl(parseFound(found, parseListenAddress)) };
+  };
+  const named =
+    flagged('--url', flags.url) ??
+    (dir.origin === 'flag' ? noted : null) ??
+    find('sidecarUrl') ??
+    (isNamed ? noted : null) ??
+    listen() ??
+    noted;
+  if (named !== null) return { ...named, value: parseFound(named, parseBaseUrl), isAway: false };
+  // Another sidecar may listen at the default address, and a payment must not leave from its wallet.
+  const isAway = isNamed && dir.value !== IN_MEMORY && mayNotLook(dir.value) === null;
   const { fallback, flag } = OPTIONS.listenAddr;
-  const listen = find('listenAddr') ?? { value: fallback, source: `--${flag}`, origin: 'default' };
-  return { ...listen, value: localUrl(parseFound(listen, parseListenAddress)) };
+  return { value: `http://${fallback}`, source: `--${flag}`, origin: 'default', isAway };
+}
+
+/** Throws {@link ConfigError} where a wrapper keeps the owner's cookie from its commands (docs/decisions.md 180). */
+function requireMayUseCookie({ find }: Settings, { cookie }: ConnectionFlags): void {
+  const source = cookie === false ? '--no-cookie' : OPTIONS.noCookie.env;
+  if (cookie !== false && !readSwitch(find('noCookie'))) return;
+  throw new ConfigError(
+    `${source} keeps this command from the owner's cookie, and it has no credentials: give --client-credentials-path.`,
+  );
 }
 
 /** A flag concerns this one call, so it replaces both forms of the setting in the environment. */

@@ -17,7 +17,7 @@ interface OwnersCookie {
  * loopback address with this port another user's program may listen (docs/decisions.md 73).
  */
 export function cookieFor(baseUrl: string, dataDir: string): OwnersCookie | null {
-  const noted = readOwner(dataDir)?.url;
+  const noted = notedUrl(dataDir);
   if (!noted || !isSameSidecar(noted, baseUrl)) return null;
   const token = readCookie(dataDir);
   return token === null ? null : { baseUrl: noted, token };
@@ -31,9 +31,14 @@ function isSameSidecar(noted: string, baseUrl: string): boolean {
   return local && urls[0].protocol === urls[1].protocol && urls[0].port === urls[1].port;
 }
 
+/** Returns the address that the owner of a data directory noted; null where none is noted, or not yet. */
+export function notedUrl(dataDir: string): string | null {
+  return readOwner(dataDir)?.url ?? null;
+}
+
 /** Returns a sentence about a data directory whose sidecar listens at another address; null where it does not. */
 export function listensElsewhere(baseUrl: string, dataDir: string): string | null {
-  const noted = readOwner(dataDir)?.url ?? null;
+  const noted = notedUrl(dataDir);
   if (noted === null || isSameSidecar(noted, baseUrl)) return null;
   return `The sidecar of ${dataDir} listens, or listened last, at ${noted}: name it with --url.`;
 }

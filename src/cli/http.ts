@@ -3,7 +3,7 @@ import { type IgnoredFields, WalletSidecar, WalletSidecarError } from '../client
 import { Transport } from '../client/transport.ts';
 import { CallFailed } from './call-failed.ts';
 import { type Connection, type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
-import { listensElsewhere, mayNotLook } from './cookie.ts';
+import { cookieFor, listensElsewhere, mayNotLook } from './cookie.ts';
 import type { CliIo } from './io.ts';
 import { inOwnWords } from './own-words.ts';
 import { printable, printableJson } from './terminal/printable.ts';
@@ -34,6 +34,9 @@ const UNAUTHORIZED = 401;
 const NO_COOKIE =
   'Give --client-credentials-path, or name the data directory of the sidecar on this machine with --data-dir, so that the command finds its cookie.';
 
+const COOKIE_STAYS =
+  'The cookie of this sidecar is sent to a loopback address or over https alone: give --client-credentials-path, or have it listen on 0.0.0.0, which this machine reaches at 127.0.0.1.';
+
 /** Bun's `fetch` uses the proxies in these variables for loopback too. */
 const PROXIES = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [
   name,
@@ -52,7 +55,8 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
     // Whether to try again is the user's decision.
     maxRetries: 0,
     // A wait or a payment may take hours, so there is no time limit.
-    fetch: (url: string, init: RequestInit) => fetch(url, { ...init, timeout: false }),
+    fetch: (url: string, init: RequestInit) =>
+      connection.isAway ? refusedHere() : fetch(url, { ...init, timeout: false }),
     onIgnoredFields: ({ names }: IgnoredFields) =>
       io.stderr(
         `The sidecar does not know these fields of the request and ignored them: ${printable(names.join(', '))}. Is it an older version?`,
@@ -75,9 +79,15 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
 /** Returns the {@link CallFailed} of a call that went wrong; errors that are not of a call stay as they are. */
 function callFailed(error: unknown, connection: Connection, flags: ConnectionFlags): unknown {
   if (!(error instanceof WalletSidecarError)) return error;
-  const { mayHaveTakenEffect, code } = error;
+  const { mayHaveTakenEffect, code, httpStatus } = error;
+  const wasNobody = connection.token === null && httpStatus === UNAUTHORIZED;
   const json = flags.json && error.kind === 'error' ? { json: jsonText(error.body) } : {};
-  return new CallFailed(sentenceOf(error, connection), { mayHaveTakenEffect, code, ...json });
+  return new CallFailed(sentenceOf(error, connection), {
+    mayHaveTakenEffect,
+    wasNobody,
+    code,
+    ...json,
+  });
 }
 
 /** Returns a sentence that says what went wrong and what to do, in terms of the command line. */
@@ -93,6 +103,7 @@ function sentenceOf(error: WalletSidecarError, connection: Connection): string {
     case 'foreign':
       return foreignSentence(connection);
     case 'unreachable':
+      if (connection.isAway) return awaySentence(connection);
       return `No sidecar answers at ${origin}${elsewhere(connection) ?? ': start one, or name it with --url.'}`;
     case 'unanswered': {
       const advice = error.mayHaveTakenEffect
@@ -103,10 +114,15 @@ function sentenceOf(error: WalletSidecarError, connection: Connection): string {
   }
 }
 
-function whereCookieIs(connection: Connection): string {
-  const { baseUrl, dataDir } = connection;
-  if (!isLocal(baseUrl)) return NO_COOKIE;
+function whereCookieIs({ baseUrl, dataDir, token }: Connection): string {
+  if (token !== null) return `The cookie in ${dataDir} was sent; --data-dir names another one.`;
+  if (!isLocal(baseUrl)) return cookieFor(baseUrl, dataDir) ? COOKIE_STAYS : NO_COOKIE;
   return listensElsewhere(baseUrl, dataDir) ?? mayNotLook(dataDir) ?? NO_COOKIE;
+}
+
+/** Fails as a connection does that is refused. */
+function refusedHere(): Promise<never> {
+  return Promise.reject(Object.assign(new Error('No sidecar runs.'), { code: 'ECONNREFUSED' }));
 }
 
 function elsewhere({ baseUrl, dataDir }: Connection): string | null {
@@ -122,6 +138,10 @@ const rejectedData = z.object({
 function issuesOf(data: unknown): z.output<typeof rejectedData>['issues'] {
   const read = rejectedData.safeParse(data);
   return read.success ? read.data.issues : [];
+}
+
+function awaySentence({ dataDir }: Connection): string {
+  return `No sidecar runs on ${dataDir}: start it with --data-dir ${dataDir}, or name the address of another with --url.`;
 }
 
 function foreignSentence({ baseUrl }: Connection): string {

@@ -47,8 +47,10 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   withdraw_lnurl: 'withdraw',
 };
 
-/** Messages about endpoints that only some sidecars have, by the beginning of the sidecar's own message. */
-const MISSING: Readonly<Record<string, string>> = {
+/** Messages that a person at the command line can do nothing with, by the beginning of the sidecar's own message. */
+const REPLACED: Readonly<Record<string, string>> = {
+  'This needs the root seed of the sidecar':
+    "This needs the root seed of the sidecar and its owner's cookie: call without client credentials.",
   'No such endpoint: POST /sandbox/':
     'This sidecar does not run on the sandbox node, and only that has these controls: "wallet-sidecar dev" starts one.',
 };
@@ -65,8 +67,8 @@ interface Issue {
  * issue of a rejected request says which field its message is about.
  */
 export function inOwnWords(message: string, [issue]: readonly Issue[]): string {
-  const missing = Object.entries(MISSING).find(([start]) => message.startsWith(start));
-  const words = missing?.[1] ?? (issue && aboutField(issue)) ?? message;
+  const replaced = Object.entries(REPLACED).find(([start]) => message.startsWith(start));
+  const words = replaced?.[1] ?? (issue && aboutField(issue)) ?? message;
   return words
     .replace(/\b(call )?(?:PUT|POST) \/v2\/node\/(\w+)/g, (whole, call, endpoint: string) => {
       const command = commandOf(endpoint);

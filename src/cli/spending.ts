@@ -65,6 +65,8 @@ export async function spendOnce<T>(io: CliIo, { key, flags = [], send }: Spendin
     return await send(drawn);
   } catch (error) {
     if (!(error instanceof CallFailed) || !error.mayHaveTakenEffect) throw error;
+    // The key is new, so no call before can have been somebody's.
+    if (key === undefined && error.wasNobody) throw error;
     // The key belongs to another request, so a repeat of this one gets the same error.
     if (error.code === ERROR_CODES.idempotencyConflict) throw error;
     const { message, json } = error;

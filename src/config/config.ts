@@ -164,7 +164,8 @@ function nodeOf(url: Found | null, certPath: Found | null): Config['node'] {
   return null;
 }
 
-function readSwitch(found: Found | null): boolean {
+/** Returns whether a switch is on; one that was not given is off. Throws {@link ConfigError} for another word. */
+export function readSwitch(found: Found | null): boolean {
   const value = parse(found, oneOf(['true', '1', 'yes', 'on', 'false', '0', 'no', 'off'] as const));
   return value !== null && ['true', '1', 'yes', 'on'].includes(value);
 }
@@ -179,14 +180,12 @@ function oneOf<const T extends string>(allowed: readonly T[]): (text: string) =>
 function asRootSeed(text: string): Parsed<Uint8Array> {
   const value = parseRootSeed(text);
   if (value) return { value };
-  const form = '64 hex characters or a 24-word BIP 39 phrase';
+  const form = '64 hex characters or a 24-word BIP 39 phrase: "wallet-sidecar seed new" makes one';
   const count = text.split(/\s+/).length;
   // Other wallets have phrases of these lengths. Their words are no secret to hide from their owner.
   return [12, 15, 18, 21].includes(count)
-    ? {
-        problem: `holds a phrase of ${count} words, and a root seed is ${form}: "wallet-sidecar seed new" makes one`,
-      }
-    : { problem: `does not hold a root seed: ${form}` };
+    ? { problem: `holds a phrase of ${count} words, and a root seed is ${form}` }
+    : { problem: `does not hold a root seed, which is ${form}` };
 }
 
 function asCredentials(text: string): Parsed<string> {

@@ -13,6 +13,8 @@ export interface OptionSpec {
   /** Its value never appears in messages. */
   readonly secret?: boolean;
   readonly repeatable?: boolean;
+  /** Read by the commands that call a sidecar, and not by the server. */
+  readonly forCalls?: boolean;
 }
 
 /** Every setting. The command line, its help, the documentation and `.env.example` are made from this table. */
@@ -123,6 +125,13 @@ export const OPTIONS = {
     value: 'file',
     description: 'File that holds the default client credentials.',
     fallback: 'none',
+  },
+  noCookie: {
+    flag: 'no-cookie',
+    env: 'SERVICE_NO_COOKIE',
+    description: "Calls with given credentials alone, never with the owner's cookie.",
+    fallback: 'off',
+    forCalls: true,
   },
   nodeUrl: {
     flag: 'node-url',

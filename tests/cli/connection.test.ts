@@ -91,6 +91,15 @@ describe('an outcome that is not known', () => {
     expect((await run(KEYED)).stderr).toBe('Key used (error 111).');
   });
 
+  test('a call without credentials has sent nothing, unless its key may be that of one with them', async () => {
+    const error = { code: 104, msg: 'No credentials.', data: { sent: 'unknown' } };
+    answer = () => Response.json(error, { status: 401 });
+    expect((await run(PAY)).stderr).not.toContain('may be on its way');
+    expect((await run(KEYED)).stderr).toContain('may be on its way');
+    const given = [...PAY, '--client-credentials', CREDENTIALS];
+    expect((await run(given)).stderr).toContain('may be on its way');
+  });
+
   test('every payment has a key of its own', async () => {
     answer = () => Response.json({ code: 106, msg: 'No.' }, { status: 400 });
     requests.length = 0;

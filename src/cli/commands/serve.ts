@@ -47,7 +47,7 @@ const NOTHING_GIVEN =
   'This runs the server without a wallet. "wallet-sidecar --help" shows all commands, "wallet-sidecar dev" tries one out.';
 
 function withSettings(command: Command, run: (flags: Flags) => Promise<void>): Command {
-  const settings = Object.values<OptionSpec>(OPTIONS);
+  const settings = Object.values<OptionSpec>(OPTIONS).filter(({ forCalls }) => !forCalls);
   for (const setting of settings) command.addOption(settingFlag(setting));
   command.addOption(envFileOption());
   return command.action(async () => {

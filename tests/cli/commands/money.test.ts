@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const env = () => ({ SERVICE_SIDECAR_URL: world.baseUrl });
+const env = () => ({ SERVICE_DATA_DIR: world.dataDir });
 
 describe('receiving', () => {
   test('cancel makes an invoice unpayable', async () => {

@@ -38,7 +38,7 @@ const endpoints = async (): Promise<Json[]> =>
 /** Starts `listen` against the world's sidecar. */
 function startListen(...flags: readonly string[]) {
   return startBinary(['listen', '--forward-to', url, ...flags], {
-    env: { SERVICE_SIDECAR_URL: world.baseUrl },
+    env: { SERVICE_DATA_DIR: world.dataDir },
   });
 }
 

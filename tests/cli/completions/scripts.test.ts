@@ -40,7 +40,10 @@ describe('completions', () => {
       ['payments', '--filter', ''],
       ['all', 'pending', 'completed', 'failed', 'finalized'],
     ],
-    [['payments', '--no'], ['--no-sync']],
+    [
+      ['payments', '--no'],
+      ['--no-cookie', '--no-sync'],
+    ],
     [['completions', 'z'], ['zsh']],
     [
       ['serve', '--log-format', ''],

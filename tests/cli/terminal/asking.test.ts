@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 function start(...args: readonly string[]): TerminalProcess {
-  const env = { ...BARE_ENV, SERVICE_SIDECAR_URL: world.baseUrl };
+  const env = { ...BARE_ENV, SERVICE_DATA_DIR: world.dataDir };
   return startOnTerminal(args, { columns: 100, env });
 }
 

@@ -20,7 +20,7 @@ async function onTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ) {
-  const url = { SERVICE_SIDECAR_URL: world.baseUrl };
+  const url = { SERVICE_DATA_DIR: world.dataDir };
   const program = startOnTerminal(args, { columns, env: { ...BARE_ENV, ...url, ...env } });
   const exitCode = await program.exit();
   return { exitCode, screen: program.screen(), lines: program.screen().split('\r\n') };
@@ -102,7 +102,7 @@ describe('times', () => {
     const payment = await index();
     const show = (...flags: readonly string[]) =>
       runBinary(['show', payment.index, ...flags], {
-        SERVICE_SIDECAR_URL: world.baseUrl,
+        SERVICE_DATA_DIR: world.dataDir,
         TZ: 'Asia/Kolkata',
       });
     const utc = new Date(payment.created_at).toISOString().slice(0, 19).replace('T', ' ');
@@ -116,7 +116,7 @@ describe('times', () => {
     const { created_at } = await index();
     const since = (text: string, ...flags: readonly string[]) =>
       runBinary(['payments', '--json', '--since', text, ...flags], {
-        SERVICE_SIDECAR_URL: world.baseUrl,
+        SERVICE_DATA_DIR: world.dataDir,
         TZ: 'Pacific/Kiritimati',
       });
     const later = new Date(created_at + 3_600_000).toISOString().slice(0, 16);
@@ -128,7 +128,7 @@ describe('times', () => {
 
 test('what takes longer than a second says so on a terminal, and takes it away again', async () => {
   const { index } = await world.json('invoice', '7');
-  const env = { ...BARE_ENV, SERVICE_SIDECAR_URL: world.baseUrl };
+  const env = { ...BARE_ENV, SERVICE_DATA_DIR: world.dataDir };
   const waiting = startOnTerminal(['wait', index], { columns: 80, env });
   await waiting.shows('Waiting for the payment... 1 s');
   await world.api('POST', '/v2/node/cancel_payment', { index });

@@ -47,7 +47,7 @@ interface HealthOptions extends Doubts {
 
 /** Returns `ok`, or sentences that say what is missing and what to do. It never waits (docs/decisions.md 7). */
 export function health(options: HealthOptions): string {
-  const { config, nodes, guard, data, store, hasBudgets, isTrialWalletReady } = options;
+  const { config, nodes, guard, data, store, isTrialWalletReady } = options;
   const { unproven, contradicted, unfit, unreadable, rows } = options;
   const sentences: string[] = [];
   const add = (sentence: string | null) => {
@@ -64,10 +64,29 @@ export function health(options: HealthOptions): string {
   if (contradicted.size > 0) add(contradictedWords(contradicted, config));
   if (unreadable.size > 0) add(unreadableWords(unreadable, config));
   for (const problem of unfit) add(`${problem} It was not handed out: check the node.`);
-  if (hasBudgets() && isOpenToAll(config)) add(OPEN_WITH_BUDGETS);
+  if (isOpenToAll(config)) add(outOfBudgets(options));
   if (nodes.kind !== 'sandbox' && hasUnreachableNames(config)) add(NAMES_OUT_OF_REACH);
   if (!hasDefaultWallet(config)) add(NO_CREDENTIALS);
   return sentences.length === 0 ? 'ok' : sentences.join(' ');
+}
+
+/**
+ * Returns a sentence about the programs that the budgets of clients do not bound. Null where no client has one, and
+ * where no such program is expected, as `uid`, the user of this process, is a service's own (docs/decisions.md 180).
+ */
+export function outOfBudgets(
+  { config, hasBudgets }: Pick<HealthOptions, 'config' | 'hasBudgets'>,
+  uid = process.geteuid?.(),
+): string | null {
+  if (!hasBudgets()) return null;
+  if (isOpenToAll(config)) return OPEN_WITH_BUDGETS;
+  return isUsedByPeople(uid) ? SAME_USER : null;
+}
+
+/** Whether programs that people start may run as a user: as root, or as one of the numbers that people get. */
+function isUsedByPeople(uid: number | undefined): boolean {
+  if (uid === undefined || uid === 0) return true;
+  return uid >= (process.platform === 'darwin' ? 500 : 1000) && uid <= 60_000;
 }
 
 /**
@@ -93,6 +112,8 @@ const NO_CREDENTIALS =
   'No default credentials: send the Authorization header with every request, or start with --root-seed-path or --client-credentials-path.';
 const OPEN_WITH_BUDGETS =
   'The budgets of clients protect nothing while every program that reaches this port can act as the owner: start the sidecar with --require-auth.';
+const SAME_USER =
+  "The budgets of clients hold only against programs that run as another user of the operating system than this sidecar: a program of its own user can read the owner's cookie and the wallet's secrets.";
 
 /** Says that payments lack their proof. An index says when a payment was made, which is not for strangers. */
 function unprovenWords(unproven: ReadonlySet<string>, { requireAuth }: Config): string {

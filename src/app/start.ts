@@ -20,7 +20,7 @@ import { walletMetrics } from '../wallet/open/wallet-metrics.ts';
 import { careForData } from './data-care.ts';
 import { withDevWallet } from './dev-wallet.ts';
 import { openFleet } from './fleet.ts';
-import { health, noDoubts, watchBudgets } from './health.ts';
+import { health, noDoubts, outOfBudgets, watchBudgets } from './health.ts';
 import { keepHouse } from './housekeeping.ts';
 import { openHttpApp } from './http-app.ts';
 import { type Listener, listen } from './listener.ts';
@@ -178,8 +178,9 @@ export const START = new Steps<Given>()
     return { value: cookie };
   })
   .step('health', ({ config, nodes, guard, data, store, doubts, rows, budgets, trial }) => ({
-    value: () =>
-      health({
+    value: () => {
+      const unbounded = outOfBudgets({ config, hasBudgets: budgets.any });
+      const status = health({
         config,
         nodes,
         guard,
@@ -189,7 +190,9 @@ export const START = new Steps<Given>()
         rows,
         hasBudgets: budgets.any,
         isTrialWalletReady: trial.isReady || nodes.sandbox === null,
-      }),
+      });
+      return unbounded === null ? { status } : { status, budgets: unbounded };
+    },
   }))
   .step('parts', ({ config, nodes: { sandbox }, wallets, names, ...made }) => {
     const { store, log, metrics, health, cookie, dispatcher, site } = made;

@@ -11,6 +11,14 @@ import type { LnurlServices } from './lnurl-services.ts';
 import type { SandboxControls } from './sandbox-controls.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
+/** What health answers. */
+interface Health {
+  /** `ok`, or sentences that say what is missing. */
+  readonly status: string;
+  /** What the budgets of clients do not bound; left out where there is nothing to say (docs/decisions.md 180). */
+  readonly budgets?: string;
+}
+
 /** The parts of the running program that handlers use. `src/app` puts them together. */
 export interface Parts {
   readonly wallets: Wallets;
@@ -24,8 +32,8 @@ export interface Parts {
   readonly metrics: Metrics;
   /** The version of this program. */
   readonly version: string;
-  /** Returns `ok`, or sentences that say what is missing. It never waits (docs/decisions.md 7). */
-  readonly health: () => string;
+  /** Says what is missing. It never waits (docs/decisions.md 7). */
+  readonly health: () => Health;
   /** The base URL of this sidecar, without a slash at the end. */
   readonly sidecarUrl: string;
   readonly webhooks: WebhookSender;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { health } from '../../src/app/health.ts';
+import { health, outOfBudgets } from '../../src/app/health.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { Flags } from '../../src/config/sources.ts';
 
@@ -31,4 +31,19 @@ test('a payment without its proof is named to those who are the owner anyway, an
   expect(shown).toContain('row of a payment cannot be read, so it stays pending');
   expect(shown).not.toContain('0001764');
   expect(shown).not.toContain('ab'.repeat(32));
+});
+
+test('budgets are told to bound no program of the same user where people, or root, have programs of it', () => {
+  const config = loadConfig({ flags: { 'require-auth': true }, env: {}, cwd: '/' });
+  const told = (uid: number | undefined, any = true) =>
+    outOfBudgets({ config, hasBudgets: () => any }, uid) !== null;
+  const first = process.platform === 'darwin' ? 500 : 1000;
+  expect([0, first, 1001, 60_000].map((uid) => told(uid))).toEqual([true, true, true, true]);
+  expect([1, first - 1, 60_001, 65_532].map((uid) => told(uid))).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
+  expect(told(0, false)).toBe(false);
 });

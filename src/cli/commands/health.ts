@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { elapsedMs } from '../../lib/clock.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { CallFailed } from '../call-failed.ts';
-import { asking, flag } from '../command.ts';
+import { type Asking, asking, flag } from '../command.ts';
 import type { Answer, AskSidecar } from '../http.ts';
 import { readSeconds } from '../inputs.ts';
 import { printable } from '../terminal/printable.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { show } from '../terminal/show.ts';
 
-const healthJson = z.object({ status: z.string() });
+const healthJson = z.object({ status: z.string(), budgets: z.string().optional() });
 type Health = Answer<z.output<typeof healthJson>>;
 
 /** How long to wait before the sidecar is asked again. It answers at once, so it cannot be waited for in one call. */
@@ -37,9 +37,21 @@ export const addHealth = asking(
         )
       : await ask((sidecar) => sidecar.health(), healthJson);
     show(io, flags, health, ({ status }) => [printable(status)]);
+    const { status, budgets } = health.value;
+    if (budgets !== undefined && !status.includes(budgets)) io.stderr(printable(budgets));
     if (!isReady(health)) throw new CallFailed('Something is missing, as the status says.');
   },
 );
+
+/**
+ * Tells which programs the budget that was just given does not bound. Nothing is told where that cannot be asked: what
+ * came before has worked.
+ */
+export async function tellOutOfBudgets({ io, ask }: Pick<Asking, 'io' | 'ask'>): Promise<void> {
+  const asked = ask((sidecar) => sidecar.health(), healthJson, null);
+  const budgets = await asked.then(({ value }) => value.budgets).catch(() => undefined);
+  if (budgets !== undefined) io.stderr(printable(budgets));
+}
 
 /** Asks once, until the signal aborts. Throws {@link CallFailed}. */
 async function look(ask: AskSidecar, signal: AbortSignal): Promise<Health> {

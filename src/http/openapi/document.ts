@@ -54,8 +54,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
         cookie: {
           type: 'http',
           scheme: 'bearer',
-          description:
-            'The token of the file `cookie` in the data directory, where the sidecar runs with --require-auth.',
+          description: 'The token of the file `cookie` in the data directory.',
         },
       },
     },

@@ -74,7 +74,8 @@ const ACCESS_WORDS: Readonly<Record<string, string>> = {
   public: 'Needs no credentials.',
   authenticated: 'Needs any valid credentials.',
   owner: "Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.",
-  root_seed: 'Needs the root seed and no Authorization header; with --require-auth, the cookie.',
+  root_seed:
+    'Needs the root seed, and the cookie or no Authorization header; with --require-auth, the cookie.',
   sandbox: 'Needs no credentials; with --require-auth, credentials that may do everything.',
   sandbox_wallet:
     'Needs any valid credentials; with --require-auth, credentials that may do everything.',

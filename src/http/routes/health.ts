@@ -10,8 +10,13 @@ export const healthRoutes = [
     description: 'Returns 200 as soon as the sidecar runs; never waits for the node.',
     response: () => ({
       status: z.string().describe('`ok`, or a sentence that says what is missing.'),
+      budgets: z.string().optional().meta({
+        description:
+          'Which programs the budgets of clients do not bound, and why. Absent where no client has a budget, or no such program is expected.',
+        addition: true,
+      }),
     }),
     example: { response: { status: 'ok' } },
-    handler: async ({ parts }) => ({ status: parts.health() }),
+    handler: async ({ parts }) => ({ ...parts.health() }),
   }),
 ];

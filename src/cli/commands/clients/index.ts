@@ -10,6 +10,7 @@ import { printable } from '../../terminal/printable.ts';
 import { show } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { minute } from '../../terminal/words.ts';
+import { tellOutOfBudgets } from '../health.ts';
 import { budgetWords, GRANT_WORDS, grantBody } from './grant.ts';
 import { clientLines, grantWords } from './one-client.ts';
 
@@ -80,6 +81,7 @@ const create = asking(
     io.stderr(
       `Keep it secret: anyone who has it can use the wallet within the grant. To revoke it, run "wallet-sidecar clients revoke ${printable(answer.value.client_pk)}".`,
     );
+    if (given.budget !== undefined) await tellOutOfBudgets({ io, ask });
   },
 );
 
@@ -112,6 +114,7 @@ const update = asking(
       oneClientJson(),
     );
     show(io, flags, answer, ({ client }) => clientLines(client));
+    if (given.budget !== undefined) await tellOutOfBudgets({ io, ask });
   },
 );
 

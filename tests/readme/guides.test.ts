@@ -6,6 +6,7 @@ import { GUIDES, pageText, ROOT } from '../support/pages.ts';
 import { freePorts } from '../support/ports.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { announcedErrors, type Step, stepsOf } from './guide.ts';
+import { otherUser, whyNoOtherUser } from './other-user.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -18,6 +19,9 @@ const hasPython =
   Bun.spawnSync(['python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).exitCode ===
     0;
 if (!hasPython) console.warn('SKIPPED: the guides in Python, since python3 is not Python 3.10.');
+const noOtherUser = whyNoOtherUser();
+if (noOtherUser !== null) console.warn(`SKIPPED: guides that make a user, since ${noOtherUser}.`);
+const makesUser = (text: string) => text.includes('sudo useradd');
 
 test('there are guides, each on one screen, and each says in which terminal a command is typed', () => {
   expect(GUIDES.length).toBeGreaterThan(4);
@@ -51,8 +55,10 @@ test('the steps of a guide are its blocks and what its words say of them', () =>
 describe('every command of a guide works, and prints what the guide says', () => {
   for (const guide of GUIDES) {
     const text = pageText(guide);
-    test.skipIf(text.includes('python3') && !hasPython)(guide, async () => {
-      const outputs = await follow(stepsOf(text));
+    const isSkipped =
+      (text.includes('python3') && !hasPython) || (makesUser(text) && noOtherUser !== null);
+    test.skipIf(isSkipped)(guide, async () => {
+      const outputs = await follow(stepsOf(text), makesUser(text));
       const told = outputs.flatMap((output) => [...output.matchAll(/^\{"code":(\d+),"msg":.*$/gm)]);
       const allowed = announcedErrors(text);
       expect(told.filter(([, code]) => !allowed.includes(Number(code))).map(([it]) => it)).toEqual(
@@ -64,14 +70,16 @@ describe('every command of a guide works, and prints what the guide says', () =>
 });
 
 /** Does all steps, in a folder like a fresh checkout after the build. Resolves to what each terminal printed. */
-async function follow(steps: readonly Step[]): Promise<string[]> {
+async function follow(steps: readonly Step[], needsUser: boolean): Promise<string[]> {
   const checkout = temporaryFolder('guide');
+  const user = needsUser ? otherUser(checkout) : null;
   for (const name of ['dist', 'examples', 'clients'])
     symlinkSync(join(ROOT, name), join(checkout, name));
   const [sidecarPort, hookPort] = freePorts(2);
   const address = `127.0.0.1:${sidecarPort}`;
   const env = {
     ...process.env,
+    ...(user && { PATH: `${user.path}:${process.env.PATH}` }),
     HOME: checkout,
     XDG_DATA_HOME: join(checkout, 'share'),
     SERVICE_LISTEN_ADDR: address,
@@ -91,7 +99,7 @@ async function follow(steps: readonly Step[]): Promise<string[]> {
       if (step.does === 'interrupt') here.interrupt();
       else if (step.does === 'see') await here.sees(step.text);
       else {
-        const script = step.script
+        const script = (user?.inScript(step.script) ?? step.script)
           .replaceAll('127.0.0.1:5393', address)
           .replaceAll('127.0.0.1:8080', `127.0.0.1:${hookPort}`);
         await here.run(script);
@@ -107,6 +115,7 @@ async function follow(steps: readonly Step[]): Promise<string[]> {
     return [...terminals.values()].map((one) => one.output());
   } finally {
     for (const one of terminals.values()) await one.close();
+    user?.remove();
     removeFolder(checkout);
   }
 }

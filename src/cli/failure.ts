@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/sources.ts';
+import { printable } from '../lib/printable.ts';
 import { isApiError } from '../model/errors.ts';
-import { printable } from './terminal/printable.ts';
 
 /**
  * Returns one sentence for stderr and the exit code: 2 for wrong usage, 1 for every other failure

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type IgnoredFields, WalletSidecar, WalletSidecarError } from '../client/index.ts';
 import { Transport } from '../client/transport.ts';
+import { printable, printableJson } from '../lib/printable.ts';
 import { CallFailed } from './call-failed.ts';
 import { type Connection, type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
 import { cookieFor, listensElsewhere, mayNotLook } from './cookie.ts';
 import type { CliIo } from './io.ts';
 import { inOwnWords } from './own-words.ts';
-import { printable, printableJson } from './terminal/printable.ts';
 import { withProgress } from './terminal/progress.ts';
 
 /** A successful answer. */

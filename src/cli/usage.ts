@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { printable } from '../lib/printable.ts';
 import { similar } from './similar.ts';
-import { printable } from './terminal/printable.ts';
 
 /** Returns commander's message as one sentence that ends in what to do. */
 export function usageSentence(complaint: string): string {

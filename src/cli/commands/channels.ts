@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { printable } from '../../lib/printable.ts';
 import {
   CHANNEL_PEER_FORM,
   type ChannelJson,
@@ -10,7 +11,6 @@ import { argument, flag, group } from '../command.ts';
 import { readHex16, readHex32, readPositiveAmount } from '../inputs.ts';
 import { oneCall } from '../one-call.ts';
 import { wideFlag } from '../options.ts';
-import { printable } from '../terminal/printable.ts';
 import type { Column } from '../terminal/table.ts';
 import { grouped, sats } from '../terminal/words.ts';
 

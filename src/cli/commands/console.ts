@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { printable } from '../../lib/printable.ts';
 import { asking, flag } from '../command.ts';
 import { connectionOf } from '../connection.ts';
-import { printable } from '../terminal/printable.ts';
 
 const linkJson = () =>
   z.object({

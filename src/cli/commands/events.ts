@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { PaymentEvent } from '../../client/index.ts';
+import { printable, printableJson } from '../../lib/printable.ts';
 import { type PaymentJson, paymentJson } from '../../model/payment.ts';
 import { asking, flag } from '../command.ts';
 import { readPosition } from '../inputs.ts';
 import { statusWords } from '../terminal/payment-text.ts';
-import { printable, printableJson } from '../terminal/printable.ts';
 import { moment, sats } from '../terminal/words.ts';
 
 /** Adds `events`, which prints each update of a payment as it happens. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { printable, printableJson } from '../../lib/printable.ts';
 import { formatAmountMsat, parseAmountMsat } from '../../model/amount.ts';
 import { type PaymentJson, paymentJson } from '../../model/payment.ts';
 import { asking, flag } from '../command.ts';
 import type { AskSidecar } from '../http.ts';
 import { readPast } from '../inputs.ts';
-import { printable, printableJson } from '../terminal/printable.ts';
 
 const pageJson = z.object({ payments: z.array(paymentJson()), next_index: z.string().nullable() });
 const PAGE = 1000;

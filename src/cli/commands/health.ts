@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { elapsedMs } from '../../lib/clock.ts';
+import { printable } from '../../lib/printable.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { CallFailed } from '../call-failed.ts';
 import { type Asking, asking, flag } from '../command.ts';
 import type { Answer, AskSidecar } from '../http.ts';
 import { readSeconds } from '../inputs.ts';
-import { printable } from '../terminal/printable.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { show } from '../terminal/show.ts';
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Option } from 'commander';
 import { z } from 'zod';
 import { ERROR_CODES, type WalletSidecar, WalletSidecarError } from '../../client/index.ts';
+import { printable, printableJson } from '../../lib/printable.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { type AttemptJson, attemptJson, type WebhookEvent } from '../../model/webhooks/delivery.ts';
 import { endpointJson } from '../../model/webhooks/webhook-endpoint.ts';
@@ -11,7 +12,6 @@ import type { AskSidecar } from '../http.ts';
 import { readWebUrl } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { eventsFlag } from '../options.ts';
-import { printable, printableJson } from '../terminal/printable.ts';
 import { moment } from '../terminal/words.ts';
 
 /** How long the endpoint outlives a `listen` that was killed, in seconds, and how often it is renewed. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { decodeHumanBitcoinAddress, recordText } from '../../codecs/human-bitcoin-address.ts';
+import { printable } from '../../lib/printable.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, group } from '../command.ts';
 import { oneCall } from '../one-call.ts';
-import { printable } from '../terminal/printable.ts';
 
 /** The most characters of one string of a TXT record (RFC 1035, section 3.3). */
 const MOST_CHARACTERS = 255;

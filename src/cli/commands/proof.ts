@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { printable, printableJson } from '../../lib/printable.ts';
 import { checkPayerProof } from '../../model/payer-proof.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, flag, group, local, optionWord } from '../command.ts';
 import { utcOption } from '../connection.ts';
 import { readPaymentIndex } from '../inputs.ts';
 import { oneCall } from '../one-call.ts';
-import { printable, printableJson } from '../terminal/printable.ts';
 import { fields } from '../terminal/table.ts';
 import { grouped, moment } from '../terminal/words.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { printable } from '../../lib/printable.ts';
 import { paymentJson } from '../../model/payment.ts';
 import { ADDRESS_TYPES, createdInvoiceJson } from '../../model/receive.ts';
 import { argument, asking, flag } from '../command.ts';
@@ -13,7 +14,6 @@ import {
 import { oneCall } from '../one-call.ts';
 import { noteFlag } from '../options.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
-import { printable } from '../terminal/printable.ts';
 import { addressQrText, invoiceQrText, offerQrText, qrLines } from '../terminal/qr.ts';
 import { show } from '../terminal/show.ts';
 

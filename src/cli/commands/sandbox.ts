@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { printable } from '../../lib/printable.ts';
 import { paymentJson } from '../../model/payment.ts';
 import { argument, flag, group } from '../command.ts';
 import { readHex32, readPositiveAmount, readSeconds, readWholeIn } from '../inputs.ts';
 import { oneCall } from '../one-call.ts';
 import { paymentLines } from '../terminal/payment-text.ts';
-import { printable } from '../terminal/printable.ts';
 import { fields } from '../terminal/table.ts';
 import { grouped, moment } from '../terminal/words.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { printable } from '../../lib/printable.ts';
 import { nodeInfoJson } from '../../model/node-info.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag } from '../command.ts';
 import { readPositiveAmount } from '../inputs.ts';
-import { printable } from '../terminal/printable.ts';
 import { show } from '../terminal/show.ts';
 
 /** The version of the sandbox node ends so; that of no real node does. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { printable } from '../../lib/printable.ts';
 import { nodeInfoJson } from '../../model/node-info.ts';
 import { DIRECTIONS, paymentJson, RAILS } from '../../model/payment.ts';
 import { argument, asking, flag } from '../command.ts';
@@ -7,7 +8,6 @@ import { readPast, readPaymentIndex, readPosition, readSeconds, readWholeIn } fr
 import { oneCall } from '../one-call.ts';
 import { wideFlag } from '../options.ts';
 import { PAYMENT_COLUMNS, paymentLines } from '../terminal/payment-text.ts';
-import { printable } from '../terminal/printable.ts';
 import { show, tableLines } from '../terminal/show.ts';
 import { fields } from '../terminal/table.ts';
 import { sats } from '../terminal/words.ts';

@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from '../../lib/printable.ts';
 
 /** A column of a table. */
 export interface Column<Row> {

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
-import { printable, printableJson } from '../../../src/cli/terminal/printable.ts';
+import { printable, printableJson } from '../../../src/lib/printable.ts';
 import { table } from '../../../src/cli/terminal/table.ts';
 import { grouped, sats } from '../../../src/cli/terminal/words.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';

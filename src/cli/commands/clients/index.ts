@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { printable } from '../../../lib/printable.ts';
 import { type ClientInfoJson, clientInfoJson } from '../../../model/clients/client.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { argument, asking, flag, type Given, group } from '../../command.ts';
 import { readClientPk } from '../../inputs.ts';
 import { oneCall } from '../../one-call.ts';
 import { wideFlag } from '../../options.ts';
-import { printable } from '../../terminal/printable.ts';
 import { show } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { minute } from '../../terminal/words.ts';

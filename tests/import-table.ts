@@ -11,6 +11,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['store/ports.ts', 'net', 'model'],
   fleet: ['model'],
   http: ['wallet', 'store/ports.ts', 'fleet', 'model'],
+  mcp: ['http'],
   cli: ['client', 'config', 'model', 'codecs'],
   client: [],
   console: ['client'],

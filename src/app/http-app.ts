@@ -15,6 +15,7 @@ import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { urlHost } from '../lib/network/url-host.ts';
 import { random } from '../lib/random.ts';
+import { mcpRoutes } from '../mcp/routes.ts';
 import { CONSOLE_FILES } from './console-files.ts';
 
 interface HttpAppOptions {
@@ -98,7 +99,8 @@ function servedRoutes(
     ...consoleRoutes(CONSOLE_FILES),
     ...(config.metrics ? metricsRoutes : []),
   ];
-  return [...served, ...docsRoutes(served)];
+  const agents = mcpRoutes(served, { allowUnlimited: config.mcpAllowUnlimited });
+  return [...served, ...agents, ...docsRoutes([...served, ...agents])];
 }
 
 /**

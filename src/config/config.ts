@@ -77,6 +77,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly requireAuth: boolean;
   readonly maxFee: FeePolicy;
+  /** Whether agents may spend with credentials that have no budget. */
+  readonly mcpAllowUnlimited: boolean;
   /** Whether GET /metrics is served. */
   readonly metrics: boolean;
   readonly logLevel: LogLevel;
@@ -136,6 +138,7 @@ export function loadConfig(sources: Sources): Config {
     trustedProxies: settings.list('trustedProxy').map((one) => parseFound(one, parseIp)),
     requireAuth: readSwitch(find('requireAuth')),
     maxFee: feePolicyOf(settings),
+    mcpAllowUnlimited: readSwitch(find('mcpAllowUnlimited')),
     // Metrics reveal activity, so they are off by default when the sidecar listens beyond loopback.
     metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopbackHost(listen.host),
     logLevel: parse(find('logLevel'), oneOf(LOG_LEVELS)) ?? 'info',

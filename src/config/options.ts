@@ -261,6 +261,12 @@ export const OPTIONS = {
     description: 'Cap on routing fees: a percentage, never less than 10 sats.',
     fallback: '1%',
   },
+  mcpAllowUnlimited: {
+    flag: 'mcp-allow-unlimited',
+    env: 'SERVICE_MCP_ALLOW_UNLIMITED',
+    description: 'Lets agents spend over MCP with credentials that have no budget, the cookie too.',
+    fallback: 'off',
+  },
   metrics: {
     flag: 'metrics',
     env: 'SERVICE_METRICS',

@@ -52,6 +52,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     idempotent: new IdempotentRequests(parts.store.idempotency, parts.log),
     waits: callersShare(options.mostWaits, 'waits and streams open'),
     trustedProxies: options.trustedProxies,
+    answer: async (request: Request, env: AppEnv['Bindings']) => app.fetch(request, env),
   };
   const meters = requestMeters(parts.metrics, elapsedMs);
   const bodies = callersShare(MOST_BODIES, 'requests whose bodies are not complete');
@@ -112,7 +113,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       meter.answered(response.status, startedMs);
     };
   };
-  return openSite({ ...options, log: parts.log }, { answerOf, answeredOf });
+  const app = openSite({ ...options, log: parts.log }, { answerOf, answeredOf });
+  return app;
 }
 
 function nameIgnored(context: Context<AppEnv>, response: Response): void {

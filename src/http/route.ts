@@ -18,6 +18,7 @@ export type RouteGroup =
   | 'proofs'
   | 'clients'
   | 'channels'
+  | 'agents'
   | 'webhooks'
   | 'console'
   | 'sandbox';
@@ -68,6 +69,11 @@ export interface RequestContext {
   readonly pathParameter: (name: string) => string;
   /** Closes the connection within seconds if its client does not read. */
   readonly closeUnread: () => void;
+  /**
+   * Makes a request to this application in the name of the caller of this one: with its connection and headers, and
+   * those of `init` besides. An adapter of another protocol is made of such requests (docs/decisions.md 186).
+   */
+  readonly call: (path: string, init: RequestInit) => Promise<globalThis.Response>;
 }
 
 /** The {@link RequestContext} of a route that needs credentials. */
@@ -146,6 +152,8 @@ interface RouteFacts {
    * (docs/decisions.md 100).
    */
   readonly answersAtDomain?: true;
+  /** Whether agents have the route as a tool, by the last part of its path (docs/decisions.md 186). */
+  readonly isTool?: true;
   /** The description of each `:name` in the path. */
   readonly pathParameters?: Readonly<Record<string, string>>;
   /** The errors that this route can answer besides those that follow from its access, method, body and query. */

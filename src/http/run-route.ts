@@ -32,12 +32,17 @@ export interface Runner {
   readonly waits: CallersShare;
   /** The proxies whose X-Forwarded-For counts. */
   readonly trustedProxies: ReadonlySet<string>;
+  /** Serves a request as the application does. */
+  readonly answer: (request: Request, env: AppEnv['Bindings']) => Promise<Response>;
 }
 
 /** One shared object, because otherwise headers would be built anew for each answer. */
 const JSON_HEADERS = new Headers({ 'content-type': 'application/json' });
 
 const NOTHING = (): void => undefined;
+
+/** Headers of a request that belong to it alone, and not to what is asked in its caller's name. */
+const OF_ONE_REQUEST = ['content-length', 'idempotency-key', 'last-event-id', 'prefer'];
 
 /** Runs a route for a request whose session is open and whose input is parsed. */
 export type RunRoute = (
@@ -183,12 +188,13 @@ class HandledRequest implements RequestContext {
   readonly #stopping: AbortSignal;
   readonly #waits: CallersShare;
   readonly #trustedProxies: ReadonlySet<string>;
+  readonly #answer: Runner['answer'];
   #signal: AbortSignal | null = null;
   #release = NOTHING;
   #stopGrant = NOTHING;
 
   constructor(
-    { parts, stopping, waits, trustedProxies }: Runner,
+    { parts, stopping, waits, trustedProxies, answer }: Runner,
     route: Route,
     context: Context<AppEnv>,
     session: Session | undefined,
@@ -203,6 +209,7 @@ class HandledRequest implements RequestContext {
     this.#stopping = stopping;
     this.#waits = waits;
     this.#trustedProxies = trustedProxies;
+    this.#answer = answer;
   }
 
   get signal(): AbortSignal {
@@ -244,6 +251,19 @@ class HandledRequest implements RequestContext {
 
   closeUnread(): void {
     this.#context.env?.timeout?.(this.#context.req.raw, 1);
+  }
+
+  call(path: string, init: RequestInit): Promise<Response> {
+    const { env, req } = this.#context;
+    const headers = new Headers(req.raw.headers);
+    for (const name of OF_ONE_REQUEST) headers.delete(name);
+    for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+    const request = new Request(new URL(path, req.url).href, { ...init, headers });
+    return this.#answer(request, {
+      ...env,
+      peer: () => env?.peer?.(req.raw) ?? null,
+      timeout: (_, seconds) => env?.timeout?.(req.raw, seconds),
+    });
   }
 
   pathParameter(name: string): string {

@@ -11,6 +11,7 @@ import { addEvents } from './events.ts';
 import { addExport } from './export.ts';
 import { addHealth } from './health.ts';
 import { addListen } from './listen.ts';
+import { addMcp } from './mcp.ts';
 import { addMigrate, type Migrate } from './migrate.ts';
 import { addName } from './name.ts';
 import { addPay } from './pay.ts';
@@ -60,6 +61,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
     addHealth,
     addClients,
     addWebhooks,
+    addMcp,
     addListen,
     addTrigger,
     addCompletions,

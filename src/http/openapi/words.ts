@@ -12,6 +12,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
   addresses: 'Human Bitcoin Addresses (BIP 353) of the wallet.',
   channels: 'Lightning channels of the node.',
   proofs: 'Proofs that an invoice of an offer was paid (BOLT 12).',
+  agents: 'Agents',
   clients: 'Credentials for applications, with scopes and budgets; revocable.',
   webhooks:
     'Notices of finished payments: where they are sent, which were delivered, and sending them again.',

@@ -18,6 +18,7 @@ import { get } from '../route.ts';
 /** The route that explains payment strings. */
 export const analyzeRoutes = [
   get('/v2/node/analyze', 'send', {
+    isTool: true,
     access: 'node_info',
     specified: true,
     summary: 'Explain a payment string',

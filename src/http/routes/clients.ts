@@ -99,6 +99,7 @@ const createdClient = once(() =>
 /** Routes for clients and their credentials. */
 export const clientRoutes = [
   get('/v2/node/client_info', 'clients', {
+    isTool: true,
     access: 'authenticated',
     specified: true,
     summary: 'Read the identity and grant of the current credentials',

@@ -68,6 +68,7 @@ function needs(name: string, other: string, why: string) {
 /** Routes for BOLT 11 invoices of the wallet. */
 export const invoiceRoutes = [
   post('/v2/node/create_invoice', 'receive', {
+    isTool: true,
     access: 'create_invoice',
     specified: true,
     summary: 'Create a BOLT 11 invoice',

@@ -37,6 +37,7 @@ export const nodeRoutes = [
     },
   }),
   get('/v2/node/node_info', 'node', {
+    isTool: true,
     access: 'node_info',
     specified: true,
     summary: 'Read node and balances',

@@ -44,6 +44,7 @@ const paymentList = once(() => z.array(paymentJson()).describe('The payments, in
 /** Routes that read and annotate payments. */
 export const paymentRoutes = [
   get('/v2/node/payment', 'payments', {
+    isTool: true,
     access: 'get_payment_by_id',
     specified: true,
     summary: 'Fetch one payment',
@@ -57,6 +58,7 @@ export const paymentRoutes = [
       new RawJson(await paymentJsonOf(session, query.index)),
   }),
   put('/v2/node/sync_payments', 'payments', {
+    isTool: true,
     access: 'get_updated_payments',
     specified: true,
     summary: 'Bring new and updated payments into the local cache',
@@ -72,6 +74,7 @@ export const paymentRoutes = [
     },
   }),
   get('/v2/node/list_payments', 'payments', {
+    isTool: true,
     access: 'get_updated_payments',
     specified: true,
     summary: 'List cached payments',

@@ -34,6 +34,7 @@ const PURCHASE_EXPIRATION_SECS = 7200;
 /** Routes for receiving money. */
 export const receiveRoutes = [
   post('/v2/node/create_offer', 'receive', {
+    isTool: true,
     access: 'create_offer',
     specified: true,
     summary: 'Create a BOLT 12 offer',

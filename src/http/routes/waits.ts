@@ -12,6 +12,7 @@ import { get } from '../route.ts';
 /** Routes that wait for payments. */
 export const waitRoutes = [
   get('/v2/node/wait_for_payment', 'payments', {
+    isTool: true,
     access: 'get_updated_payments',
     specified: true,
     summary: 'Wait until a payment is completed or failed',

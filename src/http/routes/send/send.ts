@@ -34,6 +34,7 @@ import {
 /** Routes for paying. */
 export const sendRoutes = [
   post('/v2/node/pay', 'send', {
+    isTool: true,
     access: ['pay_invoice', 'pay_offer', 'pay_onchain'],
     specified: true,
     summary: 'Pay any payment string',

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import type { SessionContext } from '../../src/http/route.ts';
+import { ROUTES } from '../../src/http/routes/index.ts';
+import { answerMcp } from '../../src/mcp/server.ts';
+import { toolsOf } from '../../src/mcp/tools.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { type Body, expectError, send, sendOk } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { type Agent, connectAgent, GENERATIONS, TRANSPORTS } from './agent.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const TOOLS = [
+  'analyze',
+  'client_info',
+  'create_invoice',
+  'create_offer',
+  'list_payments',
+  'node_info',
+  'pay',
+  'payment',
+  'sync_payments',
+  'wait_for_payment',
+];
+
+let folder: string;
+let dataDir: string;
+let sidecar: DevSidecar;
+const agents: Agent[] = [];
+beforeAll(async () => {
+  folder = temporaryFolder('mcp');
+  dataDir = join(folder, 'data');
+  sidecar = await startDevSidecar({ dataDir, port: freePort() });
+});
+afterAll(async () => {
+  for (const agent of agents) await agent.close();
+  await sidecar.stop();
+  removeFolder(folder);
+});
+
+const post = (path: string, body: object = {}): Promise<Body> =>
+  sendOk(sidecar.baseUrl, 'POST', path, { body });
+const message = (method: string, params: unknown = {}) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method,
+  params,
+});
+
+async function connect(options: Parameters<typeof connectAgent>[1]): Promise<Agent> {
+  const agent = await connectAgent({ baseUrl: sidecar.baseUrl, dataDir }, options);
+  agents.push(agent);
+  return agent;
+}
+
+async function clientWith(body: object): Promise<string> {
+  return (await post('/v2/node/create_client', body)).client_credentials;
+}
+
+const billOf = async (amount: string): Promise<string> =>
+  (await post('/sandbox/invoice', { amount })).invoice;
+
+describe.each(TRANSPORTS)('over %s', (transport) => {
+  test.each(GENERATIONS)(
+    'a client of the %s generation lists and calls every tool',
+    async (generation) => {
+      const budget = { amount: '100', period: 'total' };
+      const credentials = await clientWith({ scopes: ['full'], budget });
+      const agent = await connect({ transport, generation, credentials });
+      expect(agent.protocol).toBe(generation === 'auto' ? '2026-07-28' : '2025-11-25');
+      const listed = (await agent.tools()).map(({ name }) => name);
+      expect(listed.toSorted()).toEqual(TOOLS);
+
+      const payable = await billOf('20');
+      expect((await agent.call('node_info')).body.node_pk).toMatch(/^0[23]/);
+      expect((await agent.call('client_info')).body.budget.spent).toBe('0');
+      expect((await agent.call('create_offer')).body.offer).toStartWith('lno');
+      expect((await agent.call('analyze', { payment_string: payable })).isError).toBeFalse();
+      const invoice = await agent.call('create_invoice', { amount: '7', idempotency_key: 'mine' });
+      const again = await agent.call('create_invoice', { amount: '7', idempotency_key: 'mine' });
+      expect(again.body).toEqual(invoice.body);
+      const paid = await agent.call('pay', { payable, max_fee: '5', idempotency_key: payable });
+      expect(paid.body).toMatchObject({ status: 'completed', amount: '20' });
+      const { index } = paid.body;
+      expect((await agent.call('payment', { index })).body).toMatchObject({ index, amount: '20' });
+      expect((await agent.call('wait_for_payment', { index })).body.status).toBe('completed');
+      expect((await agent.call('sync_payments')).isError).toBeFalse();
+      const list = await agent.call('list_payments', { filter: 'all', limit: 5 });
+      expect(list.body.payments.map((one: Body) => one.index)).toContain(index);
+    },
+  );
+
+  test('the owner, and a client without a budget, cannot spend', async () => {
+    const payable = await billOf('20');
+    const unlimited = await clientWith({ scopes: ['full'] });
+    for (const credentials of [undefined, unlimited]) {
+      const agent = await connect({ transport, ...(credentials ? { credentials } : {}) });
+      const refused = await agent.call('pay', { payable, idempotency_key: payable });
+      expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('no budget') });
+      expect((await agent.call('node_info')).isError).toBeFalse();
+    }
+  });
+
+  test('a payment needs a key, and a repeat with it pays once', async () => {
+    const budget = { amount: '100', period: 'total' };
+    const credentials = await clientWith({ scopes: ['read_info', 'send'], budget });
+    const agent = await connect({ transport, credentials });
+    const given = { payable: await billOf('30'), max_fee: '5' };
+    const keyless = await agent.call('pay', given);
+    expect(keyless).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('idempotency_key'),
+    });
+    const paid = await agent.call('pay', { ...given, idempotency_key: 'one' });
+    expect((await agent.call('pay', { ...given, idempotency_key: 'one' })).body).toEqual(paid.body);
+    const other = await agent.call('pay', { payable: await billOf('31'), idempotency_key: 'one' });
+    expect(other).toMatchObject({ isError: true, body: { code: 111 } });
+    expect(Number((await agent.call('client_info')).body.budget.spent)).toBeLessThanOrEqual(35);
+  });
+
+  test('an error keeps its code and what it says of the money', async () => {
+    const budget = { amount: '100', period: 'total' };
+    const credentials = await clientWith({ scopes: ['send'], budget });
+    const agent = await connect({ transport, credentials });
+    const beyond = await agent.call('pay', { payable: await billOf('150'), idempotency_key: 'x' });
+    expect(beyond).toMatchObject({
+      isError: true,
+      body: { code: 109, data: { remaining: '100', sent: 'no' } },
+    });
+    expect(JSON.parse(beyond.text)).toEqual(beyond.body);
+  });
+
+  test('a tool that the grant lacks is neither listed nor called', async () => {
+    const credentials = await clientWith({ scopes: ['read_info'] });
+    const agent = await connect({ transport, credentials });
+    const listed = (await agent.tools()).map(({ name }) => name);
+    expect(listed.toSorted()).toEqual(['analyze', 'client_info', 'node_info']);
+    const refused = await agent.call('create_invoice', { amount: '5' });
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('no tool') });
+  });
+
+  test('an argument that the tool does not have is refused, so that a misspelled limit is none', async () => {
+    const agent = await connect({ transport });
+    for (const name of ['amt', 'constructor']) {
+      const refused = await agent.call('create_invoice', { amount: '5', [name]: '6' });
+      expect(refused).toMatchObject({ isError: true, text: expect.stringContaining(name) });
+    }
+    const list = await agent.call('list_payments', { filter: 'all', limit: null });
+    expect(list.isError).toBeFalse();
+  });
+
+  test('texts of strangers come with every unseen character escaped', async () => {
+    const agent = await connect({ transport });
+    const { invoice } = await post('/sandbox/invoice', {
+      amount: '5',
+      description: 'tea\u202e\u{e0041}',
+    });
+    const { text } = await agent.call('analyze', { payment_string: invoice });
+    expect(text).toContain('tea\\u202e\\udb40\\udc41');
+  });
+});
+
+test('200 payments side by side, over both transports, never pass the budget', async () => {
+  const budget = { amount: '1000', period: 'total' };
+  const credentials = await clientWith({ scopes: ['read_info', 'send'], budget });
+  const both = await Promise.all(
+    TRANSPORTS.map((transport) => connect({ transport, credentials })),
+  );
+  const bills = await Promise.all(Array.from({ length: 200 }, () => billOf('50')));
+  const answers = await Promise.all(
+    bills.map((payable, at) =>
+      both[at % 2]?.call('pay', { payable, max_fee: '2', idempotency_key: `key ${at}` }),
+    ),
+  );
+  const paid = answers.filter((answer) => answer?.body.status === 'completed');
+  expect(paid.length).toBeGreaterThan(15);
+  const spentMsat = paid
+    .flatMap((one) => [one?.body.amount, one?.body.fees])
+    .reduce((sum, sats) => sum + Math.round(Number(sats) * 1000), 0);
+  expect(spentMsat).toBeLessThanOrEqual(1_000_000);
+  const info = await both[0]?.call('client_info');
+  expect(Math.round(Number(info?.body.budget.spent) * 1000)).toBe(spentMsat);
+});
+
+test('with --mcp-allow-unlimited the owner may spend', async () => {
+  const trusting = await startDevSidecar({
+    dataDir: join(folder, 'trusting'),
+    port: freePort(),
+    env: { SERVICE_MCP_ALLOW_UNLIMITED: 'on' },
+  });
+  const place = { baseUrl: trusting.baseUrl, dataDir: join(folder, 'trusting') };
+  const agent = await connectAgent(place, { transport: 'http' });
+  const bill = (await trusting.call('POST', '/sandbox/invoice', { body: { amount: '9' } })) as Body;
+  const paid = await agent.call('pay', { payable: bill.invoice, idempotency_key: 'x' });
+  expect(paid.body.status).toBe('completed');
+  await agent.close();
+  await trusting.stop();
+});
+
+describe('the endpoint', () => {
+  const ask = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    send(sidecar.baseUrl, 'POST', '/mcp', { body, headers });
+  const call = (amount: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_invoice","arguments":{"amount":${amount}}}}`;
+
+  test('is guarded like every other: Host, Origin, credentials', async () => {
+    expectError(await ask(message('tools/list'), { host: 'evil.example' }), 'hostNotAllowed');
+    expectError(
+      await ask(message('tools/list'), { origin: 'https://evil.example' }),
+      'hostNotAllowed',
+    );
+    expectError(await ask(message('tools/list'), { authorization: 'Bearer x' }), 'unauthenticated');
+  });
+
+  test('answers one JSON, whatever the client accepts', async () => {
+    const { status, body, headers } = await ask(message('tools/list'), { accept: '*/*' });
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(body.result.tools).toHaveLength(TOOLS.length);
+  });
+
+  test('does not round a number, and refuses what is nested deeply', async () => {
+    const rawBody = call('1.00000000000000000001');
+    expectError(await send(sidecar.baseUrl, 'POST', '/mcp', { rawBody }), 'rejected');
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
+    const nested = { rawBody: call(deep) };
+    expectError(await send(sidecar.baseUrl, 'POST', '/mcp', nested), 'rejected');
+    expect((await send(sidecar.baseUrl, 'POST', '/mcp', { rawBody: call('1') })).status).toBe(200);
+  });
+});
+
+test('the list of all tools stays below 12 KB, and its schemas are those of objects', () => {
+  const shown = toolsOf(ROUTES).map((tool) => tool.shown);
+  expect(JSON.stringify(shown).length).toBeLessThan(12_000);
+  for (const { inputSchema } of shown) {
+    expect(Object.keys(inputSchema).toSorted()).toEqual([
+      'additionalProperties',
+      'properties',
+      'required',
+      'type',
+    ]);
+    const properties = Object.keys(inputSchema.properties ?? {});
+    for (const name of inputSchema.required ?? []) expect(properties).toContain(name);
+  }
+  const pay = shown.find(({ name }) => name === 'pay')?.inputSchema;
+  expect(pay?.required).toEqual(['payable', 'idempotency_key']);
+});
+
+test('a call ends before programs give it up, and the answer of a payment comes while it is pending', async () => {
+  const calls: Request[] = [];
+  const context = {
+    parts: { version: '0' },
+    headers: new Headers({ 'content-type': 'application/json' }),
+    signal: new AbortController().signal,
+    session: { client: () => null, hasBudget: () => true },
+    call: async (path: string, init: RequestInit) => {
+      calls.push(new Request(`http://localhost${path}`, init));
+      return Response.json({});
+    },
+  } as unknown as SessionContext;
+  const options = { tools: toolsOf(ROUTES), allowUnlimited: false };
+  const asked = async (name: string, given: object) => {
+    await answerMcp(context, message('tools/call', { name, arguments: given }), options);
+    return calls.at(-1);
+  };
+  const wait = await asked('wait_for_payment', { index: 'a&b' });
+  expect(wait?.url).toBe('http://localhost/v2/node/wait_for_payment?timeout_secs=50&index=a%26b');
+  const short = await asked('wait_for_payment', { index: 'i', timeout_secs: 5 });
+  expect(new URL(short?.url ?? '').searchParams.get('timeout_secs')).toBe('5');
+  const pay = await asked('pay', { payable: 'p', idempotency_key: 'k' });
+  expect(pay?.headers.get('prefer')).toBe('wait=50');
+  expect(pay?.headers.get('idempotency-key')).toBe('k');
+  expect(await pay?.json()).toEqual({ payable: 'p' });
+});

@@ -38,13 +38,34 @@ function about(summary: string): string {
 }
 
 describe('the page of documentation', () => {
-  test('allows one style, by the hash of what it holds, and no script', () => {
-    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
-    const hash = createHash('sha256').update(style).digest('base64');
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain(`style-src 'sha256-${hash}'`);
-    expect(policy).not.toContain('unsafe');
-    expect(html).not.toMatch(/\sstyle=|<script/i);
+  test('allows one style and one script, by the hashes of what they hold, and no requests', () => {
+    const hashed = (element: string) => {
+      const found = [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs'))];
+      expect([element, found.length]).toEqual([element, 1]);
+      return `'sha256-${createHash('sha256')
+        .update(found[0]?.[1] ?? '')
+        .digest('base64')}'`;
+    };
+    expect(policy.split('; ').toSorted()).toEqual(
+      [
+        "default-src 'none'",
+        `script-src ${hashed('script')}`,
+        `style-src ${hashed('style')}`,
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ].toSorted(),
+    );
+    expect(html).not.toMatch(/\s(?:style|src|on\w+)=|<script\s|<link/i);
+  });
+
+  test('has a folded list of all endpoints and resources, by groups', () => {
+    const lists = [...html.matchAll(/<details><summary class="group">(.*?)<\/ul>/gs)].join('');
+    expect(lists).not.toContain('<details open');
+    for (const { path } of routes)
+      expect(plain(lists)).toContain(path.replace('/v2/node/', '').replace(/:(\w+)/g, '{$1}'));
+    for (const [, name = ''] of html.matchAll(/id="(schema-\w+)"/g))
+      expect(lists).toContain(`href="#${name}"`);
   });
 
   test('has no cell that is empty, ends in "or", or names a type that is none', () => {

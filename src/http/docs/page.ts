@@ -3,6 +3,7 @@ import type { Document, Schema } from './document.ts';
 import { type Endpoint, endpointAnchor, endpointSection, methodLabel } from './endpoint.ts';
 import { withEnumsInPlace } from './enums.ts';
 import { memberTable, schemaAnchor } from './fields.ts';
+import { FILTER } from './filter.ts';
 import {
   callingSection,
   errorsSection,
@@ -13,12 +14,16 @@ import {
 import { prose, text } from './html.ts';
 import { STYLE } from './style.ts';
 
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+const hashOf = (inline: string) =>
+  `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
 
-/** The page works offline and runs no code, so its policy allows no scripts, images or fonts. */
+/**
+ * The page asks nobody for anything: its policy allows the one style and the one script that stand in it, by their
+ * hashes, and no requests, images or fonts.
+ */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'content-security-policy': `default-src 'none'; script-src ${hashOf(FILTER)}; style-src ${hashOf(STYLE)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
@@ -63,17 +68,24 @@ ${group.endpoints.map((endpoint) => endpointSection(endpoint, baseUrl)).join('')
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Wallet Sidecar ${text(version)}</title><style>${STYLE}</style></head><body>
 <nav aria-label="Contents"><a class="skip" href="#reference">Skip the contents</a><p class="name">Wallet Sidecar <small>${text(version)}</small></p>
+<p class="filter" hidden><input type="search" aria-label="Filter operations and fields" aria-keyshortcuts="/" placeholder="Filter, or press /" autocomplete="off" spellcheck="false"><small role="status"></small></p>
 ${BEFORE.map(navPlace).join('')}${groups.map(navGroup).join('')}${navSchemas(schemas)}${AFTER.map(navPlace).join('')}</nav>
 <main id="reference"><h1>Wallet Sidecar</h1>
 <p>A local HTTP API to a self-custodial Bitcoin and Lightning wallet. Base address ${`<code>${text(baseUrl)}</code>`}.
 A star marks what is required. The machine-readable form is <a href="/v2/openapi.json">/v2/openapi.json</a>.</p>
 ${callingSection()}${walkSection(document, baseUrl)}${sections.join('')}${resources(schemas)}
-${webhookSection(document)}${scopesSection()}${errorsSection()}</main></body></html>`;
+${webhookSection(document)}${scopesSection()}${errorsSection()}</main><script>${FILTER}</script></body></html>`;
   return () => new Response(html, { headers: HEADERS });
 }
 
 function navPlace({ id, title }: Place): string {
   return `<p class="group"><a href="#${id}">${text(title)}</a></p>`;
+}
+
+/** Returns a folded list of links. Each has room for the fields by which the filter has found it. */
+function navList({ id, title }: Place, links: readonly string[]): string {
+  const items = links.map((link) => `<li>${link} <small></small></li>`);
+  return `<details><summary class="group">${text(title)}</summary>${navPlace({ id, title: `About ${title}` })}<ul>${items.join('')}</ul></details>`;
 }
 
 function navGroup(group: {
@@ -82,18 +94,16 @@ function navGroup(group: {
 }): string {
   const links = group.endpoints.map(
     (endpoint) =>
-      `<li><a href="#${endpointAnchor(endpoint)}">${text(endpoint.path.replace('/v2/node/', ''))} ${methodLabel(endpoint.method)}</a></li>`,
+      `<a href="#${endpointAnchor(endpoint)}">${text(endpoint.path.replace('/v2/node/', ''))} ${methodLabel(endpoint.method)}</a>`,
   );
-  return `${navPlace({ id: group.name, title: group.name })}<ul>${links.join('')}</ul>`;
+  return navList({ id: group.name, title: group.name }, links);
 }
 
 type NamedSchema = readonly [name: string, schema: Schema];
 
 function navSchemas(schemas: readonly NamedSchema[]): string {
-  const links = schemas.map(
-    ([name]) => `<li><a href="#${schemaAnchor(name)}">${text(name)}</a></li>`,
-  );
-  return `${navPlace({ id: 'resources', title: 'Resources' })}<ul>${links.join('')}</ul>`;
+  const links = schemas.map(([name]) => `<a href="#${schemaAnchor(name)}">${text(name)}</a>`);
+  return navList({ id: 'resources', title: 'resources' }, links);
 }
 
 function resources(schemas: readonly NamedSchema[]): string {

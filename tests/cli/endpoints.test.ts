@@ -89,6 +89,8 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
   'get /console': 'for browsers',
   'get /console/:file': 'for browsers',
   'get /docs': 'for browsers',
+  'get /llms.txt': 'for language models',
+  'get /llms-full.txt': 'for language models',
   'get /': 'for browsers',
   'get /metrics': 'for Prometheus',
   'get /sandbox/lnurl/:name': 'for wallets that pay the service',

@@ -40,7 +40,15 @@ describe('a browser at the address of the sidecar', () => {
   });
 
   test('is held to the same guards there as everywhere', async () => {
-    for (const path of ['/', '/docs', '/docs/', '/console', '/console/']) {
+    for (const path of [
+      '/',
+      '/docs',
+      '/docs/',
+      '/llms.txt',
+      '/llms-full.txt',
+      '/console',
+      '/console/',
+    ]) {
       expect(await rawStatus(world.port, 'GET', path, { host: 'evil.example' })).toBe(403);
       expect((await open(path, { origin: 'https://evil.example' })).status).toBe(403);
     }

@@ -184,7 +184,7 @@ describe('the reference', () => {
     const targets = [...html.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
     const anchors = new Set([...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => `#${id}`));
     const away = targets.filter((target) => !anchors.has(target));
-    expect([...new Set(away)]).toEqual(['/v2/openapi.json']);
+    expect([...new Set(away)]).toEqual(['/v2/openapi.json', '/llms.txt', '/llms-full.txt']);
     expect(targets.length).toBeGreaterThan(routes.length);
   });
 

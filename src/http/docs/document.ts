@@ -1,6 +1,6 @@
 /** The parts of the OpenAPI document that the documentation page shows. */
 export interface Document {
-  readonly info: { readonly version: string };
+  readonly info: { readonly version: string; readonly summary: string };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;

@@ -1,6 +1,6 @@
 import { ERRORS } from '../../model/errors.ts';
 import { ADDITION } from '../openapi/words.ts';
-import type { Operation, Parameter } from './document.ts';
+import type { Document, Operation, Parameter } from './document.ts';
 import { memberTable, parameterTable, typeOf } from './fields.ts';
 import { code, prose, table, text } from './html.ts';
 
@@ -9,6 +9,15 @@ export interface Endpoint {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
+}
+
+/** Returns the endpoints of a document; with a tag, those that have it. */
+export function endpointsOf(document: Document, tag?: string): Endpoint[] {
+  return Object.entries(document.paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+    )
+    .filter(({ operation }) => tag === undefined || operation.tags.includes(tag));
 }
 
 const PLACES: readonly (readonly [Parameter['in'], string])[] = [
@@ -93,8 +102,12 @@ function example(endpoint: Endpoint, baseUrl: string): string {
   return `<h4>Example</h4><pre>${text(curl(endpoint, baseUrl))}</pre>${result}`;
 }
 
-/** Returns the curl command that sends the endpoint's example request. */
-export function curl({ method, path, operation }: Endpoint, baseUrl: string): string {
+/** Returns the curl command that sends the endpoint's example request, with these headers. */
+export function curl(
+  { method, path, operation }: Endpoint,
+  baseUrl: string,
+  headers: readonly string[] = [],
+): string {
   const given = (operation.parameters ?? []).filter(({ example }) => example !== undefined);
   const at = (place: string) => given.filter((one) => one.in === place);
   const query = new URLSearchParams(
@@ -107,9 +120,11 @@ export function curl({ method, path, operation }: Endpoint, baseUrl: string): st
   const url = `${baseUrl}${filled}${query.size > 0 ? `?${query}` : ''}`;
   const verb = method === 'get' ? '' : `-X ${method.toUpperCase()} `;
   const sent = operation.requestBody?.content['application/json']?.example;
-  const data =
-    sent === undefined
-      ? ''
-      : ` \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(sent)}'`;
-  return `curl ${verb}${query.size > 0 ? `'${url}'` : url}${data}`;
+  const lines = [
+    ...headers.map((header) => `-H '${header}'`),
+    ...(sent === undefined
+      ? []
+      : [`-H 'content-type: application/json'`, `-d '${JSON.stringify(sent)}'`]),
+  ];
+  return [`curl ${verb}${query.size > 0 ? `'${url}'` : url}`, ...lines].join(' \\\n  ');
 }

@@ -11,17 +11,26 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
  * Returns the table of the members of a body or an answer. Members of nested objects follow their object. The result is
  * empty for a schema without members.
  */
-export function memberTable(schema: Schema, use: 'request' | 'answer'): string {
-  const rows = membersOf(schema, '', use);
+export function memberTable(schema: Schema, use: Use): string {
+  const rows = memberRows(schema, use);
   return rows.length === 0 ? '' : table(['field', 'type', 'meaning'], rows);
+}
+
+/** Returns the rows of {@link memberTable}: name, type and meaning, in HTML. */
+export function memberRows(schema: Schema, use: Use): string[][] {
+  return membersOf(schema, '', use);
 }
 
 /** Returns the table of the parameters in one place: path, query or headers. */
 export function parameterTable(parameters: readonly Parameter[]): string {
-  const rows = parameters.map(({ name, required, schema, description }) =>
+  return table(['name', 'type', 'meaning'], parameterRows(parameters));
+}
+
+/** Returns the rows of {@link parameterTable}. */
+export function parameterRows(parameters: readonly Parameter[]): string[][] {
+  return parameters.map(({ name, required, schema, description }) =>
     row(name, required, { ...schema, description }, 'request'),
   );
-  return table(['name', 'type', 'meaning'], rows);
 }
 
 /** Returns the id of the page's section about a named schema. */

@@ -42,11 +42,16 @@ export function walkSection(document: Document, baseUrl: string): string {
   return `<section id="first-payment"><h2>A first payment</h2><ol class="walk">${steps.join('')}</ol></section>`;
 }
 
-/** Replaces the example values that come from the answer of the previous step by placeholders. */
-function withPlaceholders(line: string, { parameters = [], requestBody }: Operation): string {
+/** Returns a call with placeholders for the example values that a caller gets elsewhere: an invoice, and the index of a payment. */
+export function withPlaceholders(
+  line: string,
+  { parameters = [], requestBody }: Operation,
+): string {
   const index = parameters.find(({ name }) => name === 'index')?.example;
   const sent = requestBody?.content['application/json']?.example;
-  const payable = (sent as { payable?: string } | undefined)?.payable;
+  const payable =
+    (sent as { payable?: string } | undefined)?.payable ??
+    parameters.find(({ name }) => name === 'payment_string')?.example;
   return [
     [index, '<index>'],
     [payable, '<invoice>'],
@@ -65,6 +70,10 @@ export function scopesSection(): string {
   return `<section id="scopes"><h2>Scopes</h2>${table(['scope', 'permissions'], rows)}</section>`;
 }
 
+/** The statuses that any request can get. Code stands between backticks. */
+export const ANY_REQUEST =
+  'Every request can be answered with 403 (112: its Host or Origin is not allowed), 405 (another method is meant; `Allow` names those of the path), 413 (the body is larger than 256 KiB, or 16 KiB where no credentials are needed), 408 (such a body did not arrive within 5 seconds), 414 and 431 (the request line, or it and the headers, are longer than 64 KiB), 415 (the body is not JSON) and 500. Error 8 comes with `Retry-After`.';
+
 /** Returns the table of errors, and the statuses that any request can get. */
 export function errorsSection(): string {
   const rows = Object.values(ERRORS).map(({ code: number, httpStatus, meaning }) => [
@@ -72,21 +81,21 @@ export function errorsSection(): string {
     String(httpStatus),
     prose(meaning),
   ]);
-  return `<section id="errors"><h2>Errors</h2><p>Every request can be answered with 403 (112: its Host or Origin is not allowed),
-405 (another method is meant; <code>Allow</code> names those of the path), 413 (the body is larger than 256 KiB, or 16 KiB where
-no credentials are needed), 408 (such a body did not arrive within 5 seconds), 414 and 431
-(the request line, or it and the headers, are longer than 64 KiB), 415 (the body is not JSON) and 500. Error 8 comes with
-<code>Retry-After</code>.</p>${table(['code', 'HTTP', 'means'], rows)}</section>`;
+  return `<section id="errors"><h2>Errors</h2><p>${prose(ANY_REQUEST)}</p>${table(['code', 'HTTP', 'means'], rows)}</section>`;
 }
 
 /** Returns the section about the webhook: when it is sent, and how it is signed. */
 export function webhookSection({ webhooks }: Document): string {
   const hooks = Object.entries(webhooks).map(([name, { post }]) => {
-    const body =
-      post.requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? '';
+    const body = bodyNameOf(post);
     return `<p>${prose(post.description)}</p><p>The body is a
 <a href="#schema-${body}">${body}</a> with <code>type</code> <code>${text(name)}</code>. Answer 200.</p>
 ${parameterTable(post.parameters ?? [])}`;
   });
   return `<section id="notices"><h2>Notices by webhook</h2>${hooks.join('')}</section>`;
+}
+
+/** Returns the name of the resource that a request's body is. */
+export function bodyNameOf({ requestBody }: Operation): string {
+  return requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? '';
 }

@@ -8,6 +8,14 @@ export function prose(value: string): string {
   return text(value).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
+/** Returns HTML of this folder, such as a table's cell, as Markdown. */
+export function markdown(html: string): string {
+  return html
+    .replace(/<\/?code>/g, '`')
+    .replace(/`<wbr>`|<[^>]*>/g, '')
+    .replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)));
+}
+
 /** Returns escaped text as an HTML code element. */
 export function code(value: string): string {
   return `<code>${text(value)}</code>`;

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Document, Schema } from './document.ts';
-import { type Endpoint, endpointAnchor, endpointSection, methodLabel } from './endpoint.ts';
+import {
+  type Endpoint,
+  endpointAnchor,
+  endpointSection,
+  endpointsOf,
+  methodLabel,
+} from './endpoint.ts';
 import { withEnumsInPlace } from './enums.ts';
 import { memberTable, schemaAnchor } from './fields.ts';
 import { FILTER } from './filter.ts';
@@ -49,13 +55,10 @@ export function docsPage(described: Document): () => Response {
   const document = withEnumsInPlace(described);
   const [{ url: baseUrl } = { url: '' }] = document.servers;
   const { version } = document.info;
-  const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Endpoint => ({ method, path, operation })),
-  );
   const groups = document.tags.map(({ name, description }) => ({
     name,
     description,
-    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name)),
+    endpoints: endpointsOf(document, name),
   }));
   const schemas = Object.entries(document.components.schemas);
   const sections = groups.map(
@@ -72,7 +75,8 @@ ${group.endpoints.map((endpoint) => endpointSection(endpoint, baseUrl)).join('')
 ${BEFORE.map(navPlace).join('')}${groups.map(navGroup).join('')}${navSchemas(schemas)}${AFTER.map(navPlace).join('')}</nav>
 <main id="reference"><h1>Wallet Sidecar</h1>
 <p>A local HTTP API to a self-custodial Bitcoin and Lightning wallet. Base address ${`<code>${text(baseUrl)}</code>`}.
-A star marks what is required. The machine-readable form is <a href="/v2/openapi.json">/v2/openapi.json</a>.</p>
+A star marks what is required. For programs the same is in <a href="/v2/openapi.json">/v2/openapi.json</a>, for language models
+in <a href="/llms.txt">/llms.txt</a> and <a href="/llms-full.txt">/llms-full.txt</a>.</p>
 ${callingSection()}${walkSection(document, baseUrl)}${sections.join('')}${resources(schemas)}
 ${webhookSection(document)}${scopesSection()}${errorsSection()}</main><script>${FILTER}</script></body></html>`;
   return () => new Response(html, { headers: HEADERS });

@@ -51,6 +51,10 @@ export const CALLING: readonly (readonly [title: string, text: string])[] = [
     'Paying waits until the payment is completed or failed. With `Prefer: respond-async` you get 202 and the pending payment as soon as the node has answered, with `Prefer: wait=10` ten seconds later; then wait for its end by `wait_for_payment`, by the events, or by webhook.',
   ],
   [
+    'Outcomes',
+    'A payment with `status` `pending` may still move money: wait for its end, and do not pay anew. `completed` and `failed` are final: the money has moved, or it has not and never will. An outcome is unknown when no answer came, and when an error has `data.sent` `"unknown"`: repeat the request with the same Idempotency-Key, or read the payment at `data.index` where there is one. Never pay again under another key before you know that nothing was sent.',
+  ],
+  [
     'Errors',
     'Every error has the body `{code, msg, data, sensitive}`; `msg` says what happened and what to do. A payment that was tried and failed is no error: it is 200 with `status: "failed"`. Where an error follows a request that moves money, `data.sent` says whether anything may have been sent: `"no"` or `"unknown"`. Give the header `x-request-id` when you look into the log.',
   ],

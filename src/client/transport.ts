@@ -71,7 +71,10 @@ interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Calls a sidecar over HTTP. Every rejection is a `WalletSidecarError`, except the reason of an aborted signal. */
+/**
+ * Calls a sidecar over HTTP. Every rejection is a `WalletSidecarError`, except the reason of an aborted signal, and a
+ * `RangeError` for a number that cannot be sent.
+ */
 export class Transport {
   readonly #baseUrl: string;
   readonly #authorization: Readonly<Record<string, string>>;
@@ -151,18 +154,20 @@ export class Transport {
 
   async #send(call: Call): Promise<Response> {
     const { method, path, query = {}, body, headers, signal } = call;
+    const target = `${path}${queryText(query as Query)}`;
+    const sent = body === undefined ? undefined : JSON.stringify(body, exact);
     let response: Response;
     try {
-      response = await this.#fetch(`${this.#baseUrl}${path}${queryText(query as Query)}`, {
+      response = await this.#fetch(`${this.#baseUrl}${target}`, {
         method,
         // A redirect could send the credentials to another server.
         redirect: 'manual',
         headers: {
           ...this.#authorization,
           ...headers,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(sent === undefined ? {} : { body: sent }),
         ...(signal === undefined ? {} : { signal }),
       });
     } catch (error) {
@@ -212,10 +217,23 @@ function warnOfIgnoredFields({ method, path, names }: IgnoredFields): void {
   );
 }
 
+/**
+ * Returns a member of a request. Throws a `RangeError` for numbers that the API does not have: JSON would make `null` of
+ * `NaN`, which means that nothing was given, such as no limit of fees. A `bigint` may be millisatoshis.
+ */
+function exact(name: string, value: unknown): unknown {
+  if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isSafeInteger(value))) {
+    throw new RangeError(
+      `${name} is ${value}, which cannot be sent: give a whole number, or an amount in satoshis as text with up to three decimals, such as '0.5'. Of millisatoshis, fromMsat makes an amount.`,
+    );
+  }
+  return value;
+}
+
 function queryText(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) parameters.set(name, String(value));
+    if (value !== undefined && value !== null) parameters.set(name, String(exact(name, value)));
   }
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;

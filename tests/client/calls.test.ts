@@ -83,6 +83,29 @@ describe('what is sent', () => {
   });
 });
 
+describe('a number that is no amount', () => {
+  for (const value of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1000n]) {
+    test(`such as ${value} is named with its field, and nothing is sent`, async () => {
+      const { client, seen } = clientWith([ok]);
+      const wrong = value as number;
+      const calls = [
+        client.pay({ payable: 'x', max_fee: wrong }, { idempotencyKey: 'k' }),
+        client.createClient({
+          scopes: [],
+          budget: { amount: '5', period: 'day', max_fee: wrong } as never,
+        }),
+        client.listPayments({ filter: 'all', max_fee: wrong } as never),
+      ];
+      for (const call of calls) {
+        const error: unknown = await call.catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(RangeError);
+        expect(String(error)).toContain(`max_fee is ${value}, which cannot be sent`);
+      }
+      expect(seen).toEqual([]);
+    });
+  }
+});
+
 describe('errors', () => {
   test('carry what the sidecar said', async () => {
     const body = { code: 108, msg: 'Ask for it.', data: { permission: 'send' }, sensitive: false };

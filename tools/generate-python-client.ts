@@ -27,14 +27,42 @@ const ERROR_NAMES: Partial<Readonly<Record<ErrorName, string>>> = {
   unreadable: 'NodeUnreadable',
 };
 
-const CLASS = `class WalletSidecar:
-    """A wallet sidecar.
+/** The two forms of the client: the one that blocks a thread, and the one for asyncio. */
+interface Form {
+  readonly file: string;
+  readonly name: string;
+  readonly transport: string;
+  readonly events: string;
+  /** What its class says besides. */
+  readonly about: string;
+  readonly isAsync: boolean;
+}
 
-    It has one method for each endpoint: amounts are satoshis, times are milliseconds since the UNIX epoch. Reads and
-    PUTs are repeated when no answer came; a POST only with an \`idempotency_key\`. Threads may share it. Every method
-    raises WalletSidecarError.
-    """
+const FORMS: readonly Form[] = [
+  {
+    file: 'client',
+    name: 'WalletSidecar',
+    transport: 'Transport',
+    events: 'PaymentEvents',
+    about: 'Threads may share it.',
+    isAsync: false,
+  },
+  {
+    file: 'async_client',
+    name: 'AsyncWalletSidecar',
+    transport: 'AsyncTransport',
+    events: 'AsyncPaymentEvents',
+    about: 'A call that is canceled may have taken effect: make it again with the same key.',
+    isAsync: true,
+  },
+];
 
+const classOf = ({ name, transport, about, isAsync }: Form) => `class ${name}:
+${block(
+  docstring(
+    `A wallet sidecar${isAsync ? ', for asyncio' : ''}.\n\nIt has one method for each endpoint: amounts are satoshis, times are milliseconds since the UNIX epoch. Reads and PUTs are repeated when no answer came; a POST only with an \`idempotency_key\`. ${about} Every method raises WalletSidecarError.`,
+  ),
+)}
     def __init__(
         self,
         url: str = "http://127.0.0.1:5393",
@@ -57,7 +85,7 @@ const CLASS = `class WalletSidecar:
         default a warning is logged.
         ssl_context: Which certificates are trusted, in place of those of the system.
         """
-        self._transport = Transport(
+        self._transport = ${transport}(
             url,
             credentials=credentials,
             timeout=timeout,
@@ -89,7 +117,10 @@ export function pythonClientSources(): Readonly<Record<string, string>> {
   const description = apiDescription();
   const types = new PythonTypes(description.schemas);
   // The types that methods use are declared while the methods are written.
-  const client = clientFile(description.endpoints, types);
+  const clients = FORMS.map((form) => [
+    `${form.file}.py`,
+    clientFile(description.endpoints, types, form),
+  ]);
   for (const [name, schema] of Object.entries(description.schemas)) {
     types.declare(name, schema, 'answer', schema.description ?? name);
   }
@@ -97,7 +128,7 @@ export function pythonClientSources(): Readonly<Record<string, string>> {
     '__init__.py': HEADER,
     'types.py': typesFile(types),
     'errors.py': errorsFile(description),
-    'client.py': client,
+    ...Object.fromEntries(clients),
     'version.py': `${HEADER}\nVERSION = "${description.version}"\n`,
   };
 }
@@ -166,9 +197,9 @@ ${table.join('')}}
 `;
 }
 
-function clientFile(endpoints: readonly Endpoint[], types: PythonTypes): string {
+function clientFile(endpoints: readonly Endpoint[], types: PythonTypes, form: Form): string {
   const used = new Set<string>();
-  const methods = endpoints.map((endpoint) => methodText(endpoint, types, used));
+  const methods = endpoints.map((endpoint) => methodText(endpoint, types, used, form));
   return `${HEADER}
 from __future__ import annotations
 
@@ -177,9 +208,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from ..amounts import Sats
-from ..encoding import or_null
-from ..payment_events import PaymentEvents
-from ..transport import IgnoredFields, Transport, waits
+${form.isAsync ? 'from ..async_payment_events import AsyncPaymentEvents\nfrom ..async_transport import AsyncTransport\n' : ''}from ..encoding import or_null
+${form.isAsync ? 'from ..transport import IgnoredFields, waits' : 'from ..payment_events import PaymentEvents\nfrom ..transport import IgnoredFields, Transport, waits'}
 from .types import (
 ${[...used]
   .sort()
@@ -187,13 +217,13 @@ ${[...used]
   .join('')})
 
 
-${CLASS}
+${classOf(form)}
 ${methods.map(block).join('\n')}`;
 }
 
-function methodText(endpoint: Endpoint, types: PythonTypes, used: Set<string>): string {
+function methodText(endpoint: Endpoint, types: PythonTypes, used: Set<string>, form: Form): string {
   const { name, route, description, request, response } = endpoint;
-  if (!isCall(endpoint)) return eventsMethod(endpoint);
+  if (!isCall(endpoint)) return eventsMethod(endpoint, form);
   const [nullable, ...olderNames] = namesWithNull(request);
   const members = Object.entries(request?.properties ?? {});
   const fields = members
@@ -237,9 +267,9 @@ function methodText(endpoint: Endpoint, types: PythonTypes, used: Set<string>): 
     ...options.map((option) => `${option}=${option}`),
     ...waiting,
   ];
-  const invoke = `self._transport.${route.method}(\n${block(call.map((it) => `${it},\n`).join(''))})`;
+  const invoke = `${form.isAsync ? 'await ' : ''}self._transport.${route.method}(\n${block(call.map((it) => `${it},\n`).join(''))})`;
   const body = isEmpty(response) ? `${invoke}\n` : `answer: ${answer} = ${invoke}\nreturn answer\n`;
-  return `def ${name}(\n    self,\n    *,\n${parameters.map((it) => `    ${it},\n`).join('')}) -> ${answer}:\n${block(docstring(comment))}${block(body)}`;
+  return `${form.isAsync ? 'async ' : ''}def ${name}(\n    self,\n    *,\n${parameters.map((it) => `    ${it},\n`).join('')}) -> ${answer}:\n${block(docstring(comment))}${block(body)}`;
 }
 
 /**
@@ -277,9 +307,9 @@ function waitsOf({ answersAccepted }: Route, fields: readonly string[]): string[
   return answersAccepted === 'always' ? ['waits_secs=waits(respond_after_secs)'] : [];
 }
 
-function eventsMethod(endpoint: Endpoint): string {
+function eventsMethod(endpoint: Endpoint, { events }: Form): string {
   const comment = `${endpoint.route.summary}.\n\n\`${titleOf(endpoint)}\`\n\n${endpoint.description}\n\nstart_index: The \`updated_index\` of the last update you have processed; the stream continues after it.`;
-  return `def events(self, *, start_index: str | None = None) -> PaymentEvents:\n${block(docstring(comment))}    return PaymentEvents(self._transport, start_index)\n`;
+  return `def events(self, *, start_index: str | None = None) -> ${events}:\n${block(docstring(comment))}    return ${events}(self._transport, start_index)\n`;
 }
 
 function exportsOf(names: readonly string[]): string {

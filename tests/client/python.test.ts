@@ -35,13 +35,18 @@ test('the generated files of the Python client are those of the routes: `npm run
 });
 
 test('the Python client has one method for each endpoint, and the version of the program', () => {
-  const { 'client.py': client = '', 'version.py': version } = pythonClientSources();
-  const called = [...client.matchAll(/_transport\.(\w+)\(\n +"([^"]+)"/g)].map(
-    ([, method, path]) => `${method} ${path}`,
-  );
+  const sources = pythonClientSources();
   const endpoints = ROUTES.map(({ method, path }) => `${method} ${path}`);
-  expect([...called, 'get /v2/node/events'].toSorted()).toEqual(endpoints.toSorted());
-  expect(version).toContain(`VERSION = "${packageJson.version}"`);
+  for (const [file, call] of [
+    ['client.py', ' self._transport'],
+    ['async_client.py', 'await self._transport'],
+  ] as const) {
+    const called = [
+      ...(sources[file] ?? '').matchAll(new RegExp(`${call}\\.(\\w+)\\(\\n +"([^"]+)"`, 'g')),
+    ].map(([, method, path]) => `${method} ${path}`);
+    expect([...called, 'get /v2/node/events'].toSorted()).toEqual(endpoints.toSorted());
+  }
+  expect(sources['version.py']).toContain(`VERSION = "${packageJson.version}"`);
 });
 
 describe.skipIf(!hasPython)('the Python client', () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unittest
 from decimal import Decimal, localcontext
 from typing import Any
@@ -34,13 +35,15 @@ class ToMsat(unittest.TestCase):
         numbers: list[Any] = [-1, MAX_MSAT]
         decimals = ["0.0001", "-1", "NaN", "Infinity", "1E+999999", "1E-999999", "1.00000000000000000000000000000001"]
         for amount in [*texts, *numbers, *map(Decimal, decimals)]:
-            with self.subTest(amount=amount), self.assertRaises(ValueError):
+            named = f"^{re.escape(str(amount))} is not an amount"
+            with self.subTest(amount=amount), self.assertRaisesRegex(ValueError, named):
                 to_msat(amount)
 
     def test_rejects_floats_and_what_only_looks_like_a_number(self) -> None:
         values: list[Any] = [0.5, 1.0, True, None, b"1"]
         for value in values:
-            with self.subTest(value=value), self.assertRaises(TypeError):
+            named = f"^{re.escape(repr(value))} is a {type(value).__name__}: give an amount as"
+            with self.subTest(value=value), self.assertRaisesRegex(TypeError, named):
                 to_msat(value)
 
     def test_does_not_round_to_the_precision_of_the_program(self) -> None:
@@ -58,7 +61,7 @@ class FromMsat(unittest.TestCase):
 
     def test_rejects_what_is_no_amount(self) -> None:
         for amount_msat in [-1, MAX_MSAT + 1]:
-            with self.assertRaises(ValueError):
+            with self.assertRaisesRegex(ValueError, f"^{amount_msat} msat are not an amount"):
                 from_msat(amount_msat)
 
 

@@ -87,8 +87,13 @@ class WhatIsSent(TestCase):
     def test_is_never_a_float_and_nothing_that_breaks_a_header(self) -> None:
         server = self.server(PAID)
         wrong: Any = 0.5
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, "^amount is 0.5, and a float would lose"):
             server.client().pay(payable="x", amount=wrong)
+        with self.assertRaisesRegex(TypeError, "^max_payment is 0.5, and a float"):
+            budget = BudgetInput(amount=5, period="day", max_payment=wrong)
+            server.client().create_client(scopes=["send"], budget=budget)
+        with self.assertRaisesRegex(ValueError, "^max_fee: 0.0001 is not an amount"):
+            server.client().pay(payable="x", max_fee=Decimal("0.0001"))
         with self.assertRaises(ValueError):
             server.client().pay(payable="x", idempotency_key="a\r\nb: c")
         self.assertEqual(server.seen, [])

@@ -1,9 +1,11 @@
 """The typed client of wallet-sidecar, a local HTTP API to a self-custodial Bitcoin and Lightning wallet."""
 
 from .amounts import Sats, from_msat, to_msat
+from .async_payment_events import AsyncPaymentEvents
 from .failure import ErrorKind, NoAnswerError, WalletSidecarError
 from .generated import errors as _errors
 from .generated import types as _types
+from .generated.async_client import AsyncWalletSidecar
 from .generated.client import WalletSidecar
 from .generated.errors import *  # noqa: F403
 from .generated.types import *  # noqa: F403
@@ -19,6 +21,8 @@ from .webhooks import (
 )
 
 __all__ = [
+    "AsyncPaymentEvents",
+    "AsyncWalletSidecar",
     "ErrorKind",
     "IgnoredFields",
     "NoAnswerError",

@@ -50,8 +50,8 @@ def _msat_of(amount: Sats) -> int | None:
     if isinstance(amount, int) and not isinstance(amount, bool):
         return amount * _MSAT_PER_SAT
     raise TypeError(
-        f"An amount must be a Decimal, an int or a str, and this is a {type(amount).__name__}: "
-        "a float would lose millisatoshis."
+        f"{amount!r} is a {type(amount).__name__}: give an amount as a Decimal, an int or a str, "
+        "since a float would lose millisatoshis."
     )
 
 

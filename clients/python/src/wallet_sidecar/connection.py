@@ -35,7 +35,7 @@ class Connection:
         self._url = url
         self._request = request
         self._deadline = deadline
-        self._http = _http_connection(url, context)
+        self._http = http_connection(url, context)
         try:
             self._http.timeout = self._left_secs()
             self._http.connect()
@@ -44,7 +44,7 @@ class Connection:
             raise self.no_answer(was_connected=False) from error
         self._socket: socket.socket = self._http.sock
         try:
-            _keep_alive(self._socket)
+            keep_alive(self._socket)
             self.response = self._answer()
         except (OSError, http.client.HTTPException) as error:
             self._http.close()
@@ -103,29 +103,38 @@ class Connection:
 
     def no_answer(self, *, was_connected: bool = True) -> NoAnswerError:
         """Returns the error of a request that got no answer."""
-        return NoAnswerError(
-            f"No sidecar answered at {self._url}: check that it runs, and check the url.",
-            kind="unanswered" if was_connected else "unreachable",
-            may_have_taken_effect=was_connected and self._request.method != "GET",
-        )
+        return no_answer(self._url, self._request, was_connected=was_connected)
 
     def _left_secs(self) -> float | None:
-        """Returns the seconds that are left; None for no limit."""
-        if self._deadline == math.inf:
-            return None
-        left_secs = self._deadline - time.monotonic()
-        if left_secs > 0:
-            return left_secs
-        raise TimeoutError("The time for the call is over.")
+        return left_secs(self._deadline)
 
 
-def _http_connection(url: BaseUrl, context: ssl.SSLContext | None) -> http.client.HTTPConnection:
+def no_answer(url: BaseUrl, request: Request, *, was_connected: bool) -> NoAnswerError:
+    """Returns the error of a request that got no answer."""
+    return NoAnswerError(
+        f"No sidecar answered at {url}: check that it runs, and check the url.",
+        kind="unanswered" if was_connected else "unreachable",
+        may_have_taken_effect=was_connected and request.method != "GET",
+    )
+
+
+def left_secs(deadline: float) -> float | None:
+    """Returns the seconds that are left; None for no limit. Raises TimeoutError where none are."""
+    if deadline == math.inf:
+        return None
+    secs = deadline - time.monotonic()
+    if secs > 0:
+        return secs
+    raise TimeoutError("The time for the call is over.")
+
+
+def http_connection(url: BaseUrl, context: ssl.SSLContext | None) -> http.client.HTTPConnection:
     if not url.is_https:
         return http.client.HTTPConnection(url.host, url.port)
     return http.client.HTTPSConnection(url.host, url.port, context=context or ssl.create_default_context())
 
 
-def _keep_alive(connected: socket.socket) -> None:
+def keep_alive(connected: socket.socket) -> None:
     """Lets the system notice a machine that has gone while a call waits without a limit."""
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     idle = getattr(socket, "TCP_KEEPIDLE", None)

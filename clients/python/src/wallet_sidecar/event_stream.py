@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -22,25 +21,28 @@ class EventReader:
     A block with an id and no data is returned with empty data, because the id says where to resume.
     """
 
-    def __init__(self, read_line: Callable[[], bytes]) -> None:
-        self._read_line = read_line
+    def __init__(self) -> None:
         self._last_event_id = ""
+        self._begin()
 
-    def next_event(self) -> StreamEvent:
-        """Returns the next event. Raises what reading a line raises."""
-        event, data, has_id = "", list[str](), False
-        while True:
-            line = self._read_line().decode("utf-8", "replace").rstrip("\n").removesuffix("\r")
-            if line == "":
-                if data or has_id:
-                    return StreamEvent(event or "message", "\n".join(data), self._last_event_id)
-                event = ""
-                continue
-            name, _, value = line.partition(":")
-            value = value.removeprefix(" ")
-            if name == "event":
-                event = value
-            elif name == "data":
-                data.append(value)
-            elif name == "id":
-                self._last_event_id, has_id = value, True
+    def _begin(self) -> None:
+        self._event, self._data, self._has_id = "", list[str](), False
+
+    def feed(self, read: bytes) -> StreamEvent | None:
+        """Takes the next line. Returns the event that it ends; None while there is none."""
+        line = read.decode("utf-8", "replace").rstrip("\n").removesuffix("\r")
+        if line == "":
+            ended = None
+            if self._data or self._has_id:
+                ended = StreamEvent(self._event or "message", "\n".join(self._data), self._last_event_id)
+            self._begin()
+            return ended
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "event":
+            self._event = value
+        elif name == "data":
+            self._data.append(value)
+        elif name == "id":
+            self._last_event_id, self._has_id = value, True
+        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -16,11 +16,11 @@ from .generated.types import Payment
 from .retry import retry_delay_secs
 from .transport import Transport
 
-_PATH = "/v2/node/events"
+EVENTS_PATH = "/v2/node/events"
 #: The sidecar writes at least every 15 seconds, so a stream that is silent for three times as long is dead.
-_SILENCE_SECS = 45.0
+SILENCE_SECS = 45.0
 #: The longest line of a stream. A payment is far smaller.
-_MOST_LINE_BYTES = 4_194_304
+MOST_LINE_BYTES = 4_194_304
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,31 @@ class PaymentEvent:
     updated_index: str
 
 
+class Progress:
+    """Where a reader of the stream stands, over all connections."""
+
+    def __init__(self, start_index: str | None) -> None:
+        self._last_event_id = start_index or ""
+        self._attempt = 0
+
+    def headers(self) -> Mapping[str, str]:
+        """Returns the headers with which the stream goes on."""
+        return {"last-event-id": self._last_event_id} if self._last_event_id else {}
+
+    def taken(self, event: StreamEvent) -> PaymentEvent | None:
+        """Takes an event. Returns its update; raises the error with which the sidecar ends a stream."""
+        if event.event == "end":
+            raise error_of(json_of(event.data.encode()), method="GET", http_status=None, retry_after=None)
+        self._last_event_id = event.last_event_id or self._last_event_id
+        self._attempt = 0
+        return PaymentEvent(_payment_of(event), event.last_event_id) if event.event == "payment" else None
+
+    def delay_secs(self, error: WalletSidecarError) -> float | None:
+        """Returns the pause before the stream is opened again; None where that cannot help."""
+        self._attempt += 1
+        return retry_delay_secs(error, self._attempt)
+
+
 class PaymentEvents(Iterator[PaymentEvent]):
     """The updates of all payments without gaps, from the moment it was made; it never ends by itself.
 
@@ -42,9 +67,8 @@ class PaymentEvents(Iterator[PaymentEvent]):
 
     def __init__(self, transport: Transport, start_index: str | None) -> None:
         self._transport = transport
-        self._last_event_id = start_index or ""
+        self._progress = Progress(start_index)
         self._closed = threading.Event()
-        self._attempt = 0
         self._open()
 
     def __enter__(self) -> PaymentEvents:
@@ -59,13 +83,10 @@ class PaymentEvents(Iterator[PaymentEvent]):
     def __next__(self) -> PaymentEvent:
         while not self._closed.is_set():
             try:
-                event = self._reader.next_event()
-                if event.event == "end":
-                    raise self._end(event)
-                self._last_event_id = event.last_event_id or self._last_event_id
-                self._attempt = 0
-                if event.event == "payment":
-                    return PaymentEvent(self._payment(event), event.last_event_id)
+                event = self._reader.feed(self._connection.read_line(MOST_LINE_BYTES, SILENCE_SECS))
+                update = None if event is None else self._progress.taken(event)
+                if update is not None:
+                    return update
             except WalletSidecarError as error:
                 self._go_on_after(error)
         self._connection.close()
@@ -77,17 +98,14 @@ class PaymentEvents(Iterator[PaymentEvent]):
         self._connection.interrupt()
 
     def _open(self) -> None:
-        headers = {"last-event-id": self._last_event_id} if self._last_event_id else {}
-        connection = self._transport.open_stream(_PATH, headers)
-        self._connection: Connection = connection
-        self._reader = EventReader(lambda: connection.read_line(_MOST_LINE_BYTES, _SILENCE_SECS))
+        self._connection: Connection = self._transport.open_stream(EVENTS_PATH, self._progress.headers())
+        self._reader = EventReader()
 
     def _go_on_after(self, error: WalletSidecarError) -> None:
         """Opens the stream again. Raises where that cannot help."""
         self._connection.close()
         while not self._closed.is_set():
-            self._attempt += 1
-            delay_secs = retry_delay_secs(error, self._attempt)
+            delay_secs = self._progress.delay_secs(error)
             if delay_secs is None:
                 self._closed.set()
                 raise error
@@ -103,13 +121,11 @@ class PaymentEvents(Iterator[PaymentEvent]):
                 self._connection.interrupt()
             return
 
-    def _end(self, event: StreamEvent) -> WalletSidecarError:
-        return error_of(json_of(event.data.encode()), method="GET", http_status=None, retry_after=None)
 
-    def _payment(self, event: StreamEvent) -> Payment:
-        body = json_of(event.data.encode())
-        try:
-            payment: Payment = decode(Payment, body)
-            return payment
-        except DecodingError as error:
-            raise foreign_error("GET", None, body) from error
+def _payment_of(event: StreamEvent) -> Payment:
+    body = json_of(event.data.encode())
+    try:
+        payment: Payment = decode(Payment, body)
+        return payment
+    except DecodingError as error:
+        raise foreign_error("GET", None, body) from error

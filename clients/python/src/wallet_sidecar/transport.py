@@ -9,7 +9,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 from .answers import error_of, foreign_error, json_of
@@ -36,8 +36,29 @@ class IgnoredFields:
     names: tuple[str, ...]
 
 
-class Transport:
-    """Calls one sidecar. It has no state of its own, so threads may share it."""
+@dataclass(frozen=True)
+class Call:
+    """A call of a method: its request, and what it returns."""
+
+    path: str
+    request: Request
+    #: The class of the answer; None where nothing is returned.
+    answer: Any
+    is_repeatable: bool
+    limit_secs: float
+
+
+class Answer(Protocol):
+    """The head of an answer."""
+
+    status: int
+
+    def getheader(self, name: str) -> str | None:
+        """Returns a header; None where it is missing."""
+
+
+class Calls:
+    """The calls of one sidecar, whatever sends them. It has no state of its own, so threads and tasks may share it."""
 
     def __init__(
         self,
@@ -59,6 +80,10 @@ class Transport:
         self._on_ignored_fields = on_ignored_fields or _warn_of_ignored_fields
         self._ssl_context = ssl_context
 
+    def _call(self, call: Call) -> Any:
+        """Makes a call, repeats it where that is safe, and returns its answer, or what can be awaited for it."""
+        raise NotImplementedError
+
     def get(
         self, path: str, query: Mapping[str, Any], answer: Any, *, timeout: float | None, waits_secs: float = 0
     ) -> Any:
@@ -66,11 +91,11 @@ class Transport:
         # The sidecar counts the update in this answer as seen. A repeat would skip it if the answer was lost.
         is_repeatable = path != "/v2/node/wait_for_next_payment" or query.get("start_index") is not None
         request = Request("GET", path + query_text(query), {}, None)
-        return self._call(path, request, answer, is_repeatable, self._limit_secs(timeout, waits_secs))
+        return self._call(Call(path, request, answer, is_repeatable, self._limit_secs(timeout, waits_secs)))
 
     def put(self, path: str, body: Mapping[str, Any], answer: Any, *, timeout: float | None) -> Any:
         """Makes a change that may be made twice. The call is repeated when no answer came."""
-        return self._call(path, _written("PUT", path, body, {}), answer, True, self._limit_secs(timeout, 0))
+        return self._call(Call(path, _written("PUT", path, body, {}), answer, True, self._limit_secs(timeout, 0)))
 
     def post(
         self,
@@ -89,70 +114,97 @@ class Transport:
             headers["idempotency-key"] = idempotency_key
         if respond_after_secs is not None:
             headers["prefer"] = f"wait={respond_after_secs}"
-        limit_secs = self._limit_secs(timeout, waits_secs)
-        return self._call(path, _written("POST", path, body, headers), answer, idempotency_key is not None, limit_secs)
+        request = _written("POST", path, body, headers)
+        is_repeatable = idempotency_key is not None
+        return self._call(Call(path, request, answer, is_repeatable, self._limit_secs(timeout, waits_secs)))
 
-    def open_stream(self, path: str, headers: Mapping[str, str]) -> Connection:
-        """Opens a stream. It is never repeated here, because only the stream's reader knows where to resume."""
-        request = Request("GET", path, headers, None)
-        deadline = time.monotonic() + self._timeout
-        connection = self._send(path, request, deadline)
-        response = connection.response
-        if response.status == 200 and (response.getheader("content-type") or "").startswith("text/event-stream"):
-            return connection
-        with connection:
-            raise self._failure(connection, request)
+    def _with_headers(self, request: Request) -> Request:
+        return Request(request.method, request.target, {**self._headers, **request.headers}, request.body)
 
-    def _call(self, path: str, request: Request, answer: Any, is_repeatable: bool, limit_secs: float) -> Any:
-        deadline = time.monotonic() + limit_secs
-        may_have_taken_effect = False
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                return self._once(path, request, answer, deadline)
-            except WalletSidecarError as error:
-                delay_secs = retry_delay_secs(error, attempt)
-                may_have_taken_effect = may_have_taken_effect or error.may_have_taken_effect
-                error.may_have_taken_effect = may_have_taken_effect
-                if not is_repeatable or delay_secs is None or attempt > self._max_retries:
-                    raise
-                if time.monotonic() + delay_secs >= deadline:
-                    raise
-            time.sleep(delay_secs)
-
-    def _once(self, path: str, request: Request, answer: Any, deadline: float) -> Any:
-        with self._send(path, request, deadline) as connection:
-            status = connection.response.status
-            if not 200 <= status < 300:
-                raise self._failure(connection, request)
-            body = json_of(connection.read())
-            if not isinstance(body, dict):
-                raise foreign_error(request.method, status, body)
-            try:
-                return None if answer is None else decode(answer, body)
-            except DecodingError as error:
-                raise foreign_error(request.method, status, body) from error
-
-    def _send(self, path: str, request: Request, deadline: float) -> Connection:
-        sent = Request(request.method, request.target, {**self._headers, **request.headers}, request.body)
-        connection = Connection(self._url, sent, deadline, self._ssl_context)
-        names = _ignored_names(connection.response.getheader("x-ignored-fields") or "")
+    def _tell_ignored(self, method: str, path: str, response: Answer) -> None:
+        names = _ignored_names(response.getheader("x-ignored-fields") or "")
         if names:
-            self._on_ignored_fields(IgnoredFields(request.method, path, names))
-        return connection
-
-    def _failure(self, connection: Connection, request: Request) -> WalletSidecarError:
-        response = connection.response
-        return error_of(
-            json_of(connection.read()),
-            method=request.method,
-            http_status=response.status,
-            retry_after=response.getheader("retry-after"),
-        )
+            self._on_ignored_fields(IgnoredFields(method, path, names))
 
     def _limit_secs(self, timeout: float | None, waits_secs: float) -> float:
         return self._timeout + waits_secs if timeout is None else timeout
+
+
+class Transport(Calls):
+    """Calls one sidecar, and waits for its answers."""
+
+    def open_stream(self, path: str, headers: Mapping[str, str]) -> Connection:
+        """Opens a stream. It is never repeated here, because only the stream's reader knows where to resume."""
+        connection = self._send(path, Request("GET", path, headers, None), time.monotonic() + self._timeout)
+        if is_stream(connection.response):
+            return connection
+        with connection:
+            raise failure_of("GET", connection.response, connection.read())
+
+    def _call(self, call: Call) -> Any:
+        attempts = Attempts(call, self._max_retries)
+        while True:
+            try:
+                with self._send(call.path, call.request, attempts.deadline) as connection:
+                    return result_of(call, connection.response, connection.read())
+            except WalletSidecarError as error:
+                delay_secs = attempts.delay_secs(error)
+                if delay_secs is None:
+                    raise
+            time.sleep(delay_secs)
+
+    def _send(self, path: str, request: Request, deadline: float) -> Connection:
+        connection = Connection(self._url, self._with_headers(request), deadline, self._ssl_context)
+        self._tell_ignored(request.method, path, connection.response)
+        return connection
+
+
+class Attempts:
+    """The attempts of one call, which share its time."""
+
+    def __init__(self, call: Call, max_retries: int) -> None:
+        self.deadline = time.monotonic() + call.limit_secs
+        self._most = max_retries if call.is_repeatable else 0
+        self._attempt = 0
+        self._may_have_taken_effect = False
+
+    def delay_secs(self, error: WalletSidecarError) -> float | None:
+        """Returns the pause before the call is repeated; None where it is not.
+
+        The error tells then whether any attempt may have taken effect.
+        """
+        self._attempt += 1
+        self._may_have_taken_effect = self._may_have_taken_effect or error.may_have_taken_effect
+        error.may_have_taken_effect = self._may_have_taken_effect
+        delay_secs = retry_delay_secs(error, self._attempt)
+        if delay_secs is None or self._attempt > self._most or time.monotonic() + delay_secs >= self.deadline:
+            return None
+        return delay_secs
+
+
+def result_of(call: Call, response: Answer, body: bytes) -> Any:
+    """Returns what an answer says. Raises its error."""
+    method = call.request.method
+    if not 200 <= response.status < 300:
+        raise failure_of(method, response, body)
+    content = json_of(body)
+    if not isinstance(content, dict):
+        raise foreign_error(method, response.status, content)
+    try:
+        return None if call.answer is None else decode(call.answer, content)
+    except DecodingError as error:
+        raise foreign_error(method, response.status, content) from error
+
+
+def failure_of(method: str, response: Answer, body: bytes) -> WalletSidecarError:
+    """Returns the error of an answer."""
+    retry_after = response.getheader("retry-after")
+    return error_of(json_of(body), method=method, http_status=response.status, retry_after=retry_after)
+
+
+def is_stream(response: Answer) -> bool:
+    """Whether an answer is a stream of events."""
+    return response.status == 200 and (response.getheader("content-type") or "").startswith("text/event-stream")
 
 
 def waits(secs: float | None) -> float:

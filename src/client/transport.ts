@@ -218,8 +218,8 @@ function warnOfIgnoredFields({ method, path, names }: IgnoredFields): void {
 }
 
 /**
- * Returns a member of a request. Throws a `RangeError` for numbers that the API does not have: JSON would make `null` of
- * `NaN`, which means that nothing was given, such as no limit of fees. A `bigint` may be millisatoshis.
+ * Returns a member of a request. Throws a `RangeError` for numbers that the API does not have: JSON would make `null`
+ * of `NaN`, which means that nothing was given, such as no limit of fees. A `bigint` may be millisatoshis.
  */
 function exact(name: string, value: unknown): unknown {
   if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isSafeInteger(value))) {

@@ -42,7 +42,10 @@ export function walkSection(document: Document, baseUrl: string): string {
   return `<section id="first-payment"><h2>A first payment</h2><ol class="walk">${steps.join('')}</ol></section>`;
 }
 
-/** Returns a call with placeholders for the example values that a caller gets elsewhere: an invoice, and the index of a payment. */
+/**
+ * Returns a call with placeholders for the example values that a caller gets elsewhere: an invoice, and the index of a
+ * payment.
+ */
 export function withPlaceholders(
   line: string,
   { parameters = [], requestBody }: Operation,

@@ -22,10 +22,6 @@ export function watchRows({ prepare }: Rows): WatchRows {
   const add = prepare(
     'INSERT INTO wallet_sidecar.watch (wallet, kind, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
-  const endPayment = prepare<{ kind: string }>(
-    `DELETE FROM wallet_sidecar.watch WHERE wallet = ? AND kind IN ('payment', 'held') AND key = ?
-     RETURNING kind`,
-  );
   const end = prepare('DELETE FROM wallet_sidecar.watch WHERE wallet = ? AND kind = ? AND key = ?');
   const find = prepare(
     'SELECT kind FROM wallet_sidecar.watch WHERE wallet = ? AND kind = ? AND key = ?',
@@ -33,8 +29,12 @@ export function watchRows({ prepare }: Rows): WatchRows {
   return {
     add: (walletId, watch) => add.run(walletId, watch.kind, watchKey(watch)),
     *endPayment(walletId, index) {
-      const ended = yield* endPayment.all(walletId, index);
-      return ended.some(({ kind }) => kind === 'payment');
+      // One statement for both kinds, which also tells what it deleted, took SQLite three times as long.
+      const [ended] = yield* together([
+        end.run(walletId, 'payment', index),
+        end.run(walletId, 'held', index),
+      ]);
+      return ended > 0;
     },
     *end(walletId, watch) {
       return (yield* end.run(walletId, watch.kind, watchKey(watch))) > 0;

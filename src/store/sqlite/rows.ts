@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { plannedOnce } from '../../lib/databases/planned-once.ts';
 import type { RowSigner } from '../row-signer.ts';
 import type { Joint, Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Step, Steps, Value } from '../rows/steps.ts';
@@ -19,7 +20,7 @@ export class AtOnce<T> implements Steps<T> {
 
 /** Returns how functions of rows use SQLite. */
 export function sqliteRows(db: Database, signer: RowSigner): Rows {
-  const textOf = (sql: string) => sql.replaceAll('wallet_sidecar.', '');
+  const textOf = (sql: string) => plannedOnce(sql.replaceAll('wallet_sidecar.', ''));
   return {
     prepare: (sql) => queryOf(db.prepare(textOf(sql))),
     query: (sql) => queryOf(db.query(textOf(sql))),

@@ -1,4 +1,5 @@
-import type { SQLQueryBindings } from 'bun:sqlite';
+import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
+import { plannedOnce } from '../../../lib/databases/planned-once.ts';
 import type { World } from './world.ts';
 
 /**
@@ -12,7 +13,7 @@ export function firstRow<Row>(
   sql: string,
   ...values: SQLQueryBindings[]
 ): Row | null {
-  return db.query<Row, SQLQueryBindings[]>(sql).get(...values);
+  return statementOf<Row>(db, sql).get(...values);
 }
 
 /** Returns all rows. */
@@ -21,7 +22,7 @@ export function allRows<Row>(
   sql: string,
   ...values: SQLQueryBindings[]
 ): Row[] {
-  return db.query<Row, SQLQueryBindings[]>(sql).all(...values);
+  return statementOf<Row>(db, sql).all(...values);
 }
 
 /** Runs a statement that changes rows, and returns how many it changed. */
@@ -30,7 +31,7 @@ export function change(
   sql: string,
   ...values: SQLQueryBindings[]
 ): number {
-  return db.query(sql).run(...values).changes;
+  return statementOf(db, sql).run(...values).changes;
 }
 
 /** Inserts a row, given by its columns. */
@@ -41,7 +42,17 @@ export function insertRow(
 ): void {
   const columns = Object.keys(row);
   const values = columns.map(() => '?').join(', ');
-  db.query(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values})`).run(
-    ...Object.values(row),
-  );
+  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values})`;
+  change({ db }, sql, ...Object.values(row));
+}
+
+/** The statements of each file by their text, which are as many as there are calls. `db.query` keeps twenty. */
+const statements = new WeakMap<Database, Map<string, Statement<unknown, SQLQueryBindings[]>>>();
+
+function statementOf<Row>(db: Database, sql: string): Statement<Row, SQLQueryBindings[]> {
+  const own = statements.get(db) ?? new Map();
+  statements.set(db, own);
+  const statement = own.get(sql) ?? db.prepare(plannedOnce(sql));
+  own.set(sql, statement);
+  return statement;
 }

@@ -67,12 +67,10 @@ export function rowSigner(
   };
 }
 
-/** The signer of a store without a key. */
-export const unsigned: RowSigner = {
-  mac: () => null,
-  fits: () => true,
-  tell: () => undefined,
-};
+/** Returns the signer of a store without a key. `onUnfit` is called for each row that cannot even be read. */
+export function unsigned(onUnfit: (row: UnfitRow) => void): RowSigner {
+  return { mac: () => null, fits: () => true, tell: onUnfit };
+}
 
 /** Encodes a value so that no other values, one after another, give the same text. */
 function lengthAndValue(value: Field): string {

@@ -10,6 +10,7 @@ import { budgetContract } from './store/budgets.ts';
 import { cacheContract } from './store/cache.ts';
 import { clientContract } from './store/clients.ts';
 import { connectorStateContract } from './store/connector-state.ts';
+import { damagedSpendContract } from './store/damaged-spends.ts';
 import { givingWayContract } from './store/giving-way.ts';
 import { idempotencyContract } from './store/idempotency.ts';
 import { identityContract } from './store/identity.ts';
@@ -30,6 +31,8 @@ export interface OpenedStore {
   readonly reopen: (() => Promise<Store>) | null;
   /** Makes every Idempotency-Key of the owner one of any caller; absent where only the store itself can write. */
   readonly forgetCallers?: () => Promise<void>;
+  /** Writes another text in the place of a spend's payment; absent where only the store itself can write. */
+  readonly damageSpend?: (index: string, text: string) => Promise<void>;
 }
 
 /**
@@ -51,6 +54,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     observationContract(openStore);
     journalContract(openStore);
     spendContract(openStore);
+    damagedSpendContract(open);
     attemptContract(openStore);
     givingWayContract(openStore);
     unansweredContract(openStore);

@@ -22,6 +22,7 @@ import {
   endpointOf,
   renewed,
 } from '../../src/store/columns/webhook-endpoint.ts';
+import type { Spend } from '../../src/store/ports.ts';
 import { SIGNED } from '../../src/store/signed-tables.ts';
 import { endpointRecord } from '../support/delivery-steps.ts';
 import { samplePayment } from '../support/sample-payment.ts';
@@ -82,10 +83,8 @@ describe('what is written to the columns of a row is read from them', () => {
 });
 
 describe('a spend', () => {
-  const begun = spendOf(
-    columnsOfSpend({ ...newSpend(payment, { state: 'begun' }), walletId: WALLET, attempt: null }),
-    null,
-  );
+  const given = { ...newSpend(payment, { state: 'begun' }), walletId: WALLET, attempt: null };
+  const begun = spendOf(columnsOfSpend(given), null) as Spend;
 
   test('that is begun is asked with what is sent, and what was asked stays known', () => {
     expect(asked(begun, 'p')).toEqual({ ...begun, state: 'asked', plan: 'p' });

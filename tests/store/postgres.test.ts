@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
 import { SQL } from 'bun';
+import { sealer } from '../../src/lib/secrets/seal.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { perform, postgresRows } from '../../src/store/postgres/rows.ts';
+import { rowSigner } from '../../src/store/row-signer.ts';
 import { storeContract } from '../contracts/store.ts';
+import { damageSpend } from '../support/damage-spend.ts';
 import { forgetCallersOf } from '../support/forget-callers.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
@@ -47,7 +51,14 @@ describe.skipIf(programs === null)('over PostgreSQL', () => {
         await forgetCallersOf(sql);
         await sql.close();
       };
-      return { store: await open(), reopen: open, forgetCallers };
+      const damage = async (index: string, text: string) => {
+        const sql = new SQL(url, { max: 1, bigint: true });
+        const [meta] = await sql<{ id: string }[]>`SELECT id FROM wallet_sidecar.meta`;
+        const signer = rowSigner(secretsKey, meta?.id ?? '', () => undefined);
+        await perform(sql, damageSpend(postgresRows(sealer(secretsKey), signer), index, text));
+        await sql.close();
+      };
+      return { store: await open(), reopen: open, forgetCallers, damageSpend: damage };
     },
     0.1,
   );

@@ -34,7 +34,10 @@ async function statements(): Promise<string[]> {
     read: async (work) => perform(work()) as never,
     write: async (_lock, work) => perform(work({ advanceCounter: () => undefined })) as never,
   };
-  const rows = postgresRows(sealer(new Uint8Array(32)), unsigned);
+  const rows = postgresRows(
+    sealer(new Uint8Array(32)),
+    unsigned(() => undefined),
+  );
   const prepare: Rows['prepare'] = (sql) => {
     texts.push(sql);
     return rows.prepare(sql);

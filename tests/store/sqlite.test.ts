@@ -2,9 +2,14 @@ import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type UnfitRow, unsigned } from '../../src/store/row-signer.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { perform, sqliteRows } from '../../src/store/sqlite/rows.ts';
 import { storeContract } from '../contracts/store.ts';
+import { damageSpend } from '../support/damage-spend.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { fits, newSpend, WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -21,7 +26,22 @@ storeContract('in a file', async () => {
     db.run("UPDATE idempotency SET any_caller = 1 WHERE caller = 'owner'");
     db.close();
   };
-  return { store: openSqliteStore(path), reopen: async () => openSqliteStore(path), forgetCallers };
+  const damage = async (index: string, text: string) => {
+    const db = new Database(path);
+    perform(
+      damageSpend(
+        sqliteRows(
+          db,
+          unsigned(() => undefined),
+        ),
+        index,
+        text,
+      ),
+    );
+    db.close();
+  };
+  const open = () => openSqliteStore(path);
+  return { store: open(), reopen: async () => open(), forgetCallers, damageSpend: damage };
 });
 
 storeContract('in a file whose rows are signed', async () => {
@@ -37,6 +57,19 @@ storeContract('in a file whose rows are signed', async () => {
 });
 
 describe('the file', () => {
+  test('has a spend whose payment cannot be read told, without a key too', async () => {
+    const path = join(folder, 'told.sqlite');
+    const told: UnfitRow[] = [];
+    const store = openSqliteStore(path, { secretsKey: null, onUnfit: (row) => told.push(row) });
+    await store.spends.begin(WALLET, newSpend(samplePayment(1)), fits);
+    const db = new Database(path);
+    db.run("UPDATE spend SET json = '{'");
+    db.close();
+    expect(await store.spends.unfinished(WALLET)).toEqual([]);
+    expect(told).toEqual([{ table: 'spend', id: `${WALLET} ${samplePayment(1).index}` }]);
+    await store.close();
+  });
+
   test('is readable by its owner only', async () => {
     const path = join(folder, 'a.sqlite');
     const store = openSqliteStore(path);

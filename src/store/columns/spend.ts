@@ -1,4 +1,4 @@
-import { decodePayment, encodePayment } from '../../model/payment.ts';
+import { decodePayment, encodePayment, type Payment } from '../../model/payment.ts';
 import type { Spend, SpendState } from '../ports.ts';
 
 /** The columns of a spend that are signed, the same in both engines. */
@@ -29,11 +29,16 @@ export function columnsOfSpend(spend: Omit<Spend, 'fetchedInvoice'>): SpendColum
   };
 }
 
-/** Returns the spend of these columns, with the invoice that was fetched for it. */
-export function spendOf(columns: SpendColumns, fetchedInvoice: string | null): Spend {
+/**
+ * Returns the spend of these columns, with the invoice that was fetched for it. Null where the text of its payment is
+ * not that of a payment with its index.
+ */
+export function spendOf(columns: SpendColumns, fetchedInvoice: string | null): Spend | null {
+  const payment = paymentIn(columns);
+  if (payment === null) return null;
   return {
     walletId: columns.wallet,
-    payment: decodePayment(JSON.parse(columns.json)),
+    payment,
     state: columns.state,
     afterAttempt: columns.after_attempt,
     attempt: columns.attempt,
@@ -42,6 +47,15 @@ export function spendOf(columns: SpendColumns, fetchedInvoice: string | null): S
     caller: columns.caller,
     idempotencyKey: columns.idempotency_key,
   };
+}
+
+function paymentIn({ idx, json }: SpendColumns): Payment | null {
+  try {
+    const payment = decodePayment(JSON.parse(json));
+    return payment.index === idx ? payment : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns a spend that the node is asked to make, with what is sent. */

@@ -40,7 +40,7 @@ interface Invoice {
 
 /**
  * Prepares a selection of spends, each with the invoice that was fetched for it. What follows the name of the table is
- * given. A row that does not fit is not there.
+ * given. A row that does not fit, or whose payment cannot be read (docs/decisions.md 179), is not there, and is told.
  */
 export function selectSpends(rows: Rows, rest: string) {
   const invoices = tableOf<FetchedInvoiceColumns>(rows, SIGNED.fetchedInvoice);
@@ -54,7 +54,9 @@ export function selectSpends(rows: Rows, rest: string) {
     of(row: Stored<SpendColumns> & Invoice) {
       const { wallet, idx, invoice, invoice_mac: mac } = row;
       const fits = invoice === null ? null : invoices.read({ wallet, idx, invoice, mac });
-      return spendOf(row, fits && invoice);
+      const spend = spendOf(row, fits && invoice);
+      if (spend === null) rows.signer.tell({ table: SIGNED.spend.table, id: `${wallet} ${idx}` });
+      return spend;
     },
   });
 }

@@ -18,14 +18,14 @@ export interface Selected<T> {
 /** Statements over a table whose rows are signed (docs/decisions.md 171). */
 export interface Table<Columns> {
   /**
-   * Prepares the selection of the signed columns and of `others`; `of` decodes them. What follows the name of the table
-   * is given.
+   * Prepares the selection of the signed columns and of `others`; `of` decodes them, and returns null for a row that is
+   * left out. What follows the name of the table is given.
    */
   select<T = Stored<Columns>, Others extends object = object>(
     rest: string,
     options?: {
       readonly others?: readonly string[];
-      readonly of?: (row: Stored<Columns> & Others) => T;
+      readonly of?: (row: Stored<Columns> & Others) => T | null;
       readonly isPrepared?: boolean;
     },
   ): Selected<T>;
@@ -84,7 +84,7 @@ export function tableOf<Columns extends object>(
       rest: string,
       {
         others = [] as readonly string[],
-        of = undefined as ((row: never) => T) | undefined,
+        of = undefined as ((row: never) => T | null) | undefined,
         isPrepared = true,
       } = {},
     ) {

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Store } from '../ports.ts';
-import { unsigned } from '../row-signer.ts';
 import { rowPorts } from '../rows/ports.ts';
 import { sqliteCacheWriter } from './cache-writer.ts';
 import { sqliteIdentity, storeCounter } from './identity.ts';
@@ -36,7 +35,7 @@ export function openSqliteStore(
     // One process owns the file, so a name that is drawn at each opening tells it from those before.
     owner: hex.encode(new Uint8Array(randomBytes(8))),
   });
-  const identity = sqliteIdentity(db, queue, counter, signer !== unsigned);
+  const identity = sqliteIdentity(db, queue, counter, signing.secretsKey !== null);
   return {
     ...readable({ ...ports, identity }),
     problem: () => null,

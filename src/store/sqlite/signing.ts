@@ -10,7 +10,7 @@ export interface SigningOptions {
   readonly secretsKey: Uint8Array | null;
   /** Whether the marker, outside the database, says that its rows are signed. */
   readonly isMarkedSigned?: boolean;
-  /** Called for each row that is not as it was written. */
+  /** Called for each row that is not as it was written, or cannot even be read. */
   readonly onUnfit?: ((row: UnfitRow) => void) | undefined;
 }
 
@@ -54,7 +54,7 @@ export function requireFittingKey(
 export function sqliteSigner(db: Database, options: SigningOptions): RowSigner {
   const { secretsKey, onUnfit = () => undefined } = options;
   const { id, signed_with: signedWith } = requireFittingKey(db, options);
-  if (secretsKey === null) return unsigned;
+  if (secretsKey === null) return unsigned(onUnfit);
   const signer = rowSigner(secretsKey, id, onUnfit);
   if (signedWith === null) {
     db.transaction(() => {

@@ -87,12 +87,12 @@ function outpointBytes(txid: string, vout: number): Uint8Array {
 
 /** Makes an index of a creation time in milliseconds and an id. */
 export function paymentIndex(createdAtMs: number, id: PaymentId): PaymentIndex {
-  return `${padMs(createdAtMs)}-${id}` as PaymentIndex;
+  return `${timePart(createdAtMs)}-${id}` as PaymentIndex;
 }
 
 /** Makes an updated index of an update time in milliseconds and an id. */
 export function updatedIndex(updatedAtMs: number, id: PaymentId): UpdatedIndex {
-  return `u${padMs(updatedAtMs)}-${id}` as UpdatedIndex;
+  return `u${timePart(updatedAtMs)}-${id}` as UpdatedIndex;
 }
 
 /** Returns the update time in milliseconds that an updated index holds. */
@@ -115,7 +115,8 @@ export function idOfUpdatedIndex(index: UpdatedIndex): PaymentId {
   return index.slice(21) as PaymentId;
 }
 
-function padMs(ms: number): string {
+/** Returns the beginning of every index of that time. */
+export function timePart(ms: number): string {
   return String(ms).padStart(19, '0');
 }
 

@@ -227,6 +227,17 @@ export function isFinal(payment: Pick<Payment, 'status'>): boolean {
   return payment.status !== 'pending';
 }
 
+/** Whether this wallet pays it over Lightning. */
+export function isLightningSend({ direction, rail }: Payment): boolean {
+  return direction === 'outbound' && rail !== 'onchain';
+}
+
+/**
+ * Every number of an attempt that is a time in microseconds is greater. Version 0.2 knew attempts by LND's
+ * `payment_index`, which is smaller (docs/decisions.md 150).
+ */
+export const LEAST_TIME_US = 1_000_000_000_000;
+
 /** Returns the payment's id in its wallet. */
 export function idOf(payment: Pick<Payment, 'index'>): PaymentId {
   return idOfIndex(payment.index);

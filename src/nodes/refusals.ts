@@ -5,6 +5,9 @@ import type { OpenChannelCommand } from './node-groups.ts';
 
 /** What nodes of several kinds refuse, in the same words. */
 
+/** A node's own messages are shown and logged up to this many characters. */
+export const MOST_SHOWN_CHARACTERS = 300;
+
 /** The error for what a kind of node has not (error 110). */
 export function unsupportedBy(node: RemoteKind, message: string, cause?: unknown): ApiError {
   return new ApiError('unsupported', message, { data: { node }, cause });

@@ -1,3 +1,4 @@
+import { timePart } from '../model/payment-index.ts';
 import type { CacheQuery } from './ports.ts';
 
 /** What a list of the payment cache selects, in SQL that every engine reads. */
@@ -29,9 +30,4 @@ export function cacheConditions(walletId: string, query: CacheQuery): CacheCondi
     values,
     order: query.order === 'asc' ? 'ASC' : 'DESC',
   };
-}
-
-/** The beginning of every index of that time. */
-function timePart(ms: number): string {
-  return String(ms).padStart(19, '0');
 }

@@ -1,4 +1,4 @@
-import { idOf, isFinal, type Payment } from '../../model/payment.ts';
+import { idOf, isFinal, isLightningSend } from '../../model/payment.ts';
 import type { PaymentId } from '../../model/payment-index.ts';
 import type { ObservedPayment } from '../../store/ports.ts';
 
@@ -40,7 +40,7 @@ export class HeldBack {
   without(observations: readonly ObservedPayment[]): readonly ObservedPayment[] {
     if (this.#byId.size === 0) return observations;
     return observations.filter((one) => {
-      const held = isSend(one.payment) ? this.#byId.get(idOf(one.payment)) : undefined;
+      const held = isLightningSend(one.payment) ? this.#byId.get(idOf(one.payment)) : undefined;
       if (held === undefined) return true;
       if (one.answers) held.answer = 'stored';
       else held.told.push(one);
@@ -57,8 +57,4 @@ function toStore({ answer, told }: Held): readonly ObservedPayment[] {
   if (answer === 'stored') return ended;
   // An attempt that failed may be another program's, and ours under way: the node is asked which one it has now.
   return ended.filter(({ attempt }) => attempt === null);
-}
-
-function isSend({ direction, rail }: Payment): boolean {
-  return direction === 'outbound' && rail !== 'onchain';
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import type { Log } from '../../lib/log.ts';
-import { idOf, isFinal, isHeld, type Payment } from '../../model/payment.ts';
+import { idOf, isFinal, isHeld, LEAST_TIME_US, type Payment } from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type {
   JournalRow,
@@ -16,9 +16,6 @@ import { costMsat, milestoneOf, watchesOf } from './payment-end.ts';
 export class TerminalStateLeft extends Error {
   override readonly name = 'TerminalStateLeft';
 }
-
-/** Numbers of attempts of version 0.2 are smaller, and all times in microseconds greater. */
-const LEAST_TIME_US = 1_000_000_000_000;
 
 interface ObserveOptions {
   readonly deliver: ObservationRules['deliver'];

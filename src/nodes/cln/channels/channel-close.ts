@@ -3,7 +3,11 @@ import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import type { ClosedChannel, NodeChannels } from '../../node-groups.ts';
 import { channelNotFound } from '../../refusals.ts';
-import { notAgreed, requireNotForced } from '../../remote/orders/channel-refusals.ts';
+import {
+  CHANNEL_TIMEOUT_MS,
+  notAgreed,
+  requireNotForced,
+} from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { outlineOf } from '../../remote/orders/psbt.ts';
 import { readChannels } from '../reads/channels.ts';
@@ -15,7 +19,6 @@ import { refusesToClose } from '../words/certainty.ts';
 import { closedShape } from '../words/chain-wire.ts';
 import type { ClnChannel } from '../words/wire.ts';
 
-const CLOSE_TIMEOUT_MS = 120_000;
 /**
  * The most weight that a cooperative close takes: one input with two signatures and two outputs of the largest kind.
  */
@@ -63,7 +66,7 @@ export async function closeChannel(
     : await agreeableTerms({ owner, wallet }, channel, maxFeeMsat);
   try {
     const { txs } = await rpc.write('close', { id: channelId, ...terms }, closedShape, {
-      timeoutMs: CLOSE_TIMEOUT_MS,
+      timeoutMs: CHANNEL_TIMEOUT_MS,
       certainty: refusesToClose,
     });
     return { feeMsat: closingCostMsat(channel, txs), isNew: true };

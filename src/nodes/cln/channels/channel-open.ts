@@ -3,7 +3,11 @@ import type { Channel, ChannelPeer } from '../../../model/channel.ts';
 import { ApiError } from '../../../model/errors.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node-groups.ts';
 import { requireSameChannel } from '../../refusals.ts';
-import { channelPeerOf, maybeOpening } from '../../remote/orders/channel-refusals.ts';
+import {
+  CHANNEL_TIMEOUT_MS,
+  channelPeerOf,
+  maybeOpening,
+} from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { feeMsatOf, readChain } from '../reads/chain.ts';
 import { OPENINGS, type Opening, putOpening, userChannelIdOf } from '../reads/channel-rows.ts';
@@ -17,7 +21,6 @@ import { fundedChannelShape } from '../words/chain-wire.ts';
 import { choosingAgain } from '../words/choosing-again.ts';
 import { anyShape, type ClnChannel, type ClnOutput } from '../words/wire.ts';
 
-const OPEN_TIMEOUT_MS = 120_000;
 /** Bytes of the script of a funding output (P2WSH). */
 const FUNDING_SCRIPT_BYTES = 34n;
 /** The state of a channel about whose opening the two sides are still talking. */
@@ -110,7 +113,7 @@ async function fundChannel(
         utxos: opening.coins,
       },
       fundedChannelShape,
-      { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
+      { timeoutMs: CHANNEL_TIMEOUT_MS, certainty: refusesToOpen },
     );
     return channel_id;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { turn } from '../../../lib/turn.ts';
-import type { Payment } from '../../../model/payment.ts';
+import { isLightningSend, type Payment } from '../../../model/payment.ts';
 import type { Observation } from '../../node-observations.ts';
 import { sendsSeen } from '../lightning/seen-sends.ts';
 import { inBatches } from '../reads/in-batches.ts';
@@ -21,7 +21,7 @@ export const SENDS: FollowedList = {
   async *read(look) {
     const { endings } = look.wallet;
     // A request may be waiting for the end of a send, and the lists may be long.
-    const open = look.withOpen ? (await look.open('all')).filter(isSend) : [];
+    const open = look.withOpen ? (await look.open('all')).filter(isLightningSend) : [];
     const lost = await findLost(look);
     yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due(), ...lost])]);
     const passed = new Set<string>();
@@ -37,10 +37,6 @@ export const SENDS: FollowedList = {
   },
   dueInMs: ({ endings, lost }) => Math.min(endings.dueInMs, lost.dueInMs),
 };
-
-function isSend({ direction, rail }: Payment): boolean {
-  return direction === 'outbound' && rail !== 'onchain';
-}
 
 function hashesOf(payments: readonly Payment[]): string[] {
   return payments.flatMap(({ hash }) => (hash === null ? [] : [hash]));
@@ -126,7 +122,7 @@ async function withoutOthers(
 ): Promise<Observation[]> {
   const isFailure = ({ payment }: Observation) => payment.status === 'failed';
   if (!observations.some(isFailure)) return [...observations];
-  const pending = (await open('all')).filter(isSend);
+  const pending = (await open('all')).filter(isLightningSend);
   const indexes = new Set<string>(pending.map(({ index }) => index));
   const hashes = new Set(hashesOf(pending));
   return observations.filter(

@@ -1,5 +1,6 @@
 import type { Observation } from '../../node-observations.ts';
 import { unreadable } from '../../remote/calls/broken.ts';
+import { MOST_PAGES } from '../../remote/follow/running-look.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
 import { tipOf } from '../reads/tips.ts';
 import {
@@ -14,8 +15,6 @@ import type { Look } from './look.ts';
 
 /** Number of rows read from the node in one call, which bounds memory for long histories. */
 const PAGE = 500;
-/** The most pages that one look reads in an order of a list; the next look goes on where it ends. */
-const MOST_PAGES = 1000;
 
 /** The orders in which rows are read. Rows are read as they stand, so the changes of those that are new are in them. */
 const ORDERS = ['updated', 'created'] as const;

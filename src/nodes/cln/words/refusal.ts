@@ -1,9 +1,7 @@
 import { ApiError, endedCredentials, refused } from '../../../model/errors.ts';
 import { foreignText } from '../../../net/foreign-text.ts';
-import { unsupportedBy } from '../../refusals.ts';
+import { MOST_SHOWN_CHARACTERS, unsupportedBy } from '../../refusals.ts';
 
-/** Core Lightning's messages are shown and logged up to this many characters. */
-const MAX_CHARACTERS = 300;
 /** Longer than any hash, key or id in its messages, so it may be a rune or an invoice's secret part. */
 const TOKEN = /[0-9a-f]{80,}|[0-9a-z+/_=-]{100,}/gi;
 
@@ -39,7 +37,7 @@ export class ClnRefusal extends Error {
     readonly code: number | null,
     words: string,
   ) {
-    const text = foreignText(words.replace(TOKEN, '...'), { maxCharacters: MAX_CHARACTERS });
+    const text = foreignText(words.replace(TOKEN, '...'), { maxCharacters: MOST_SHOWN_CHARACTERS });
     super(`Core Lightning answered ${code}: ${text}`);
     this.text = text;
     this.#words = words;

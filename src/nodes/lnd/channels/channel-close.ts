@@ -3,7 +3,11 @@ import { type ApiError, isApiError, refused } from '../../../model/errors.ts';
 import { channelIdOf } from '../../channel-id.ts';
 import type { ClosedChannel, NodeChannels } from '../../node.ts';
 import { channelNotFound } from '../../refusals.ts';
-import { notAgreed, requireNotForced } from '../../remote/orders/channel-refusals.ts';
+import {
+  CHANNEL_TIMEOUT_MS,
+  notAgreed,
+  requireNotForced,
+} from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { openChannels } from '../reads/channels.ts';
 import { satPerVbyte } from '../reads/fee-rate.ts';
@@ -14,7 +18,6 @@ import { refusalText } from '../words/refusal.ts';
 import { closeUpdateShape, type LndChannel } from '../words/wire.ts';
 import { closingCostMsat, closingOf } from './channel-fees.ts';
 
-const CLOSE_TIMEOUT_MS = 120_000;
 /**
  * The most virtual bytes that a cooperative close takes: one input with two signatures and two outputs of the largest
  * kind.
@@ -57,7 +60,7 @@ export async function closeChannel(
   const stop = new AbortController();
   const updates = rest.stream('DELETE', path, undefined, closeUpdateShape, stop.signal, {
     certainty: refusesToClose,
-    headWithinMs: CLOSE_TIMEOUT_MS,
+    headWithinMs: CHANNEL_TIMEOUT_MS,
   });
   const failure = await updates
     .next()

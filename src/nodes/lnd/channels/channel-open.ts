@@ -7,6 +7,7 @@ import { channelIdOf } from '../../channel-id.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
 import { requireSameChannel } from '../../refusals.ts';
 import {
+  CHANNEL_TIMEOUT_MS,
   channelPeerOf,
   MAY_BE_OPENING,
   maybeOpening,
@@ -24,7 +25,6 @@ import { anyShape, type LndCoin, openedChannelShape } from '../words/wire.ts';
 import { openingCostMsat } from './channel-fees.ts';
 import { OPENINGS, type Opening, standingOfCoin } from './openings.ts';
 
-const OPEN_TIMEOUT_MS = 120_000;
 /** How long LND's talk with the peer about an earlier request is waited for, and how often it is looked at. */
 const TALKS_MOST_MS = 10_000;
 const LOOK_AGAIN_MS = 250;
@@ -90,7 +90,7 @@ export async function openChannel(
         outpoints: funding.coins.map(({ outpoint }) => outpoint),
       },
       openedChannelShape,
-      { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
+      { timeoutMs: CHANNEL_TIMEOUT_MS, certainty: refusesToOpen },
     );
     const txid = hex.encode(hex.decode(funding_txid_bytes).reverse());
     return { ...(await openedChannel(owner, command, `${txid}:${output_index}`)), isNew: true };

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { unreadable } from '../../remote/calls/broken.ts';
+import { MOST_PAGES } from '../../remote/follow/running-look.ts';
 import { invoicesShape, paymentsShape } from '../words/wire.ts';
 import type { LndRest } from './rest.ts';
 
 /** Number of rows read from LND in one call, which bounds memory for long histories. */
 const PAGE = 500;
-/** The most pages that one look reads of a list. A node that always has another must not keep it from the others. */
-const MOST_PAGES = 1000;
 
 /** LND's lists that are numbered, each with the field of a row that holds its number. */
 const LISTS = {

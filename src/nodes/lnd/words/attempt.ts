@@ -1,8 +1,7 @@
+import { LEAST_TIME_US } from '../../../model/payment.ts';
 import type { LndPayment } from './wire.ts';
 
 const NS_PER_US = 1000n;
-/** Version 0.2 knew attempts by LND's `payment_index`, which is smaller; every creation time is greater. */
-const LEAST_TIME_US = 1_000_000_000_000;
 
 /**
  * Returns the number of the attempt for which LND keeps this payment: the time of its creation, in microseconds since

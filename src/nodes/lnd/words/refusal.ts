@@ -1,8 +1,7 @@
 import { ApiError, endedCredentials, refused } from '../../../model/errors.ts';
 import { foreignText } from '../../../net/foreign-text.ts';
+import { MOST_SHOWN_CHARACTERS } from '../../refusals.ts';
 
-/** LND's messages are shown and logged up to this many characters. */
-const MAX_CHARACTERS = 300;
 /** Longer than any hash, key or id in LND's messages, so it may be a token, which must not be shown. */
 const TOKEN = /[0-9a-f]{80,}|[0-9a-z+/_-]{100,}/gi;
 
@@ -17,7 +16,7 @@ export class LndRefusal extends Error {
     readonly grpcCode: number,
     words: string,
   ) {
-    const text = foreignText(words.replace(TOKEN, '...'), { maxCharacters: MAX_CHARACTERS });
+    const text = foreignText(words.replace(TOKEN, '...'), { maxCharacters: MOST_SHOWN_CHARACTERS });
     super(`LND answered ${httpStatus} (${grpcCode}): ${text}`);
     this.text = text;
   }

@@ -1,5 +1,8 @@
 import { Ends, type FoundUpTo } from './found.ts';
 
+/** The most pages that one look reads of a list. A node that always has another must not keep it from the others. */
+export const MOST_PAGES = 1000;
+
 /**
  * A look beside which the streams go on. It reads one page ahead of what was taken, so that the node reads while the
  * page before is stored, and memory holds two pages.

@@ -1,6 +1,9 @@
 import type { ChannelPeer } from '../../../model/channel.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 
+/** How long a node may take to open or close a channel, for which its peer must agree. */
+export const CHANNEL_TIMEOUT_MS = 120_000;
+
 /** The error while the peer has not agreed to a close that it may still agree to. */
 export function notAgreed(): ApiError {
   return new ApiError('timeout', 'The other side has not agreed to close yet: look again later.', {

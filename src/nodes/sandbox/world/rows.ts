@@ -1,15 +1,18 @@
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { plannedOnce } from '../../../lib/databases/planned-once.ts';
-import type { World } from './world.ts';
 
 /**
  * Statements on the world's file, within the caller's database transaction. A statement names its columns as the
  * members of `Row`. Amounts that may exceed 2^53 are read as text.
  */
 
+interface OnFile {
+  readonly db: Database;
+}
+
 /** Returns the first row, or null. */
 export function firstRow<Row>(
-  { db }: Pick<World, 'db'>,
+  { db }: OnFile,
   sql: string,
   ...values: SQLQueryBindings[]
 ): Row | null {
@@ -17,26 +20,18 @@ export function firstRow<Row>(
 }
 
 /** Returns all rows. */
-export function allRows<Row>(
-  { db }: Pick<World, 'db'>,
-  sql: string,
-  ...values: SQLQueryBindings[]
-): Row[] {
+export function allRows<Row>({ db }: OnFile, sql: string, ...values: SQLQueryBindings[]): Row[] {
   return statementOf<Row>(db, sql).all(...values);
 }
 
 /** Runs a statement that changes rows, and returns how many it changed. */
-export function change(
-  { db }: Pick<World, 'db'>,
-  sql: string,
-  ...values: SQLQueryBindings[]
-): number {
+export function change({ db }: OnFile, sql: string, ...values: SQLQueryBindings[]): number {
   return statementOf(db, sql).run(...values).changes;
 }
 
 /** Inserts a row, given by its columns. */
 export function insertRow(
-  { db }: Pick<World, 'db'>,
+  { db }: OnFile,
   table: string,
   row: Readonly<Record<string, SQLQueryBindings>>,
 ): void {
@@ -55,4 +50,10 @@ function statementOf<Row>(db: Database, sql: string): Statement<Row, SQLQueryBin
   const statement = own.get(sql) ?? db.prepare(plannedOnce(sql));
   own.set(sql, statement);
   return statement;
+}
+
+/** Closes the file with its statements, which would otherwise keep it open. */
+export function closeFile(db: Database): void {
+  for (const statement of statements.get(db)?.values() ?? []) statement.finalize();
+  db.close();
 }

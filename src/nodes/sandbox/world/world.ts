@@ -6,6 +6,7 @@ import { useWriteAheadLog } from '../../../lib/databases/write-ahead-log.ts';
 import { codeOf } from '../../../lib/error-code.ts';
 import { asStorageError } from '../../../model/storage-error.ts';
 import { migrate, SCHEMA_VERSION } from './migrations.ts';
+import { closeFile } from './rows.ts';
 
 /** The world's clock: the machine's clock plus an offset, which requests may increase (docs/decisions.md 78). */
 export interface MovableClock extends Clock {
@@ -59,7 +60,7 @@ export function openWorld(options: WorldOptions): World {
       try {
         commits.commit();
       } finally {
-        db.close();
+        closeFile(db);
       }
     },
   };

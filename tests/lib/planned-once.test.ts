@@ -31,21 +31,3 @@ test('compares with a column as a bare parameter does, by the same index', () =>
   }
   db.close();
 });
-
-test('a statement that sorts takes less time than one that is prepared anew at each call', () => {
-  const db = new Database(':memory:');
-  db.run('CREATE TABLE t (a TEXT, b INTEGER, c TEXT) STRICT');
-  db.run('CREATE INDEX t_by_both ON t (a, b)');
-  const sql = 'SELECT c FROM t WHERE a = ? ORDER BY b DESC LIMIT 1';
-  const [bare, planned] = [sql, plannedOnce(sql)].map((text) => db.prepare(text));
-  const cpuOf = (statement = bare) => {
-    const before = process.cpuUsage();
-    for (let call = 0; call < 5000; call++) statement?.get('x');
-    return process.cpuUsage(before).user;
-  };
-  const rounds = Array.from({ length: 5 }, () => [cpuOf(bare), cpuOf(planned)] as const);
-  const least = (at: 0 | 1) => Math.min(...rounds.map((round) => round[at]));
-  // It is about a tenth.
-  expect(least(1)).toBeLessThan(least(0) / 2);
-  db.close();
-});

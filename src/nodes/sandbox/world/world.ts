@@ -67,6 +67,8 @@ export function openWorld(options: WorldOptions): World {
 }
 
 function prepare(db: Database, path: string): void {
+  // A copy of the file that is being made, or an earlier process that is ending, may hold it for a moment.
+  db.run('PRAGMA busy_timeout = 5000');
   const row = db.query<{ user_version: number }, []>('PRAGMA user_version').get();
   const version = row?.user_version ?? 0;
   if (version > SCHEMA_VERSION) {
@@ -75,7 +77,6 @@ function prepare(db: Database, path: string): void {
     );
   }
   useWriteAheadLog(db);
-  db.run('PRAGMA busy_timeout = 5000');
   db.run('PRAGMA temp_store = MEMORY');
   if (version === SCHEMA_VERSION) db.query('SELECT offset_ms FROM clock').get();
   else migrate(db, version);

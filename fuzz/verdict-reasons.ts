@@ -55,9 +55,14 @@ export const REASONS: readonly Reason[] = [
     why: 'must fit what the method of the payable can carry',
   },
   {
-    field: /(note|description|message|label|payer_name)$/,
+    field: /(note|description|message|label|payer_name|external_id)$/,
     when: ({ texts }) => texts.some((text) => !text.isWellFormed() || hasLongCharacters(text)),
     why: 'no keyword counts bytes of UTF-8 (x-max-bytes says them) or knows lone surrogates',
+  },
+  {
+    field: /^external_id$/,
+    when: ({ texts }) => texts.some((text) => /\p{Cc}/u.test(text)),
+    why: 'no keyword names control characters',
   },
   {
     path: /\/(pay_invoice|update_personal_note)$/,

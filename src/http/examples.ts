@@ -48,6 +48,8 @@ const blank = {
   payer_name: null,
   message: null,
   personal_note: null,
+  description: null,
+  external_id: null,
   priority: null,
   expires_at: null,
 } satisfies Partial<PaymentJson>;
@@ -55,6 +57,8 @@ const blank = {
 /** A completed payment of an invoice. */
 export const examplePayment: PaymentJson = {
   ...blank,
+  description: 'Coffee',
+  external_id: 'order-17',
   index: '0000001764000006075-ln_db0f60f89fad398d7292b150b336c8d10f03da77c248329f480b615de3b1c513',
   rail: 'invoice',
   kind: 'invoice',
@@ -87,6 +91,7 @@ export const exampleCreatedInvoice = {
 /** The invoice of {@link examplePayment} while its payee held the money. */
 export const exampleHeldPayment: PaymentJson = {
   ...blank,
+  description: 'Coffee',
   index: exampleCreatedInvoice.index,
   rail: 'invoice',
   kind: 'invoice',
@@ -122,6 +127,7 @@ export const exampleTestPayment: PaymentJson = {
 /** A completed payment of an offer. */
 export const exampleOfferPayment: PaymentJson = {
   ...blank,
+  description: 'Donations',
   index: '0000001764000006535-fs_b23543fb53dfc0c3be57f5fe5b83c3dfe4168222d3eee7e8725c9e700c409aaf',
   rail: 'offer',
   kind: 'offer',
@@ -201,6 +207,7 @@ export const exampleLnurlPayment: PaymentJson = {
 /** A completed LNURL withdrawal. */
 export const exampleWithdrawal: PaymentJson = {
   ...blank,
+  description: 'Refund',
   index: '0000001764000007565-ln_33c7ee31475b66ab069b7151a50896ae268f4d03046c5de17bcd19086eb10cab',
   rail: 'invoice',
   kind: 'invoice',

@@ -135,6 +135,15 @@ export const paymentJson = once(() =>
         .string()
         .nullable()
         .meta({ description: 'Private note; the other side never sees it.' }),
+      description: z.string().nullable().default(null).meta({
+        description: 'What it is for, as the invoice or the offer says; null without it.',
+        addition: true,
+      }),
+      external_id: z.string().nullable().default(null).meta({
+        description:
+          'Your own id for it, such as an order number, as the request gave it; the other side never sees it.',
+        addition: true,
+      }),
       priority: priorityField()
         .nullable()
         .meta({ description: 'How soon an on-chain send shall confirm; null otherwise.' }),
@@ -175,12 +184,17 @@ export interface Payment {
   readonly payerName: string | null;
   readonly message: string | null;
   readonly personalNote: string | null;
+  readonly description: string | null;
+  readonly externalId: string | null;
   readonly priority: Priority | null;
   readonly expiresAtMs: number | null;
   readonly finalizedAtMs: number | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
+
+/** What the wallet keeps with a payment for itself: no other node, and nobody who pays or is paid, sees it. */
+export type OwnWords = Pick<Payment, 'personalNote' | 'externalId'>;
 
 /** Makes a payment with the required fields, its rail as its kind, fees of zero, and null in all other fields. */
 export function blankPayment(
@@ -207,6 +221,8 @@ export function blankPayment(
     payerName: null,
     message: null,
     personalNote: null,
+    description: null,
+    externalId: null,
     priority: null,
     expiresAtMs: null,
     finalizedAtMs: null,
@@ -273,6 +289,8 @@ export function encodePayment(payment: Payment): PaymentJson {
     payer_name: payment.payerName,
     message: payment.message,
     personal_note: payment.personalNote,
+    description: payment.description,
+    external_id: payment.externalId,
     priority: payment.priority,
     expires_at: payment.expiresAtMs,
     finalized_at: payment.finalizedAtMs,
@@ -306,6 +324,8 @@ export function decodePayment(json: PaymentJson): Payment {
     payerName: json.payer_name,
     message: json.message,
     personalNote: json.personal_note,
+    description: json.description,
+    externalId: json.external_id,
     priority: json.priority,
     expiresAtMs: json.expires_at,
     finalizedAtMs: json.finalized_at,

@@ -46,6 +46,30 @@ export const personalNoteInput = once(() =>
   }),
 );
 
+/** The most Unicode code points of a caller's own id. */
+const EXTERNAL_ID_MAX_CHARACTERS = 255;
+
+/**
+ * A caller's own id for a payment, such as an order number: 1 to 255 characters, none of them a control character,
+ * which no order number has and no store could look for (docs/decisions.md 184).
+ */
+export const externalIdInput = once(() =>
+  z
+    .string()
+    .min(1, 'must not be empty')
+    .refine((text) => text.isWellFormed(), { message: 'must be valid Unicode text' })
+    .refine((text) => !/\p{Cc}/u.test(text), { message: 'must have no control characters' })
+    .refine((text) => [...text].length <= EXTERNAL_ID_MAX_CHARACTERS, {
+      message: `must be at most ${EXTERNAL_ID_MAX_CHARACTERS} characters`,
+    })
+    .meta({
+      description:
+        'Your own id for the payment, such as an order number. Several payments may have the same; the other side never sees it.',
+      addition: true,
+      maxLength: EXTERNAL_ID_MAX_CHARACTERS,
+    }),
+);
+
 /** An id of this program in a request. No store is asked for a text that none can hold, such as one with a NUL. */
 export function idInput(maxCharacters: number) {
   return z

@@ -46,7 +46,7 @@ export interface FetchInvoiceCommand {
   readonly viaName: string | null;
 }
 
-export interface CreateOfferCommand {
+export interface CreateOfferCommand extends Pick<Payment, 'externalId'> {
   readonly description: string | null;
   readonly minAmountMsat: bigint | null;
   readonly expiresAtMs: number | null;

@@ -1,4 +1,4 @@
-import type { Payment } from '../model/payment.ts';
+import type { OwnWords, Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 
 /** The hash of a description that the invoice itself does not hold. */
@@ -9,14 +9,13 @@ export interface DescriptionHash {
   readonly text: string | null;
 }
 
-export interface CreateInvoiceCommand {
+export interface CreateInvoiceCommand extends OwnWords {
   readonly createdAtMs: number;
   readonly expirationSecs: number;
   readonly amountMsat: bigint | null;
   readonly description: string | null;
   /** What the invoice commits to in place of a description (LUD-06); null otherwise. */
   readonly descriptionHash: DescriptionHash | null;
-  readonly personalNote: string | null;
   /** A message that the payer gave when it asked for the invoice (LUD-12); it is kept with the payment. */
   readonly message: string | null;
   readonly partnerPk: string | null;

@@ -2,7 +2,7 @@ import type { DecodedAddress } from '../codecs/address.ts';
 import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
 import type { Bolt12Invoice } from '../codecs/bolt12/index.ts';
 import type { ApiError } from '../model/errors.ts';
-import type { Payment, Priority } from '../model/payment.ts';
+import type { OwnWords, Payment, Priority } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { Observation } from './node-observations.ts';
 
@@ -56,12 +56,11 @@ export interface SignedSend {
   readonly locks: readonly { readonly id: string; readonly outpoint: string }[];
 }
 
-interface SendCommand {
+interface SendCommand extends OwnWords {
   /** The payment's identity, chosen by the caller before anything is sent. */
   readonly index: PaymentIndex;
   readonly createdAtMs: number;
   readonly amountMsat: bigint;
-  readonly personalNote: string | null;
   /**
    * Whether the same request may have left before, so that an attempt that the node has already may be this payment's
    * own: it is then `known`. A refusal says nothing of the earlier request.

@@ -25,6 +25,8 @@ export function cacheConditions(walletId: string, query: CacheQuery): CacheCondi
   if (query.rail !== null) where('rail = ?', query.rail);
   if (query.sinceMs !== null) where('idx >= ?', timePart(query.sinceMs));
   if (query.untilMs !== null) where('idx < ?', timePart(query.untilMs));
+  // The column is made of the row's JSON, and so holds the text as JSON (docs/decisions.md 184).
+  if (query.externalId !== null) where('external_id = ?', JSON.stringify(query.externalId));
   return {
     where: conditions.join(' AND '),
     values,

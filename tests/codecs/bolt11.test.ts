@@ -4,6 +4,7 @@ import { bech32, hex } from '@scure/base';
 import fc from 'fast-check';
 import {
   decodeBolt11,
+  descriptionOf,
   encodeBolt11,
   expiresAtMsOf,
   timestampOf,
@@ -260,6 +261,19 @@ test('the timestamp alone is read as the whole invoice tells it', () => {
   for (const text of ['', 'lnbc', 'lnbc1qqq', 'lnbc1bbbbbbb']) {
     expectInvalid(() => timestampOf(text), 'bolt11', /timestamp/);
   }
+});
+
+test('the description alone is read as the whole invoice tells it', () => {
+  const invoices = vectors.valid.filter((vector) => !('disputed' in vector));
+  for (const { invoice } of invoices) {
+    expect(descriptionOf(invoice)).toBe(decodeBolt11(invoice).description);
+  }
+  expect(new Set(invoices.map(({ invoice }) => typeof descriptionOf(invoice))).size).toBe(2);
+  expectInvalid(
+    () => descriptionOf(`lnbc1${'q'.repeat(7)}dlll${'l'.repeat(110)}`),
+    'bolt11',
+    /cut/,
+  );
 });
 
 test('the end alone is read as the whole invoice tells it: its expiry, or an hour', () => {

@@ -14,6 +14,7 @@ import { damagedSpendContract } from './store/damaged-spends.ts';
 import { givingWayContract } from './store/giving-way.ts';
 import { idempotencyContract } from './store/idempotency.ts';
 import { identityContract } from './store/identity.ts';
+import { issuedOfferContract } from './store/issued-offers.ts';
 import { journalContract } from './store/journal.ts';
 import { keysOfAnyCallerContract } from './store/keys-of-any-caller.ts';
 import { nameContract, nameRecord } from './store/names.ts';
@@ -59,6 +60,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     givingWayContract(openStore);
     unansweredContract(openStore);
     watchContract(openStore);
+    issuedOfferContract(openStore);
     webhookEndpointContract(openStore);
     nameContract(openStore);
     clientContract(openStore);

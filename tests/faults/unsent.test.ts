@@ -60,13 +60,14 @@ function pay(owner: Session, { invoice }: Bill) {
     amountMsat: 1000n,
     maxFeeMsat: 1000n,
     personalNote: null,
+    externalId: null,
     message: null,
   };
   return send(contextOf(owner), planInvoicePayment(request, owner, { ppm: 0, leastMsat: 0n }));
 }
 
 const LIST = { filter: 'all', order: 'asc', limit: 1000, after: null } as const;
-const ALL = { direction: null, rail: null, sinceMs: null, untilMs: null };
+const ALL = { direction: null, rail: null, sinceMs: null, untilMs: null, externalId: null };
 
 /**
  * Checks that a walk, the list after a sync and a tail have the same payments, these bills with that status among them,

@@ -21,6 +21,8 @@ export const CLN_CANNOT: ReadonlyMap<string, string> = new Map([
   ["the wallet's own node cannot be paid, and nothing is sent", KEYSEND],
   ['a node that no route leads to fails the payment', KEYSEND],
   ['needs pay_invoice, and counts in the budget', KEYSEND],
+  ['pay_spontaneous keeps it, and the payee does not see it', KEYSEND],
+  ['a hold invoice has them while it is held', HOLD],
   ['is for that hash, and is held when it is paid until it is settled', HOLD],
   ['tells a waiter that it is held', HOLD],
   ['may leave the amount to the payer, and then tells what is held', HOLD],

@@ -205,7 +205,14 @@ describeClnNetwork('one payment of a hash on Core Lightning', (network) => {
     const pending = { status: 'pending', statusMsg: 'pending', updatedAtMs: created } as const;
     const payment = { ...blankPayment({ ...begun, ...kind, ...pending }), amountMsat };
     return {
-      command: { ...begun, maxFeeMsat: 5000n, personalNote: null, message: null, invoice: read },
+      command: {
+        ...begun,
+        maxFeeMsat: 5000n,
+        personalNote: null,
+        externalId: null,
+        message: null,
+        invoice: read,
+      },
       payment: { ...payment, hash: read.paymentHash, expiresAtMs: read.expiresAtMs },
     };
   }

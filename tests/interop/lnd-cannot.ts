@@ -7,6 +7,10 @@ const NAMES = 'needs an offer; lnd-names.test.ts pays names on LND';
 export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ...REAL_NODES_CANNOT,
   ['an offer takes many payments; message and offer_id arrive with the receiver', OFFERS],
+  [
+    'every payment that arrives on an offer has what the offer has, and the payer its own id',
+    OFFERS,
+  ],
   ['a minimum is a minimum', OFFERS],
   ['an offer in pieces is joined wherever an offer is taken', OFFERS],
   ['pay_offer says in data.sent that nothing was sent, of what it cannot read too', OFFERS],

@@ -206,6 +206,7 @@ describeNetwork('the connector on a real LND', (network) => {
       createdAtMs: Date.now(),
       amountMsat: 70_000_000n,
       personalNote: null,
+      externalId: null,
       address: decodeAddress(address),
       priority: 'normal' as const,
       maxFeeMsat: 1000n,
@@ -258,6 +259,7 @@ describeNetwork('the connector on a real LND', (network) => {
       // The whole balance except the fee and the reserve for anchors, so that both sends need the same coins.
       amountMsat: 20_000_000_000n,
       personalNote: null,
+      externalId: null,
       address: decodeAddress(address),
       priority: 'high' as const,
       maxFeeMsat: null,

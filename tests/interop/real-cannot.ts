@@ -80,5 +80,6 @@ export const REAL_NODES_CANNOT: ReadonlyMap<string, string> = new Map([
     'message and personal_note of the pay calls are read from the query',
     'pays an offer, an LNURL service and a node without an invoice in one test',
   ],
+  ['pay_lnurl, withdraw_lnurl and buy_with_payment_app keep it', LNURL],
   ['description of a withdrawal is read from the query', 'needs an LNURL service that pays out'],
 ]);

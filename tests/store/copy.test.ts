@@ -42,7 +42,14 @@ async function contentOf(store: Store): Promise<unknown> {
   const { identity, clients, spends, journal, outbox, idempotency } = store;
   const all = { walletId: WALLET, id: null, endpoint: null, after: 0, limit: 100 };
   const log = { walletId: WALLET, state: null, endpoint: null, limit: 100, before: null };
-  const list = { after: null, direction: null, rail: null, sinceMs: null, untilMs: null };
+  const list = {
+    after: null,
+    direction: null,
+    rail: null,
+    sinceMs: null,
+    untilMs: null,
+    externalId: null,
+  };
   return {
     identity: [identity.id, [...identity.secret], await countOf({ identity })],
     clients: await clients.list(WALLET),

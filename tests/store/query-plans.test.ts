@@ -105,7 +105,13 @@ test('a filtered list finds its payments in an index that has the columns of all
   const store = openSqliteStore(':memory:');
   const db = openDatabase(':memory:');
   const query = spyOn(Database.prototype, 'query');
-  const unfiltered = { order: 'desc', after: null, untilMs: null, limit: 10 } as const;
+  const unfiltered = {
+    order: 'desc',
+    after: null,
+    untilMs: null,
+    externalId: null,
+    limit: 10,
+  } as const;
   for (const [filter, direction, rail] of [
     ['all', 'outbound', null],
     ['all', null, 'onchain'],

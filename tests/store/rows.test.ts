@@ -70,6 +70,7 @@ const ALL: CacheQuery = {
   rail: null,
   sinceMs: null,
   untilMs: null,
+  externalId: null,
 };
 
 test('every statement of PostgreSQL names the schema of each of its tables', async () => {

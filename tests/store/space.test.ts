@@ -26,7 +26,7 @@ const JSON_BYTES = PAYMENTS.reduce((sum, payment) => sum + jsonOf(payment).lengt
 
 const ALL: CacheQuery = {
   ...{ filter: 'all', order: 'asc', limit: ROWS, after: null },
-  ...{ direction: null, rail: null, sinceMs: null, untilMs: null },
+  ...{ direction: null, rail: null, sinceMs: null, untilMs: null, externalId: null },
 };
 
 /** Bytes of a closed database, with what its write-ahead log held. */

@@ -90,7 +90,14 @@ export async function factsOf(store: Store): Promise<string[]> {
       if (one !== null) facts.push(`${what} ${JSON.stringify(one, withBigints)}`);
     }
   };
-  const list = { after: null, direction: null, rail: null, sinceMs: null, untilMs: null };
+  const list = {
+    after: null,
+    direction: null,
+    rail: null,
+    sinceMs: null,
+    untilMs: null,
+    externalId: null,
+  };
   const indexes = [1, 2, 3, 5, 6].map((number) => samplePayment(number).index);
   add('client', await clients.list(WALLET));
   for (const pk of [CLIENT, '01'.repeat(32), WALLET, 'x']) add('client', await clients.find(pk));

@@ -67,6 +67,7 @@ export function onchainWorld({
         priority,
         maxFeeMsat: maxFeeMsat ?? null,
         personalNote: null,
+        externalId: null,
       };
     },
     reload: (userPk, payment) => {

@@ -2,6 +2,7 @@ import { SIGNED } from '../../src/store/signed-tables.ts';
 
 /** Takes back what later versions than 3 have changed of the schema. */
 export const TO_VERSION_3 = `
+  ALTER TABLE wallet_sidecar.cache DROP COLUMN external_id;
   CREATE TABLE wallet_sidecar.spent (wallet TEXT COLLATE "C" NOT NULL, client_pk TEXT COLLATE "C" NOT NULL,
     starts_at BIGINT NOT NULL, amount_msat NUMERIC NOT NULL, PRIMARY KEY (wallet, client_pk, starts_at));
   ALTER TABLE wallet_sidecar.budget DROP COLUMN spent;

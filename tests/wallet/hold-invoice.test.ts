@@ -30,6 +30,7 @@ const REQUEST = {
   description: null,
   descriptionHash: null,
   personalNote: null,
+  externalId: null,
   partnerPk: null,
   partnerPropFeePpm: null,
   partnerBaseFeeMsat: null,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
+import { examplePayment } from '../../src/http/examples.ts';
 import { openLog } from '../../src/lib/log.ts';
 import { idOf, isFinal, type Payment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
@@ -40,6 +41,34 @@ type AmpParts = readonly { readonly hash: string; readonly preimage: string }[];
 const pending = samplePayment(1);
 const failed = sampleFailed(1);
 const done = sampleDone(1);
+
+describe('description and own words of a row (docs/decisions.md 183, 184)', () => {
+  const { invoice } = examplePayment;
+  const own = { description: 'Mine', externalId: 'order-1', personalNote: 'note' };
+
+  test('the description of a payment without a row is that of its invoice, also while it is not proven', () => {
+    expect(transition(null, { ...done, invoice })).toMatchObject({ description: 'Coffee' });
+    expect(transition(null, { ...done, invoice, preimage: null })).toMatchObject({
+      status: 'pending',
+      description: 'Coffee',
+    });
+    expect(transition(null, done)).toMatchObject({ description: null });
+  });
+
+  test('what the row has stays, whatever the node tells', () => {
+    const told = { ...done, invoice, description: 'Other', externalId: 'x', personalNote: 'y' };
+    expect(transition({ ...pending, ...own }, told)).toMatchObject({ status: 'completed', ...own });
+    expect(transition({ ...done, ...own }, told)).toMatchObject(own);
+  });
+
+  test('a final payment without a description gets none later', () => {
+    expect(transition({ ...done, invoice }, { ...done, invoice })).toBeNull();
+  });
+
+  test('what the node told of first gets what the request gave', () => {
+    expect(transition(pending, { ...pending, ...own })).toMatchObject(own);
+  });
+});
 
 describe('the row that an observation is about', () => {
   const row = (payment: Payment, attempt: number | null, afterAttempt: number | null) =>

@@ -39,7 +39,7 @@ test('a sync takes small pages, between which other requests are served', async 
 const ALL = { filter: 'all', order: 'asc', after: null, direction: null, rail: null } as const;
 
 async function cached(): Promise<number> {
-  const query = { ...ALL, limit: 1000, sinceMs: null, untilMs: null };
+  const query = { ...ALL, limit: 1000, sinceMs: null, untilMs: null, externalId: null };
   return (await world.store.cache.list(WALLET, query)).json.length;
 }
 

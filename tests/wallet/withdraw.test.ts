@@ -21,6 +21,7 @@ const REQUEST = {
   amountMsat: null,
   description: null,
   personalNote: null,
+  externalId: null,
 };
 
 /** Lets the node create one invoice, and returns its payment. */

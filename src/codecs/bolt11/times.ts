@@ -1,3 +1,4 @@
+import { bech32 } from '@scure/base';
 import { wordOfLetter } from '../bech32-letters.ts';
 import { readInteger, splitFields } from './fields.ts';
 import {
@@ -27,11 +28,27 @@ export function timestampOf(invoice: string): number {
  */
 export function expiresAtMsOf(invoice: string): number {
   const timestampSecs = timestampOf(invoice);
+  const words = fieldOf(invoice, FIELD.expiry);
+  return (timestampSecs + (words ? readInteger(words) : DEFAULT_EXPIRY_SECS)) * 1000;
+}
+
+/**
+ * Returns the description of an invoice; null where it has none, or only the hash of one. Like {@link expiresAtMsOf} it
+ * does not check the rest of the invoice. Bytes that are not UTF-8 become U+FFFD.
+ */
+export function descriptionOf(invoice: string): string | null {
+  const words = fieldOf(invoice, FIELD.description);
+  const bytes = words && bech32.fromWordsUnsafe([...words]);
+  return bytes ? Buffer.from(bytes).toString('utf8') : null;
+}
+
+/** The words of the first field of a type; undefined where there is none. */
+function fieldOf(invoice: string, wanted: number): readonly number[] | undefined {
   const letters = dataPartOf(invoice).slice(TIMESTAMP_WORDS, -(SIGNATURE_WORDS + CHECKSUM_WORDS));
   for (const { type, words } of splitFields(wordsOf(letters, 'data'))) {
-    if (type === FIELD.expiry) return (timestampSecs + readInteger(words)) * 1000;
+    if (type === wanted) return words;
   }
-  return (timestampSecs + DEFAULT_EXPIRY_SECS) * 1000;
+  return undefined;
 }
 
 /** Returns the letters after the last `1`, which separates them from the human-readable part (BIP 173). */

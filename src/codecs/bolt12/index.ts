@@ -19,6 +19,7 @@ export {
   decodeInvoice,
   INVOICE_SIGNATURE,
   type InvoicePath,
+  invoiceDescriptionOf,
   isBolt12InvoiceExpired,
 } from './invoice.ts';
 export {

@@ -147,6 +147,18 @@ export function decodeInvoice(source: string | Uint8Array): Bolt12Invoice {
   return invoice;
 }
 
+/**
+ * Returns the description of the offer that an invoice (`lni1...`) answers; null where there is none. The rest of the
+ * invoice is not checked, nor its signature: use it only for invoices that are known to be valid. Bytes that are not
+ * UTF-8 become U+FFFD. Throws `CodecError('bolt12')`.
+ */
+export function invoiceDescriptionOf(text: string): string | null {
+  const { type } = INVOICE_FIELDS.offerDescription;
+  const records = decodeTlvStream(decodeBolt12String(text, 'lni', invalid), invalid);
+  const found = records.find((record) => record.type === type);
+  return found ? Buffer.from(found.value).toString('utf8') : null;
+}
+
 /** Returns whether an invoice has expired, so that it must not be paid any more (BOLT 12). */
 export function isBolt12InvoiceExpired(invoice: Bolt12Invoice, nowSecs: number): boolean {
   return nowSecs > invoice.expiresAtSecs;

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
-import { hexInput, invoiceDescriptionInput, personalNoteInput } from '../../model/text.ts';
+import { hexInput, invoiceDescriptionInput } from '../../model/text.ts';
 import { createHoldInvoice, settleInvoice } from '../../wallet/receive/hold-invoice.ts';
 import { createInvoice } from '../../wallet/receive/receive.ts';
 import { given, implies, notAll, withRules } from '../body-rules.ts';
 import { exampleCreatedInvoice, examplePayment, indexInput } from '../examples.ts';
 import { emptyJson, post } from '../route.ts';
+import { ownWordsInput } from './send/pay-inputs.ts';
 
 /** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
 const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
@@ -35,7 +36,7 @@ const createInvoiceBody = once(() =>
           'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage.',
         addition: true,
       }),
-      personal_note: personalNoteInput().optional(),
+      ...ownWordsInput(),
       partner_pk: hexInput(32)
         .optional()
         .describe('user_pk of a partner that takes a fee; needs `partner_prop_fee`.'),
@@ -87,6 +88,7 @@ export const invoiceRoutes = [
         description: body.description || null,
         descriptionHash: hash === undefined ? null : { hash, text: null },
         personalNote: body.personal_note ?? null,
+        externalId: body.external_id ?? null,
         partnerPk: body.partner_pk ?? null,
         partnerPropFeePpm: body.partner_prop_fee ?? null,
         partnerBaseFeeMsat: body.partner_base_fee ?? null,

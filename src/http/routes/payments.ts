@@ -8,7 +8,7 @@ import {
   updatedIndexOf,
 } from '../../model/payment.ts';
 import { updatedIndexInput } from '../../model/payment-index.ts';
-import { noteInput } from '../../model/text.ts';
+import { externalIdInput, noteInput } from '../../model/text.ts';
 import { setPersonalNote } from '../../wallet/read/note.ts';
 import {
   cachedPayments,
@@ -101,6 +101,10 @@ export const paymentRoutes = [
         description: 'Only payments created before this time, in milliseconds.',
         addition: true,
       }),
+      external_id: externalIdInput().optional().meta({
+        description: 'Only payments with this id of yours, as it was given.',
+        addition: true,
+      }),
     }),
     response: () => ({
       payments: paymentList(),
@@ -123,6 +127,7 @@ export const paymentRoutes = [
         rail: query.rail ?? null,
         sinceMs: query.since ?? null,
         untilMs: query.until ?? null,
+        externalId: query.external_id ?? null,
       });
       return new RawJson(
         `{"payments":[${json.join(',')}],"next_index":${JSON.stringify(nextIndex)}}`,

@@ -3,7 +3,7 @@ import { amountInputFrom, positiveAmountInput } from '../../model/amount.ts';
 import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { addressTypeField } from '../../model/receive.ts';
-import { invoiceDescriptionInput, noteInput, personalNoteInput } from '../../model/text.ts';
+import { externalIdInput, invoiceDescriptionInput, noteInput } from '../../model/text.ts';
 import {
   createInvoice,
   createOffer,
@@ -21,7 +21,7 @@ import {
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput, sameAsInBody } from '../query.ts';
 import { post } from '../route.ts';
-import { agreedNotes, noteQuery } from './send/pay-inputs.ts';
+import { agreedNotes, noteQuery, ownWordsInput } from './send/pay-inputs.ts';
 
 /** The type of a new address when the request names none: every payer can pay it. */
 const DEFAULT_ADDRESS_TYPE = 'segwit';
@@ -50,6 +50,7 @@ export const receiveRoutes = [
         .max(10_000_000_000)
         .optional()
         .describe('Seconds until it expires; without it never.'),
+      external_id: externalIdInput().optional(),
     }),
     response: () => ({ offer: z.string().describe('The BOLT 12 offer.') }),
     errors: ['unsupported'],
@@ -59,6 +60,7 @@ export const receiveRoutes = [
         description: body.description ?? null,
         minAmountMsat: body.min_amount ?? null,
         expirationSecs: body.expiration_secs ?? null,
+        externalId: body.external_id ?? null,
       }),
     }),
   }),
@@ -106,7 +108,7 @@ export const receiveRoutes = [
         .describe(
           'Description that the service can read; without it the one that the service suggests.',
         ),
-      personal_note: personalNoteInput().optional(),
+      ...ownWordsInput(),
     }),
     neededInBodyOrQuery: ['lnurl'],
     query: () => ({
@@ -130,7 +132,7 @@ export const receiveRoutes = [
         lnurl,
         amountMsat: agree('amount', body.amount, query.amount) ?? null,
         description: agree('description', body.description, query.description) || null,
-        personalNote: agreedNotes(body, query).personalNote,
+        ...agreedNotes(body, query),
       };
       const effects = { names, signal };
       return encodePayment(await withdrawLnurl(session, request, parts.services, effects));
@@ -144,6 +146,7 @@ export const receiveRoutes = [
       'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment of the purchase.',
     body: () => ({
       amount: amountInputFrom(LEAST_PURCHASE_SATS).describe('Amount in sats.'),
+      external_id: externalIdInput().optional(),
     }),
     response: () => ({
       redirect_url: z.string().describe("The payment app's link for this purchase."),
@@ -160,6 +163,7 @@ export const receiveRoutes = [
         description: 'Purchase of bitcoin',
         descriptionHash: null,
         personalNote: null,
+        externalId: body.external_id ?? null,
         ...NO_PARTNER,
       };
       const { index, invoice } = await createInvoice(session, request, names);

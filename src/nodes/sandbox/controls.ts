@@ -54,7 +54,8 @@ export interface ControlOptions extends NodeParts {
 
 type Funds = { readonly amountMsat: bigint; readonly rail: 'lightning' | 'onchain' };
 type OutsideTerms = Parameters<typeof createOutsideInvoice>[1];
-type OutsideOffer = Omit<CreateOfferCommand, 'expiresAtMs'> & Pick<OutsideTerms, 'behavior'>;
+type OutsideOffer = Omit<CreateOfferCommand, 'expiresAtMs' | 'externalId'> &
+  Pick<OutsideTerms, 'behavior'>;
 
 /** Returns the controls of the outside world, which the routes below `/sandbox` call (docs/decisions.md 78). */
 export function sandboxControls(options: ControlOptions) {
@@ -79,7 +80,7 @@ export function sandboxControls(options: ControlOptions) {
       createOutsideInvoice(world, { ...terms, descriptionHash: null }),
     ),
     createOffer: durable(({ behavior, ...terms }: OutsideOffer) => {
-      const command = { ...terms, expiresAtMs: null };
+      const command = { ...terms, expiresAtMs: null, externalId: null };
       return { offer: createOffer(world, { userPk: null, behavior }, command).offer };
     }),
     decideHold: durable(({ paymentHash, settle }: { paymentHash: string; settle: boolean }) =>

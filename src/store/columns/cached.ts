@@ -1,3 +1,4 @@
+import { isOlderJson, storedPayment } from '../../model/description.ts';
 import { encodePayment, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 
@@ -9,6 +10,11 @@ export interface CachedColumns {
   readonly direction: string;
   readonly rail: string;
   readonly json: string;
+}
+
+/** Returns the JSON of a cached payment with every field, also where an older version wrote it. */
+export function wholeJsonOf({ json }: CachedColumns): string {
+  return isOlderJson(json) ? JSON.stringify(encodePayment(storedPayment(json))) : json;
 }
 
 /** Returns the columns of a payment. */

@@ -1,4 +1,5 @@
-import { decodePayment, encodePayment, type Payment } from '../../model/payment.ts';
+import { storedPayment } from '../../model/description.ts';
+import { encodePayment, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { JournalRow } from '../ports.ts';
 import { HIDDEN } from '../signed-tables.ts';
@@ -32,7 +33,7 @@ export function columnsOfJournal(
 
 /** Returns the payment of a row. */
 export function paymentOf({ json }: JournalColumns): Payment {
-  return decodePayment(JSON.parse(json));
+  return storedPayment(json);
 }
 
 /** Returns the row of these columns. */

@@ -1,4 +1,5 @@
-import { decodePayment, encodePayment, type Payment } from '../../model/payment.ts';
+import { storedPayment } from '../../model/description.ts';
+import { encodePayment, type Payment } from '../../model/payment.ts';
 import type { Spend, SpendState } from '../ports.ts';
 
 /** The columns of a spend that are signed, the same in both engines. */
@@ -51,7 +52,7 @@ export function spendOf(columns: SpendColumns, fetchedInvoice: string | null): S
 
 function paymentIn({ idx, json }: SpendColumns): Payment | null {
   try {
-    const payment = decodePayment(JSON.parse(json));
+    const payment = storedPayment(json);
     return payment.index === idx ? payment : null;
   } catch {
     return null;

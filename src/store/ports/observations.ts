@@ -90,7 +90,8 @@ export interface ObservationStore {
    * - it finds the row that the observation is about (in the journal when `journaled`, else among the spends) and the
    *   payment's next state, both by `rules`;
    * - it writes the journal row with its attempt and the next `updated_at`, which strictly increases within a wallet,
-   *   also of a row that has not changed and that readers were not shown yet;
+   *   also of a row that has not changed and that readers were not shown yet; a new row of what arrived on an issued
+   *   offer gets the id that is kept for that offer;
    * - it marks the spend as known, or deletes it when the payment is final;
    * - of a final payment it settles the budget reservation, gives back its place among the unpaid invoices of a name,
    *   ends the watches, and, if the payment was watched, writes its deliveries, one for each endpoint. The endpoints of

@@ -45,4 +45,6 @@ export interface CacheQuery {
   readonly sinceMs: number | null;
   /** Only payments created before this time, in milliseconds. */
   readonly untilMs: number | null;
+  /** Only payments with this id of the caller's own. */
+  readonly externalId: string | null;
 }

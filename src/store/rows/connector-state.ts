@@ -3,16 +3,22 @@ import { SIGNED } from '../signed-tables.ts';
 import type { RowDatabase, Rows } from './rows.ts';
 import { tableOf } from './table.ts';
 
-interface Columns {
+/** The columns of a row, the same in both engines. */
+export interface ConnectorStateColumns {
   readonly wallet: string;
   readonly kind: string;
   readonly key: string;
   readonly json: string;
 }
 
+/** Returns the table. */
+export function stateTable(rows: Rows) {
+  return tableOf<ConnectorStateColumns>(rows, SIGNED.connectorState);
+}
+
 /** Returns the {@link ConnectorState}. */
 export function connectorState(db: RowDatabase, rows: Rows): ConnectorState {
-  const values = tableOf<Columns>(rows, SIGNED.connectorState);
+  const values = stateTable(rows);
   const read = values.select('WHERE wallet = ? AND kind = ? AND key = ?');
   const put = values.upsert();
   return {

@@ -12,6 +12,7 @@ import type {
 import { SIGNED } from '../signed-tables.ts';
 import type { FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
+import type { IssuedOfferRows } from './issued-offers.ts';
 import type { JournalRows, JournalWriter } from './journal.ts';
 import type { NameInvoiceRows } from './names.ts';
 import type { ObservedRows, ObservedRowsOf } from './observed-rows.ts';
@@ -32,6 +33,7 @@ interface ObservationParts {
   readonly watches: WatchRows;
   readonly spending: SpendingRows;
   readonly nameInvoices: NameInvoiceRows;
+  readonly offers: IssuedOfferRows;
   readonly endpoints: WebhookEndpointRows;
   readonly keys: IdempotencyRows;
 }
@@ -179,7 +181,7 @@ function* storeAttempt({ walletId, observed, parts }: Batch, row: JournalRow): S
 }
 
 function* record(
-  { observed, nowMs, rules }: Batch,
+  { walletId, observed, nowMs, rules, parts }: Batch,
   writer: JournalWriter,
   row: JournalRow | null,
   next: Payment,
@@ -188,7 +190,7 @@ function* record(
   const changed = row
     ? { ...row, payment: next, isHidden: false }
     : {
-        payment: rules.atFreeIndex(next, observed.isTaken),
+        payment: rules.atFreeIndex(yield* withIdOfOffer(walletId, parts, next), observed.isTaken),
         attempt: seen.attempt,
         afterAttempt: null,
       };
@@ -196,6 +198,18 @@ function* record(
   yield* send(stored);
   observed.put({ ...changed, payment });
   return payment;
+}
+
+/** A payment without a row, with the id that the wallet keeps for what arrives on its offer. */
+function* withIdOfOffer(
+  walletId: string,
+  { offers }: ObservationParts,
+  payment: Payment,
+): Steps<Payment> {
+  const { direction, offerId } = payment;
+  if (direction !== 'inbound' || offerId === null) return payment;
+  const kept = yield* offers.get(walletId, offerId);
+  return { ...payment, externalId: kept?.externalId ?? null };
 }
 
 function* finalize(batch: Batch, payment: Payment): Steps<number> {

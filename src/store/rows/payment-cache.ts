@@ -1,7 +1,8 @@
+import { isOlderJson, storedPayment } from '../../model/description.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
-import { type CachedColumns, columnsOfCached } from '../columns/cached.ts';
+import { type CachedColumns, columnsOfCached, wholeJsonOf } from '../columns/cached.ts';
 import type { PaymentCache } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
 import type { RowDatabase, Rows } from './rows.ts';
@@ -40,15 +41,15 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
      WHERE excluded.updated_idx > cache_cursor.updated_idx`,
   );
   const read = table.select('WHERE wallet = ? AND idx = ?', {
-    of: (row) => ({ json: row.json, final: isFinal(row) }),
+    of: (row) => ({ json: wholeJsonOf(row), final: isFinal(row) }),
   });
+  const readRow = table.select('WHERE wallet = ? AND idx = ?');
   const clearRows = rows.prepare('DELETE FROM wallet_sidecar.cache WHERE wallet = ?');
   const clearCursor = rows.prepare('DELETE FROM wallet_sidecar.cache_cursor WHERE wallet = ?');
   // There are as many as combinations of filters.
-  const lists = new Map<string, Selected<string>>();
+  const lists = new Map<string, Selected<CachedRow>>();
   const listed = (rest: string) => {
-    const found =
-      lists.get(rest) ?? table.select(rest, { of: ({ json }) => json, isPrepared: false });
+    const found = lists.get(rest) ?? table.select(rest, { isPrepared: false });
     lists.set(rest, found);
     return found;
   };
@@ -56,6 +57,16 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
     const row = columnsOfCached(walletId, payment);
     return { ...row, mac: table.mac(row) };
   };
+  /** Stores these rows of an older version with every field, so that their invoices are not read for each list. */
+  const renew = (walletId: string, rows: readonly CachedRow[]) =>
+    db.write(walletId, function* () {
+      for (const { idx } of rows) {
+        const row = yield* readRow.one(walletId, idx);
+        if (row && isOlderJson(row.json)) {
+          yield* writer.update(signed(walletId, storedPayment(row.json)));
+        }
+      }
+    });
   return {
     cursor: async (walletId) =>
       (await db.read(() => readCursor.one(walletId)))?.updated_idx ?? null,
@@ -77,8 +88,12 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
       const raws = await db.read(() => found.raw.all(...values, query.limit + 1));
       const page = raws.slice(0, query.limit);
       const last = raws.length > query.limit ? page.at(-1) : undefined;
+      const read = page.flatMap((raw) => found.read(raw) ?? []);
+      const older = read.filter(({ json }) => isOlderJson(json));
+      // Where they cannot be stored now, the next list completes them again.
+      if (older.length > 0) await renew(walletId, older).catch(() => undefined);
       return {
-        json: page.flatMap((raw) => found.read(raw) ?? []),
+        json: read.map(wholeJsonOf),
         nextIndex: (last?.idx as PaymentIndex | undefined) ?? null,
       };
     },

@@ -7,6 +7,7 @@ import { connectorState } from './connector-state.ts';
 import { deliveryAttemptRows } from './delivery-attempts.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, idempotencyStore } from './idempotency.ts';
+import { issuedOfferRows, issuedOffers } from './issued-offers.ts';
 import { type JournalRows, journalRows, paymentJournal } from './journal.ts';
 import { nameInvoiceRows, nameStore } from './names.ts';
 import { observationStore } from './observations.ts';
@@ -46,14 +47,22 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
   const fetched = fetchedInvoiceRows(rows);
   const watches = watchRows(rows);
   const nameInvoices = nameInvoiceRows(rows);
+  const offers = issuedOfferRows(rows);
   const endpoints = webhookEndpointRows(rows);
   const paid = { spends, fetched, journal, watches, spending, keys };
   const observed = own.observed(rows, { journal, spends });
   return {
-    observations: observationStore(db, rows, { ...paid, observed, nameInvoices, endpoints }),
+    observations: observationStore(db, rows, {
+      ...paid,
+      observed,
+      nameInvoices,
+      offers,
+      endpoints,
+    }),
     journal: paymentJournal(db, rows, journal),
     spends: spendStore(db, rows, { ...paid, budgets }),
     watches: watchStore(db, rows, watches),
+    offers: issuedOffers(db, offers),
     names: nameStore(db, rows, nameInvoices),
     clients: clientStore(db, rows, { clients, budgets, keys }),
     webhookEndpoints: webhookEndpointStore(db, rows, endpoints),

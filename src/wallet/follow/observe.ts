@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import type { Log } from '../../lib/log.ts';
+import { describedBy } from '../../model/description.ts';
 import { idOf, isFinal, isHeld, LEAST_TIME_US, type Payment } from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type {
@@ -58,7 +59,7 @@ export function observationRules(options: ObserveOptions): ObservationRules {
           { index: previous?.index ?? payment.index },
         );
         options.unproven?.(payment);
-        return previous === null ? pendingOf(payment) : null;
+        return previous === null ? pendingOf(described(payment)) : null;
       }
       if (previous?.status !== 'completed' && hasImpossibleCost(previous, payment)) {
         options.log.error(
@@ -70,7 +71,7 @@ export function observationRules(options: ObserveOptions): ObservationRules {
       if (previous === null) {
         const { amountMsat, feesMsat } = boundedAmounts(null, payment);
         const preimage = payment.status === 'completed' ? payment.preimage : null;
-        return { ...payment, amountMsat, feesMsat, preimage };
+        return { ...described(payment), amountMsat, feesMsat, preimage };
       }
       if (isFinal(previous) && payment.status !== previous.status) {
         if (isStillListed(previous, payment)) return null;
@@ -241,6 +242,11 @@ function fits(preimage: string | null, hash: string | null): boolean {
   }
 }
 
+/** A payment without a row, with the description in its invoice, which is read here alone (docs/decisions.md 183). */
+function described(payment: Payment): Payment {
+  return { ...payment, description: payment.description ?? describedBy(payment.invoice) };
+}
+
 /** A payment without a row that is reported as completed without proof becomes a pending payment. */
 function pendingOf(payment: Payment): Payment {
   return {
@@ -259,8 +265,8 @@ function isStillListed(previous: Payment, seen: Payment): boolean {
 }
 
 /**
- * The row, updated with what the node reports. Index, creation time and note stay those of the row, and the row's
- * values fill what the report lacks.
+ * The row, updated with what the node reports. Index, creation time, description and the wallet's own words stay those
+ * of the row, and the row's values fill what the report lacks.
  */
 function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): Payment {
   return {
@@ -270,6 +276,8 @@ function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): 
     statusMsg: keepsStatusMsg(previous, seen) ? previous.statusMsg : seen.statusMsg,
     createdAtMs: previous.createdAtMs,
     personalNote: previous.personalNote ?? seen.personalNote,
+    description: previous.description ?? seen.description,
+    externalId: previous.externalId ?? seen.externalId,
     hash: previous.hash ?? seen.hash,
     // A preimage is shown only after the payment is proven (docs/decisions.md 43).
     preimage:

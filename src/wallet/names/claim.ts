@@ -64,6 +64,7 @@ async function claim(
     description: `${username}@${domain}`,
     minAmountMsat: null,
     expirationSecs: null,
+    externalId: null,
   };
   const offer = wallet.node.offers ? await createOffer(wallet, terms) : null;
   return store.names.claim(walletId, username, (standing) =>

@@ -141,6 +141,7 @@ async function invoiceFor(
       description: null,
       descriptionHash: { hash: metadataHash(text), text },
       personalNote: null,
+      externalId: null,
       message: comment,
       ...NO_PARTNER,
       preimage: hex.encode(preimage),

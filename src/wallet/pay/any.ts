@@ -1,7 +1,7 @@
 import type { Permission } from '../../model/clients/permissions.ts';
 import { refused } from '../../model/errors.ts';
 import type { FeePolicy } from '../../model/fee-cap.ts';
-import type { Payment, Rail } from '../../model/payment.ts';
+import type { OwnWords, Payment, Rail } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { grantSignal } from '../clients/grant-signal.ts';
 import { requirePermission, type WithHistory } from '../session/session.ts';
@@ -16,12 +16,11 @@ import { payOnchain } from './onchain.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
 /** A request to pay a payment string by its most recommended method (docs/api.md, Paying). */
-export interface AnyPaymentRequest {
+export interface AnyPaymentRequest extends OwnWords {
   readonly payable: string;
   readonly amountMsat: bigint | null;
   readonly maxFeeMsat: bigint | null;
   readonly message: string | null;
-  readonly personalNote: string | null;
 }
 
 /** The permission that paying by a method, or on a rail, needs (docs/decisions.md 60). */
@@ -108,6 +107,7 @@ function payBy(
         clientPaymentId: null,
         maxFeeMsat: request.maxFeeMsat,
         personalNote: request.personalNote,
+        externalId: request.externalId,
       });
   }
 }

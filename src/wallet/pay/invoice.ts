@@ -1,5 +1,7 @@
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { keptDescription } from '../../model/description.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
+import type { OwnWords } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { OnNode } from '../session/session.ts';
@@ -13,7 +15,7 @@ import { agreedAmountMsat } from './agreed-amount.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 11 invoice. */
-export interface InvoicePaymentRequest {
+export interface InvoicePaymentRequest extends OwnWords {
   readonly invoice: Bolt11Invoice;
   /**
    * The amount for an invoice without one, in millisatoshis. If the invoice has an amount, this must equal it or be
@@ -21,7 +23,6 @@ export interface InvoicePaymentRequest {
    */
   readonly amountMsat: bigint | null;
   readonly maxFeeMsat: bigint | null;
-  readonly personalNote: string | null;
   readonly message: string | null;
 }
 
@@ -36,7 +37,8 @@ export function planInvoicePayment(
   { node }: OnNode,
   fees: FeePolicy,
 ): SendPlan {
-  const { invoice, personalNote, message } = request;
+  const { invoice, personalNote, externalId, message } = request;
+  const words = { personalNote, externalId, message };
   requireNone(invoiceNetworkObstacle(invoice, node));
   const amountMsat = agreedAmountMsat({
     askedMsat: invoice.amountMsat,
@@ -54,13 +56,13 @@ export function planInvoicePayment(
       hash: invoice.paymentHash,
       invoice: invoice.text,
       expiresAtMs: invoice.expiresAtMs,
-      personalNote,
-      message,
+      description: keptDescription(invoice.description),
+      ...words,
     },
     requirePayable: () => requireNone(invoiceExpiryObstacle(invoice, node)),
     repeat: { maxFeeMsat },
     sign: null,
     start: (identity) =>
-      node.payInvoice({ ...identity, amountMsat, maxFeeMsat, personalNote, message, invoice }),
+      node.payInvoice({ ...identity, amountMsat, maxFeeMsat, ...words, invoice }),
   };
 }

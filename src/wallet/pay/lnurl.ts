@@ -1,6 +1,6 @@
 import { refused, rejected } from '../../model/errors.ts';
 import type { FeePolicy } from '../../model/fee-cap.ts';
-import type { Payment } from '../../model/payment.ts';
+import type { OwnWords, Payment } from '../../model/payment.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { LnurlPayRequest } from '../../net/lnurl.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
@@ -10,7 +10,7 @@ import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
 /** A request to pay an LNURL-pay service whose terms are known. */
-export interface LnurlPaymentRequest {
+export interface LnurlPaymentRequest extends OwnWords {
   readonly request: LnurlPayRequest;
   readonly amountMsat: bigint;
   readonly maxFeeMsat: bigint | null;
@@ -19,7 +19,6 @@ export interface LnurlPaymentRequest {
    * (LUD-12).
    */
   readonly message: string | null;
-  readonly personalNote: string | null;
 }
 
 /**
@@ -67,6 +66,7 @@ export async function payLnurl(
       amountMsat: request.amountMsat,
       maxFeeMsat: request.maxFeeMsat,
       personalNote: request.personalNote,
+      externalId: request.externalId,
       message: sentComment,
     },
     context.session,

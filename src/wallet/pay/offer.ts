@@ -1,8 +1,10 @@
 import { hex } from '@scure/base';
 import { decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
+import { keptDescription } from '../../model/description.ts';
 import { rejected } from '../../model/errors.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
+import type { OwnWords } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { EffectNames } from '../session/effect-names.ts';
@@ -13,9 +15,8 @@ import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
 import type { UnfetchedPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 12 offer. */
-export interface OfferPaymentRequest extends OfferWish {
+export interface OfferPaymentRequest extends OfferWish, OwnWords {
   readonly maxFeeMsat: bigint | null;
-  readonly personalNote: string | null;
   /** Aborted when the caller has gone or may not pay any more: the invoice is not asked for then. */
   readonly signal: AbortSignal;
 }
@@ -40,7 +41,7 @@ export function planOfferPayment(
   names: EffectNames,
 ): UnfetchedPlan {
   const offers = nodeGroup(session, 'offers');
-  const { offer, amountMsat, message, personalNote } = request;
+  const { offer, amountMsat, message, personalNote, externalId } = request;
   requireNone(offerObstacle(offer, session.node));
   if (offer.amountMsat !== null && amountMsat < offer.amountMsat) {
     throw rejected(
@@ -56,7 +57,13 @@ export function planOfferPayment(
     amountMsat,
     maxFeeMsat,
     again: 'never',
-    details: { offerId: offer.offerId, message, personalNote },
+    details: {
+      offerId: offer.offerId,
+      description: keptDescription(offer.description),
+      message,
+      personalNote,
+      externalId,
+    },
   } as const;
   return {
     ...terms,
@@ -68,7 +75,8 @@ export function planOfferPayment(
         repeat: { maxFeeMsat },
         fetchedInvoice: invoice.text,
         sign: null,
-        start: (identity) => offers.payFetched({ ...identity, invoice, maxFeeMsat, personalNote }),
+        start: (identity) =>
+          offers.payFetched({ ...identity, invoice, maxFeeMsat, personalNote, externalId }),
       };
     },
   };

@@ -3,7 +3,7 @@ import { type DecodedAddress, decodeAddress } from '../../codecs/address.ts';
 import { readOr } from '../../codecs/codec-error.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
-import type { Payment, Priority } from '../../model/payment.ts';
+import type { OwnWords, Payment, Priority } from '../../model/payment.ts';
 import { type PaymentId, paymentId } from '../../model/payment-index.ts';
 import { FEE_HEADROOM, lesserMsat } from '../budget/budget.ts';
 import { nodeGroup, type Spender } from '../session/session.ts';
@@ -13,14 +13,13 @@ import { type SendContext, send } from './send.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to send on chain. */
-export interface OnchainPaymentRequest {
+export interface OnchainPaymentRequest extends OwnWords {
   readonly address: DecodedAddress;
   /** Null sends everything that the wallet can send in one transaction. */
   readonly amountMsat: bigint | null;
   readonly priority: Priority;
   /** 64 hex characters that name the payment, which is sent once for them; null draws an id. */
   readonly clientPaymentId: string | null;
-  readonly personalNote: string | null;
   /** The highest fee, in millisatoshis: the transaction is not made if it would cost more. Null sets no limit. */
   readonly maxFeeMsat: bigint | null;
 }
@@ -106,16 +105,17 @@ async function planOnchainPayment(
   request: OnchainTerms,
 ): Promise<SendPlan> {
   const onchain = nodeGroup(session, 'onchain');
-  const { address, amountMsat, priority, personalNote } = request;
+  const { address, amountMsat, priority, personalNote, externalId } = request;
+  const words = { personalNote, externalId };
   const maxFeeMsat = await feeLimitMsat(session, request);
-  const command = { address, amountMsat, priority, personalNote, maxFeeMsat };
+  const command = { address, amountMsat, priority, ...words, maxFeeMsat };
   return {
     id,
     rail: 'onchain',
     amountMsat,
     maxFeeMsat: maxFeeMsat ?? 0n,
     again: 'never',
-    details: { address: address.canonical, priority, personalNote, statusMsg: 'pending' },
+    details: { address: address.canonical, priority, ...words, statusMsg: 'pending' },
     sign: (identity) => onchain.sign({ ...identity, ...command }),
     start: (identity, signed) => onchain.publish({ ...identity, ...command }, signed),
   };

@@ -7,13 +7,14 @@ import type { Spend } from './spend.ts';
  * terms (docs/decisions.md 114, 143).
  */
 export function repeatOf(node: WalletNode, spend: Spend): (() => Promise<SendReport>) | null {
-  const { index, createdAtMs, message, personalNote } = spend.payment;
-  const same = { index, createdAtMs, message, personalNote, isRepeat: true };
+  const { index, createdAtMs, message, personalNote, externalId } = spend.payment;
+  const identity = { index, createdAtMs, personalNote, externalId };
+  const same = { ...identity, message, isRepeat: true };
   switch (spend.rail) {
     case 'onchain': {
       const { onchain } = node;
       const { signed, order } = spend;
-      const command = { index, createdAtMs, personalNote, ...order, maxFeeMsat: null };
+      const command = { ...identity, ...order, maxFeeMsat: null };
       return onchain
         ? async () => {
             await onchain.renew(signed);

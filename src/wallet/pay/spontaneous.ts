@@ -1,19 +1,19 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
+import type { OwnWords } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { nodeGroup, type OnNode } from '../session/session.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a node without an invoice. */
-export interface SpontaneousPaymentRequest {
+export interface SpontaneousPaymentRequest extends OwnWords {
   /** Hex public key of the receiving node. */
   readonly nodePk: string;
   readonly amountMsat: bigint;
   readonly maxFeeMsat: bigint | null;
   readonly message: string | null;
-  readonly personalNote: string | null;
 }
 
 /**
@@ -27,11 +27,12 @@ export function planSpontaneousPayment(
   names: EffectNames,
 ): SendPlan {
   const spontaneous = nodeGroup(session, 'spontaneous');
-  const { nodePk, amountMsat, message, personalNote } = request;
+  const { nodePk, amountMsat, message, personalNote, externalId } = request;
   const secret = names.bytes('spontaneous payment');
   const hash = hex.encode(sha256(secret));
   const preimage = hex.encode(secret);
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
+  const words = { message, personalNote, externalId };
   const repeat = { nodePk, preimage, maxFeeMsat };
   return {
     id: paymentId('ln', hash),
@@ -39,10 +40,9 @@ export function planSpontaneousPayment(
     amountMsat,
     maxFeeMsat,
     again: 'never',
-    details: { hash, message, personalNote },
+    details: { hash, ...words },
     repeat,
     sign: null,
-    start: (identity) =>
-      spontaneous.pay({ ...identity, ...repeat, amountMsat, message, personalNote }),
+    start: (identity) => spontaneous.pay({ ...identity, ...repeat, amountMsat, ...words }),
   };
 }

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { readOrLater } from '../../codecs/codec-error.ts';
 import { formatNullableAmountMsat } from '../../model/amount.ts';
+import { refused } from '../../model/errors.ts';
 import {
   type AskedInvoice,
   addressMisfit,
@@ -120,24 +121,35 @@ export function encodeCreated(
   };
 }
 
-/** Creates a reusable offer, and watches every payment that arrives on it. */
+/**
+ * Creates a reusable offer, and watches every payment that arrives on it. Throws `refused` where the node has made the
+ * same offer for another `external_id`: what arrives on it could be of either.
+ */
 export async function createOffer(
   wallet: ServedWallet,
   request: {
     readonly description: string | null;
     readonly minAmountMsat: bigint | null;
     readonly expirationSecs: number | null;
+    readonly externalId: string | null;
   },
 ): Promise<string> {
-  const { expirationSecs } = request;
+  const { expirationSecs, externalId } = request;
   const asked = {
     description: request.description,
     minAmountMsat: request.minAmountMsat,
     expiresAtMs: expirationSecs === null ? null : wallet.node.clock.now() + expirationSecs * 1000,
+    externalId,
   };
   const made = await nodeGroup(wallet, 'offers').createOffer(asked);
   const misfit = offerMisfit(made, asked, wallet.node.descriptor);
   requireFit(wallet, misfit && `made ${misfit}`);
+  const { offers } = wallet.store;
+  if (!wallet.node.history && !(await offers.keep(wallet.userPk, made.offerId, externalId))) {
+    throw refused(
+      'The node has made this very offer with another external_id: give another description, so that it is another offer.',
+    );
+  }
   await watch(wallet, { kind: 'offer', offerId: made.offerId });
   return made.offer;
 }

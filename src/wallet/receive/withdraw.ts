@@ -1,5 +1,5 @@
 import { internalUnlessApi, refused } from '../../model/errors.ts';
-import { isFinal, type Payment } from '../../model/payment.ts';
+import { isFinal, type OwnWords, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import { isServiceNotAsked, isServiceRefusal } from '../../net/service-error.ts';
 import { requireWithin } from '../pay/agreed-amount.ts';
@@ -15,12 +15,11 @@ import { issueInvoice, NO_PARTNER } from './receive.ts';
 const WITHDRAWAL_EXPIRATION_SECS = 3600;
 
 /** A request to withdraw from an LNURL-withdraw service (LUD-03). */
-export interface WithdrawalRequest {
+export interface WithdrawalRequest extends OwnWords {
   readonly lnurl: string;
   /** The amount in millisatoshis; null is the most that the service allows. */
   readonly amountMsat: bigint | null;
   readonly description: string | null;
-  readonly personalNote: string | null;
 }
 
 /**
@@ -45,6 +44,7 @@ export function withdrawLnurl(
         description: terms.description,
         descriptionHash: null,
         personalNote: request.personalNote,
+        externalId: request.externalId,
         ...NO_PARTNER,
       },
       effects.names,

@@ -4,6 +4,7 @@ import {
   decodeInvoice,
   decodeInvoiceRequest,
   INVOICE_SIGNATURE,
+  invoiceDescriptionOf,
   isBolt12InvoiceExpired,
   verifyInvoice,
 } from '../../../src/codecs/bolt12/index.ts';
@@ -50,7 +51,17 @@ describe('invoices in payer-proof-test.json', () => {
     expect(invoice.signature).toBe(vector.working.invoice_signature);
     expect(invoice).toEqual(decodeInvoice(hexToBytes(vector.input.invoice_hex)));
     expect(invoice.amountMsat).toBe(1000n);
+    expect(invoiceDescriptionOf(vector.input.invoice)).toBe(invoice.description);
   });
+});
+
+test('the description of the offer is read without checking the rest', () => {
+  const offers = [makeOffer({ description: 'Tea ☕' }), makeOffer({ description: '' })];
+  const read = offers.map((offer) =>
+    invoiceDescriptionOf(makeInvoice(makeRequest(offer, { amountMsat: 1000n })).text),
+  );
+  expect(read).toEqual(['Tea ☕', '']);
+  expectInvalid(() => invoiceDescriptionOf(`${INVOICE.text}q`), 'bolt12', /padding/);
 });
 
 describe('answering a request', () => {

@@ -19,6 +19,7 @@ export function railRules({ group }: Rules): void {
         createdAtMs,
         amountMsat: 50_000_000n,
         personalNote: null,
+        externalId: null,
         address: decodeAddress(outside.address()),
         priority: 'normal',
         maxFeeMsat,
@@ -178,7 +179,12 @@ export function railRules({ group }: Rules): void {
 
   group('offers', (offerRule) => {
     offerRule('an offer is made as ordered', async (offers) => {
-      const terms = { description: 'tea', minAmountMsat: 5000n, expiresAtMs: null };
+      const terms = {
+        description: 'tea',
+        minAmountMsat: 5000n,
+        expiresAtMs: null,
+        externalId: null,
+      };
       const { offer, offerId } = await offers.createOffer(terms);
       expect(decodeOffer(offer)).toMatchObject({ description: 'tea' });
       expect(offerId).toMatch(/^[0-9a-f]{64}$/);
@@ -196,6 +202,7 @@ export function railRules({ group }: Rules): void {
             index: paymentIndex(createdAtMs, paymentId('fs', randomHex(32))),
             createdAtMs,
             personalNote: null,
+            externalId: null,
             maxFeeMsat: 100_000n,
             invoice: decodeInvoice(
               await offers.fetchInvoice({ ...wish, viaName: null }, new AbortController().signal),

@@ -23,6 +23,7 @@ export function spontaneousRules({ group }: Rules): void {
         createdAtMs,
         amountMsat: 20_000n,
         personalNote: null,
+        externalId: null,
         nodePk,
         preimage,
         maxFeeMsat: 10_000n,

@@ -14,6 +14,7 @@ const EVERYTHING: CacheQuery = {
   rail: null,
   sinceMs: null,
   untilMs: null,
+  externalId: null,
 };
 
 /** The payment cache of the contract: {@link PaymentCache}. */
@@ -46,6 +47,28 @@ export function cacheContract(open: () => Promise<Store>): void {
       });
       expect(await store.cache.get(WALLET, samplePayment(2).index)).toMatchObject({ final: false });
       expect(await store.cache.get(WALLET, samplePayment(9).index)).toBeNull();
+    });
+
+    test('finds the payments with an id of the caller, exactly as it was given', async () => {
+      const ids = ['order "17" \\ ☕', 'order "17" \\ ☕', 'ORDER "17" \\ ☕', 'null', null];
+      const named = ids.map((externalId, at) =>
+        // PostgreSQL holds no NUL in a text, and reads none in JSON either.
+        samplePayment(at + 1, { externalId, message: '\u0000 "external_id":"x"' }),
+      );
+      await apply(named);
+      await apply([sampleDone(9, { externalId: 'x' })], null, OTHER);
+      const find = (externalId: string, change: Partial<CacheQuery> = {}) =>
+        list({ externalId, ...change });
+      expect(await find('order "17" \\ ☕')).toEqual({ created: [1, 2], nextIndex: null });
+      expect(await find('order "17" \\ ☕', { order: 'desc', limit: 1 })).toEqual({
+        created: [2],
+        nextIndex: samplePayment(2).index,
+      });
+      expect((await find('null')).created).toEqual([4]);
+      expect((await find('x')).created).toEqual([]);
+      expect((await find('null', { filter: 'completed' })).created).toEqual([]);
+      await apply([sampleDone(4, { externalId: 'null' })]);
+      expect((await find('null', { filter: 'completed' })).created).toEqual([4]);
     });
 
     test('of a payment that comes twice in a page the later one stays, and each change counts', async () => {

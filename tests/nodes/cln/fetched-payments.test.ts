@@ -42,6 +42,7 @@ function pay(isRepeat = false) {
       index: INDEX,
       createdAtMs: CREATED_AT_MS,
       personalNote: null,
+      externalId: null,
       maxFeeMsat: 10n,
       invoice: INVOICE,
       isRepeat,

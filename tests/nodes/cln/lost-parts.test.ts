@@ -123,6 +123,7 @@ function pay({ isRepeat = false } = {}) {
       createdAtMs,
       amountMsat: 1000n,
       personalNote: null,
+      externalId: null,
       message: null,
       maxFeeMsat: 10n,
       invoice: decodeBolt11(BOLT11),

@@ -53,7 +53,13 @@ afterEach(async () => {
 });
 
 function pay() {
-  const order = { amountMsat: null, maxFeeMsat: 100n, personalNote: null, message: null };
+  const order = {
+    amountMsat: null,
+    maxFeeMsat: 100n,
+    personalNote: null,
+    externalId: null,
+    message: null,
+  };
   return sendAndWait(
     contextOf(owner),
     planInvoicePayment({ ...order, invoice: decodeBolt11(BOLT11) }, owner, {

@@ -98,6 +98,7 @@ describe('an outgoing payment', () => {
           amountMsat: null,
           maxFeeMsat: 100n,
           personalNote: null,
+          externalId: null,
           message: null,
         },
         session,
@@ -164,6 +165,7 @@ describe('what it makes for receiving is handed out only if it is what was asked
     description: 'tea',
     descriptionHash: null,
     personalNote: null,
+    externalId: null,
     partnerPk: null,
     partnerPropFeePpm: null,
     partnerBaseFeeMsat: null,
@@ -208,7 +210,12 @@ describe('what it makes for receiving is handed out only if it is what was asked
   });
 
   test('an offer', async () => {
-    const terms = { description: 'tea', minAmountMsat: 5000n, expirationSecs: null };
+    const terms = {
+      description: 'tea',
+      minAmountMsat: 5000n,
+      expirationSecs: null,
+      externalId: null,
+    };
     const honest: OfferFields = {
       chains: [NETWORKS.regtest.chainHash],
       amount: 5000n,

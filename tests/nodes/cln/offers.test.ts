@@ -43,7 +43,12 @@ test('a message with characters that Core Lightning would not send as they are i
 
 test('a description with control characters that Core Lightning does not read is error 110', async () => {
   const make = (description: string) =>
-    createOffer(rpcOf(cln), { description, minAmountMsat: null, expiresAtMs: null });
+    createOffer(rpcOf(cln), {
+      description,
+      minAmountMsat: null,
+      expiresAtMs: null,
+      externalId: null,
+    });
   for (const description of ['bell\u0007', 'escape\u001b[31m']) {
     const error = await errorOf(make(description));
     expect(isApiError(error, 'unsupported') && error.data).toEqual({ node: 'cln' });

@@ -20,6 +20,7 @@ const command = {
   createdAtMs: 1_800_000_000_000,
   amountMsat: 50_000_000n,
   personalNote: null,
+  externalId: null,
   address: decodeAddress(THEIR_ADDRESS),
   priority: 'normal' as const,
   maxFeeMsat: null,

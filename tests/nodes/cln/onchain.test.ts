@@ -27,6 +27,7 @@ const command = (amountSat: bigint, more: object = {}) => ({
   createdAtMs: 1_800_000_000_000,
   amountMsat: amountSat * 1000n,
   personalNote: null,
+  externalId: null,
   address: decodeAddress(THEIR_ADDRESS),
   priority: 'normal' as const,
   maxFeeMsat: null,

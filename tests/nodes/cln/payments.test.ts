@@ -56,6 +56,7 @@ function pay(rpc = rpcOf(cln)) {
       createdAtMs: NODE_SECS * 1000,
       amountMsat: 1000n,
       personalNote: null,
+      externalId: null,
       message: null,
       maxFeeMsat: 10n,
       invoice: decodeBolt11(

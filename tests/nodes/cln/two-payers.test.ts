@@ -61,6 +61,7 @@ function pay(isRepeat = false): Promise<SendReport> {
       createdAtMs: NODE_SECS * 1000 + 123,
       amountMsat: 1000n,
       personalNote: null,
+      externalId: null,
       message: null,
       maxFeeMsat: 10n,
       invoice: decodeBolt11(BOLT11),

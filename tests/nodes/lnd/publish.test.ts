@@ -54,6 +54,7 @@ const command = {
   createdAtMs: 1_700_000_000_123,
   amountMsat: 60_000_000n,
   personalNote: null,
+  externalId: null,
   address: decodeAddress(address),
   priority: 'normal' as const,
   maxFeeMsat: 1_000_000n,

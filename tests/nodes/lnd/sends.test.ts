@@ -82,6 +82,7 @@ const command = {
   createdAtMs: 1_700_000_000_123,
   amountMsat: 5000n,
   personalNote: null,
+  externalId: null,
   invoice: decodeBolt11(INVOICE),
   maxFeeMsat: 1000n,
   message: null,

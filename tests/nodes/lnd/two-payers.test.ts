@@ -166,6 +166,7 @@ function pay(): Promise<Payment> {
     amountMsat: null,
     maxFeeMsat: 1000n,
     personalNote: null,
+    externalId: null,
     message: null,
   };
   const plan = planInvoicePayment(request, payer, { ppm: 0, leastMsat: 0n });

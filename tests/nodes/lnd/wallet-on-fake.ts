@@ -69,6 +69,7 @@ export function sendCommand(
     createdAtMs,
     amountMsat: amountSat * 1000n,
     personalNote: null,
+    externalId: null,
     address: decodeAddress(FOREIGN_ADDRESS),
     priority: 'normal',
     maxFeeMsat: null,

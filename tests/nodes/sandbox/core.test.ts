@@ -112,6 +112,7 @@ test('whatever the node answers, refuses or tells its feed is in the file by the
       description: null,
       descriptionHash: null,
       personalNote: null,
+      externalId: null,
       message: null,
       partnerPk: null,
       partnerPropFeePpm: null,
@@ -170,6 +171,7 @@ test('a payment that was on its way when the process ended is finished at the ne
     maxFeeMsat: 100_000n,
     invoice: decodeBolt11(invoice),
     personalNote: null,
+    externalId: null,
     message: null,
   });
   // The first transaction has committed; closing now prevents the second.

@@ -31,6 +31,7 @@ const REQUEST = {
   maxFeeMsat: null,
   message: 'thank you',
   personalNote: 'mine',
+  externalId: null,
   viaName: 'satoshi@example.com',
 };
 /** Names that a key gives: a repeat has the same. */

@@ -42,6 +42,7 @@ async function sendIntoSilence() {
     amountMsat: 1000n,
     maxFeeMsat: 55n,
     personalNote: 'mine',
+    externalId: null,
     message: null,
   };
   const plan = planInvoicePayment(request, owner, { ppm: 0, leastMsat: 0n });
@@ -81,6 +82,7 @@ test('an invoice that the node does not show is sent again after 20 seconds, wit
     amountMsat: 1000n,
     maxFeeMsat: 55n,
     personalNote: 'mine',
+    externalId: null,
     invoice: { text: INVOICE.text },
     isRepeat: true,
   });

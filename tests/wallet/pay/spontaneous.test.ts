@@ -23,6 +23,7 @@ const REQUEST = {
   maxFeeMsat: null,
   message: 'thank you',
   personalNote: 'mine',
+  externalId: null,
 };
 
 let world: WalletWorld;
@@ -93,6 +94,7 @@ test('an unknown one is sent again with its own preimage after 20 seconds, and n
     status: 'completed',
     message: 'thank you',
     personalNote: 'mine',
+    externalId: null,
   });
 });
 

@@ -68,6 +68,7 @@ async function run(kind: 'numbered' | 'labeled', steps: readonly Step[], last: '
         amountMsat: OWN_MSAT,
         maxFeeMsat: 100n,
         personalNote: null,
+        externalId: null,
         message: null,
       },
       session,

@@ -1,8 +1,8 @@
 import { once } from '../../../lib/once.ts';
 import { amountInput } from '../../../model/amount.ts';
 import type { ErrorName } from '../../../model/errors.ts';
-import { paymentJson } from '../../../model/payment.ts';
-import { noteInput, personalNoteInput } from '../../../model/text.ts';
+import { type OwnWords, paymentJson } from '../../../model/payment.ts';
+import { externalIdInput, noteInput, personalNoteInput } from '../../../model/text.ts';
 import { agree } from '../../input-comparison.ts';
 import { sameAsInBody } from '../../query.ts';
 
@@ -21,10 +21,16 @@ export const maxFeeInput = once(() =>
   }),
 );
 
+/** The members of a body that the wallet keeps with a payment for itself. */
+export const ownWordsInput = () => ({
+  personal_note: personalNoteInput().optional(),
+  external_id: externalIdInput().optional(),
+});
+
 /** The members of a body that say what goes with a payment and what it may cost. */
 export const termsInput = () => ({
   message: noteInput().optional().describe('Message to the receiver, if the method can carry one.'),
-  personal_note: personalNoteInput().optional(),
+  ...ownWordsInput(),
   max_fee: maxFeeInput(),
 });
 
@@ -45,13 +51,19 @@ interface Notes {
   readonly personal_note?: string | undefined;
 }
 
-/** Returns the notes of body and query. Throws error 7 where the two differ. */
+/** The notes of a body, with what the query has not. */
+interface BodyNotes extends Notes {
+  readonly external_id?: string | undefined;
+}
+
+/** Returns the notes of body and query, and the caller's own id. Throws error 7 where the two differ. */
 export function agreedNotes(
-  body: Notes,
+  body: BodyNotes,
   query: Notes,
-): { readonly message: string | null; readonly personalNote: string | null } {
+): OwnWords & { readonly message: string | null } {
   return {
     message: agree('message', body.message, query.message) ?? null,
     personalNote: agree('personal_note', body.personal_note, query.personal_note) ?? null,
+    externalId: body.external_id ?? null,
   };
 }

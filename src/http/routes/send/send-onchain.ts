@@ -7,7 +7,7 @@ import {
   paymentJson,
   priorityField,
 } from '../../../model/payment.ts';
-import { hexInput, personalNoteInput } from '../../../model/text.ts';
+import { hexInput } from '../../../model/text.ts';
 import { bumpFee } from '../../../wallet/pay/bump.ts';
 import { payOnchain, readAddress } from '../../../wallet/pay/onchain.ts';
 import { answerPayment } from '../../answer-payment.ts';
@@ -15,7 +15,7 @@ import { any, excludes, given, isTrue, withRules } from '../../body-rules.ts';
 import { exampleAddress, exampleOnchainPayment, indexInput } from '../../examples.ts';
 import { paymentStringInput } from '../../query.ts';
 import { post } from '../../route.ts';
-import { agreedNotes, noteQuery, PAYS } from './pay-inputs.ts';
+import { agreedNotes, noteQuery, ownWordsInput, PAYS } from './pay-inputs.ts';
 
 const DEFAULT_PRIORITY = 'normal';
 const DEFAULT_BUMP_PRIORITY = 'high';
@@ -48,7 +48,7 @@ const onchainBody = once(() =>
       client_payment_id: hexInput(32)
         .optional()
         .describe('Idempotency key of the payment; random when omitted.'),
-      personal_note: personalNoteInput().optional(),
+      ...ownWordsInput(),
     }),
     [excludes('amount', 'send_all'), 'amount', 'must be left out with send_all'],
     [any(given('amount'), isTrue('send_all')), 'amount', 'is required, or send_all'],
@@ -80,7 +80,7 @@ export const sendOnchainRoutes = [
           amountMsat: body.amount ?? null,
           priority: body.priority ?? DEFAULT_PRIORITY,
           clientPaymentId: body.client_payment_id ?? null,
-          personalNote: agreedNotes(body, query).personalNote,
+          ...agreedNotes(body, query),
           maxFeeMsat: body.max_fee ?? null,
         }),
       ),

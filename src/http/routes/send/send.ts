@@ -1,7 +1,7 @@
 import { positiveAmountInput } from '../../../model/amount.ts';
 import { rejected } from '../../../model/errors.ts';
 import { paymentJson } from '../../../model/payment.ts';
-import { noteInput, personalNoteInput } from '../../../model/text.ts';
+import { noteInput } from '../../../model/text.ts';
 import { payAny, permissionToPay } from '../../../wallet/pay/any.ts';
 import { planInvoicePayment, readInvoice } from '../../../wallet/pay/invoice.ts';
 import { lnurlPayRequest, payLnurl } from '../../../wallet/pay/lnurl.ts';
@@ -25,6 +25,7 @@ import {
   noteQuery,
   notesQuery,
   OUTSIDE_PAY_ERRORS,
+  ownWordsInput,
   PAY_ERRORS,
   PAYS,
   PAYS_WITH_NOTES,
@@ -90,7 +91,7 @@ export const sendRoutes = [
       fallback_amount: positiveAmountInput()
         .optional()
         .describe('Amount in sats; required for an invoice without one.'),
-      personal_note: personalNoteInput().optional(),
+      ...ownWordsInput(),
       note: noteInput().optional().describe('Older name of `personal_note`.'),
       max_fee: maxFeeInput(),
     }),
@@ -105,7 +106,7 @@ export const sendRoutes = [
       const terms = {
         amountMsat: body.fallback_amount ?? null,
         maxFeeMsat: body.max_fee ?? null,
-        ...agreedNotes({ personal_note: inBody }, query),
+        ...agreedNotes({ ...body, personal_note: inBody }, query),
       };
       const { session, parts } = context;
       return answerPayment(context, async (send) => {

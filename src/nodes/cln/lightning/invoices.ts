@@ -3,7 +3,7 @@ import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import type { Payment } from '../../../model/payment.ts';
+import type { OwnWords, Payment } from '../../../model/payment.ts';
 import {
   idOfIndex,
   type PaymentIndex,
@@ -109,12 +109,12 @@ async function canceledBefore(node: ClnOwned, hash: string): Promise<Observation
 /** A created invoice, as its payment stands. */
 function created(
   { payment }: Observation,
-  { personalNote, message }: Pick<CreateInvoiceCommand, 'personalNote' | 'message'>,
+  { personalNote, externalId, message }: Pick<CreateInvoiceCommand, 'message' | keyof OwnWords>,
 ): CreatedInvoice {
   const invoice = payment.invoice ?? '';
   const read = decodeBolt11(invoice, { verifySignature: false });
   const { paymentHash, paymentSecret, expiresAtMs } = read;
-  const noted: Payment = { ...payment, personalNote, message };
+  const noted: Payment = { ...payment, personalNote, externalId, message };
   return { payment: noted, invoice, paymentHash, paymentSecret, expiresAtMs };
 }
 

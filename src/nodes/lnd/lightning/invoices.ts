@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { base64, hex } from '@scure/base';
 import { expiresAtMsOf, timestampOf } from '../../../codecs/bolt11/index.ts';
 import { refused } from '../../../model/errors.ts';
-import { isFinal } from '../../../model/payment.ts';
+import { isFinal, type OwnWords } from '../../../model/payment.ts';
 import {
   idOfIndex,
   type PaymentIndex,
@@ -88,8 +88,9 @@ export function created(
   {
     amountMsat,
     personalNote,
+    externalId,
     message,
-  }: Pick<CreateInvoiceCommand, 'amountMsat' | 'personalNote' | 'message'>,
+  }: Pick<CreateInvoiceCommand, 'amountMsat' | 'message' | keyof OwnWords>,
 ): CreatedInvoice {
   const createdAtMs = timestampOf(invoice) * 1000;
   const expiresAtMs = expiresAtMsOf(invoice);
@@ -104,6 +105,7 @@ export function created(
       amountMsat,
       invoice,
       personalNote,
+      externalId,
       message,
       expiresAtMs,
     }),

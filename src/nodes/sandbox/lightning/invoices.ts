@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../../codecs/bolt11/index.ts';
+import { keptDescription } from '../../../model/description.ts';
 import { refused } from '../../../model/errors.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../../node.ts';
@@ -87,6 +88,8 @@ function issue(
       amountMsat,
       invoice,
       personalNote: command.personalNote,
+      externalId: command.externalId,
+      description: keptDescription(command.description),
       message: command.message,
       expiresAtMs,
       partnerPk,

@@ -1,6 +1,7 @@
 import { isBolt12InvoiceExpired } from '../../../codecs/bolt12/index.ts';
+import { keptDescription } from '../../../model/description.ts';
 import { ownInvoice, ownNode, refused } from '../../../model/errors.ts';
-import type { Payment } from '../../../model/payment.ts';
+import type { OwnWords, Payment } from '../../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, PaySpontaneousCommand } from '../../node.ts';
 import { invoiceOfAnother } from '../../refusals.ts';
@@ -25,7 +26,7 @@ export function startInvoicePayment(
   userPk: string,
   command: PayInvoiceCommand,
 ): Payment {
-  const { text, paymentHash, expiresAtMs, network } = command.invoice;
+  const { text, paymentHash, description, expiresAtMs, network } = command.invoice;
   return world.transact(() => {
     const earlier = earlierAttempt(world, userPk, command.index);
     if (earlier !== null) return earlier;
@@ -39,6 +40,7 @@ export function startInvoicePayment(
       rail: 'invoice',
       hash: paymentHash,
       invoice: text,
+      description: keptDescription(description),
       message: command.message,
       expiresAtMs,
     });
@@ -71,6 +73,7 @@ export function startFetchedPayment(
         rail: 'offer',
         hash: invoice.paymentHash,
         offerId,
+        description: keptDescription(invoice.description),
         message: invoice.payerNote,
       },
     );
@@ -111,7 +114,7 @@ export function startSpontaneousPayment(
 
 type Outgoing = Pick<
   PayInvoiceCommand,
-  'index' | 'createdAtMs' | 'amountMsat' | 'personalNote' | 'maxFeeMsat'
+  'index' | 'createdAtMs' | 'amountMsat' | 'maxFeeMsat' | keyof OwnWords
 >;
 
 /** The earlier payment that a repeat returns: that of the same index, or one of the same hash that has not failed. */
@@ -126,9 +129,11 @@ function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Paym
 function start(
   world: World,
   userPk: string,
-  { index, createdAtMs, amountMsat, personalNote, maxFeeMsat }: Outgoing,
+  { index, createdAtMs, amountMsat, personalNote, externalId, maxFeeMsat }: Outgoing,
   known: Pick<Payment, 'rail' | 'message'> &
-    Partial<Pick<Payment, 'invoice' | 'offerId' | 'expiresAtMs'>> & { readonly hash: string },
+    Partial<Pick<Payment, 'invoice' | 'offerId' | 'description' | 'expiresAtMs'>> & {
+      readonly hash: string;
+    },
 ): Payment {
   const invoice = findUnpaidInvoice(world, known.hash);
   const feesMsat = invoice?.userPk ? 0n : routingFeeMsat(amountMsat);
@@ -139,6 +144,7 @@ function start(
     createdAtMs,
     amountMsat,
     personalNote,
+    externalId,
     ...known,
     direction: 'outbound',
     statusMsg: affordable ? 'pending' : FEE_TOO_HIGH,

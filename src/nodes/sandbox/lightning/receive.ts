@@ -3,6 +3,7 @@ import { hex } from '@scure/base';
 import { isHeld, type Payment } from '../../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import { COMPLETED } from '../../shown-payment.ts';
+import { wordsOfOffer } from '../offers/offers.ts';
 import { transfer } from '../world/ledger.ts';
 import { changePayment, findPayment, insertPayment, requirePayment } from '../world/payments.ts';
 import { hasWallet } from '../world/wallets.ts';
@@ -68,6 +69,7 @@ export function receiveInvoicePayment(
     ...outcome,
     hash: paymentHash,
     offerId: invoice.offerId,
+    ...(invoice.offerId === null ? {} : wordsOfOffer(world, invoice.offerId)),
     payerName: invoice.payerName,
     message: invoice.message,
   });

@@ -32,7 +32,7 @@ const CHAIN_HASH = NETWORKS.regtest.chainHash;
 const INVOICE_EXPIRY_SECS = 7200;
 
 /** The content of a new offer. */
-export interface OfferParts extends CreateOfferCommand {
+export interface OfferParts extends Omit<CreateOfferCommand, 'externalId'> {
   /** The node that answers invoice requests, and signs its invoices. */
   readonly issuerSecretKey: Uint8Array;
   /** Random, so that two offers with the same content have different ids. */

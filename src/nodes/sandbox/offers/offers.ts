@@ -1,7 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { decodeOffer, merkleRoot, type Offer } from '../../../codecs/bolt12/index.ts';
+import { keptDescription } from '../../../model/description.ts';
 import { refused } from '../../../model/errors.ts';
+import type { Payment } from '../../../model/payment.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import type { CreateOfferCommand, FetchInvoiceCommand, ProofMaterial } from '../../node.ts';
 import { type InvoiceRow, insertInvoice } from '../lightning/invoice-rows.ts';
@@ -35,9 +37,34 @@ export function createOffer(
   const { userPk: user_pk, behavior } = issuer;
   const created_ms = world.clock.now();
   world.transact(() =>
-    insertRow(world, 'offers', { offer_id: offerId, offer: text, user_pk, behavior, created_ms }),
+    insertRow(world, 'offers', {
+      offer_id: offerId,
+      offer: text,
+      user_pk,
+      behavior,
+      created_ms,
+      external_id: command.externalId,
+    }),
   );
   return { offer: text, offerId };
+}
+
+/** What a payment has of the offer on which it arrived. */
+export function wordsOfOffer(
+  world: World,
+  offerId: string,
+): Pick<Payment, 'description' | 'externalId'> | null {
+  const row = firstRow<{ readonly offer: string; readonly externalId: string | null }>(
+    world,
+    'SELECT offer, external_id AS externalId FROM offers WHERE offer_id = ?',
+    offerId,
+  );
+  return (
+    row && {
+      description: keptDescription(decodeOffer(row.offer).description),
+      externalId: row.externalId,
+    }
+  );
 }
 
 /** The wish of a payer to pay an offer. */

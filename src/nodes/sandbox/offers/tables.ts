@@ -7,7 +7,9 @@ CREATE TABLE offers (
   user_pk TEXT,
   -- What the outside world does with a payment: settle, fail, hold.
   behavior TEXT NOT NULL,
-  created_ms INTEGER NOT NULL
+  created_ms INTEGER NOT NULL,
+  -- The wallet's own id for what is paid on it.
+  external_id TEXT
 ) STRICT, WITHOUT ROWID;
 
 -- What both sides keep of every invoice that answered an invoice request; how it is paid stands in invoices.

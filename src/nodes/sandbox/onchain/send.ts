@@ -69,7 +69,8 @@ export function publishOnchain(
       memo: MEMO,
     });
     releaseLocks(world, owner, signed.locks);
-    const { index, createdAtMs, amountMsat, priority, personalNote, address } = command;
+    const { index, createdAtMs, amountMsat, priority, address } = command;
+    const { personalNote, externalId } = command;
     const { txid, json: tx } = transaction;
     const payment = insertPayment(world, userPk, {
       index,
@@ -83,6 +84,7 @@ export function publishOnchain(
       tx,
       priority,
       personalNote,
+      externalId,
     });
     watchConfirmations(world, { userPk, index, txid });
     recordReceipts(world, transaction, receipts);

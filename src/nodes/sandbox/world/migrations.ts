@@ -9,7 +9,7 @@ import { replaceFirstClients } from './first-clients.ts';
 import { TOKENS_TABLE, WORLD_TABLES } from './tables.ts';
 
 /** The version of the sandbox's file that this program writes. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 const ALL_TABLES = [WORLD_TABLES, CHAIN_TABLES, LIGHTNING_TABLES, OFFER_TABLES, LNURL_TABLES];
 
@@ -22,8 +22,10 @@ export function migrate(db: Database, version: number): void {
     // Version 4: wallets hold payments.
     if (version > 0 && version < 4) db.run(HELD_TABLE);
     // Version 5: large rows take the disk that they need.
-    if (version > 0)
+    if (version > 0 && version < 5)
       for (const table of ['payments', 'offer_invoices']) rebuildWithRowids(db, table);
+    // Version 6: offers keep what is the wallet's own about their payments.
+    if (version > 0) db.run('ALTER TABLE offers ADD COLUMN external_id TEXT');
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   }).immediate();
 }

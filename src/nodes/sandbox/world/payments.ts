@@ -1,12 +1,6 @@
+import { storedPayment } from '../../../model/description.ts';
 import { ApiError } from '../../../model/errors.ts';
-import {
-  decodePayment,
-  encodePayment,
-  idOf,
-  isFinal,
-  type Payment,
-  type PaymentJson,
-} from '../../../model/payment.ts';
+import { encodePayment, idOf, isFinal, type Payment } from '../../../model/payment.ts';
 import {
   type PaymentId,
   type PaymentIndex,
@@ -151,7 +145,7 @@ interface Row {
 }
 
 function decode(row: Row): Payment {
-  return decodePayment(JSON.parse(row.json) as PaymentJson);
+  return storedPayment(row.json);
 }
 
 function decodeRow(row: Row | null): Payment | null {

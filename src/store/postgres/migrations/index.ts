@@ -5,6 +5,7 @@ import { givenWay } from './0004-given-way.ts';
 import { keysOfAnyCaller } from './0005-keys-of-any-caller.ts';
 import { advances } from './0006-advances.ts';
 import { signedRows } from './0007-signed-rows.ts';
+import { externalIds } from './0008-external-ids.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -18,6 +19,7 @@ export const STEPS: readonly string[] = [
   keysOfAnyCaller,
   advances,
   signedRows,
+  externalIds,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -14,6 +14,7 @@ import { givenWay } from './0012-given-way.ts';
 import { keysOfAnyCaller } from './0013-keys-of-any-caller.ts';
 import { advances } from './0014-advances.ts';
 import { signedRows } from './0015-signed-rows.ts';
+import { externalIds } from './0016-external-ids.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -35,6 +36,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   keysOfAnyCaller,
   advances,
   signedRows,
+  externalIds,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -74,7 +74,12 @@ describe('a payment that the receiver holds', () => {
       const createdAtMs = world.clock.now();
       const terms = { createdAtMs, amountMsat: 1000n, maxFeeMsat: 10_000n };
       const index = paymentIndex(createdAtMs, paymentId('ln', paymentHash));
-      const texts = { invoice: decodeBolt11(invoice), personalNote: null, message: null };
+      const texts = {
+        invoice: decodeBolt11(invoice),
+        personalNote: null,
+        externalId: null,
+        message: null,
+      };
       startInvoicePayment(world, userPk, { index, ...terms, ...texts });
       return index;
     };

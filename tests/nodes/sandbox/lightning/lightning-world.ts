@@ -47,6 +47,7 @@ export function lightningWorlds() {
         maxFeeMsat: 100_000n,
         invoice,
         personalNote: null,
+        externalId: null,
         message: null,
       };
     };
@@ -70,6 +71,7 @@ export function invoiceCommand(change: Partial<CreateInvoiceCommand> = {}): Crea
     description: null,
     descriptionHash: null,
     personalNote: null,
+    externalId: null,
     message: null,
     partnerPk: null,
     partnerPropFeePpm: null,

@@ -62,6 +62,7 @@ test('under any sequence of operations money is conserved and no payment leaves 
           maxFeeMsat: amountMsat,
           invoice,
           personalNote: null,
+          externalId: null,
           message: null,
         });
       };
@@ -75,6 +76,7 @@ test('under any sequence of operations money is conserved and no payment leaves 
               description: null,
               descriptionHash: null,
               personalNote: null,
+              externalId: null,
               message: null,
               // The partner is in turn a wallet of this sandbox and an unknown one.
               partnerPk: invoices.length % 2 === 0 ? bob.userPk : 'cd'.repeat(32),

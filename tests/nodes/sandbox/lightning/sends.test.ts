@@ -161,6 +161,7 @@ describe('paying an offer in two steps', () => {
       createdAtMs: clock.nowMs,
       maxFeeMsat: 10_000n,
       personalNote: null,
+      externalId: null,
       invoice: decodeInvoice(
         await offers.fetchInvoice(
           { offer: decodeOffer(offer), amountMsat, message: 'for you', viaName: null },
@@ -234,6 +235,7 @@ describe('sendOutcome', () => {
       priority: 'normal',
       maxFeeMsat: null,
       personalNote: null,
+      externalId: null,
     };
     const payment = begun(command.index, 'onchain');
     expect(await node.sendOutcome(question(payment))).toMatchObject({ state: 'never' });

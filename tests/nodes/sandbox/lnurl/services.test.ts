@@ -38,6 +38,7 @@ function setUp() {
       description: null,
       descriptionHash: null,
       personalNote: null,
+      externalId: null,
       message: null,
       partnerPk: null,
       partnerPropFeePpm: null,

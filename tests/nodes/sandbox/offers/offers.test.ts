@@ -41,13 +41,13 @@ function setUp() {
     createOffer(
       world,
       { userPk, behavior: 'settle' },
-      { description: 'Tips', minAmountMsat: null, expiresAtMs: null, ...terms },
+      { description: 'Tips', minAmountMsat: null, expiresAtMs: null, externalId: null, ...terms },
     );
   const outsideOffer = (behavior: Behavior) =>
     createOffer(
       world,
       { userPk: null, behavior },
-      { description: null, minAmountMsat: null, expiresAtMs: null },
+      { description: null, minAmountMsat: null, expiresAtMs: null, externalId: null },
     );
   const order = (offer: string, change: Partial<FetchInvoiceCommand> = {}) => ({
     offer: decodeOffer(offer),
@@ -63,6 +63,7 @@ function setUp() {
       index: paymentIndex(createdAtMs, paymentId('fs', randomBytes(32).toString('hex'))),
       createdAtMs,
       personalNote: null,
+      externalId: null,
       maxFeeMsat: 1_000_000n,
       invoice: decodeInvoice(fetchInvoiceOf(world, userPk, wish)),
     };

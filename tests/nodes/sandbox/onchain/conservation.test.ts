@@ -70,7 +70,12 @@ describe('money across all rails', () => {
           fund(userPk, 200_000);
           paySpontaneously(world, userPk, { amountMsat: 200_000_000n, message: null });
         }
-        const terms = { description: null, minAmountMsat: null, expiresAtMs: null };
+        const terms = {
+          description: null,
+          minAmountMsat: null,
+          expiresAtMs: null,
+          externalId: null,
+        };
         const issue = (issuer: OfferIssuer) => decodeOffer(createOffer(world, issuer, terms).offer);
         const offers = wallets.map((userPk) => issue({ userPk, behavior: 'settle' }));
         const outside = issue({ userPk: null, behavior: 'settle' });
@@ -91,6 +96,7 @@ describe('money across all rails', () => {
               invoice: decodeInvoice(fetchInvoiceOf(world, payer, wish)),
               maxFeeMsat: 100_000n,
               personalNote: null,
+              externalId: null,
             });
           };
           const act = {

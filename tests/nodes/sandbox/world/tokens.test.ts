@@ -70,6 +70,7 @@ describe('a token', () => {
       maxFeeMsat: 10_000n,
       invoice: decodeBolt11(invoice),
       personalNote: null,
+      externalId: null,
       message: null,
     });
     expect(report).toMatchObject({ state: 'refused', error: lacks('pay_invoice') });

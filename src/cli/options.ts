@@ -8,6 +8,12 @@ import { readAmount, readNames } from './inputs.ts';
 /** The note of a payment, as every command that makes one has it. */
 export const noteFlag = flag('--note <text>', 'note that only you see');
 
+/** The caller's own id of a payment, as every command that makes or receives one has it. */
+export const externalIdFlag = flag(
+  '--external-id <id>',
+  'your own id for it, such as an order number, by which "payments" finds it; only you see it',
+);
+
 /** The flag of every command that shows a table. */
 export const wideFlag = flag(
   '--wide',

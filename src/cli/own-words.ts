@@ -13,6 +13,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   description_hash: '--description-hash',
   expiration_secs: '--expiry',
   expires_at: '--expires',
+  external_id: '--external-id',
   index: 'The index',
   label: '--label',
   limit: '--limit',

@@ -108,6 +108,8 @@ const CSV: Readonly<Record<string, (entry: Entry) => string | null>> = {
   note: ({ payment }) => payment.personal_note && harmless(payment.personal_note),
   message: ({ payment }) => payment.message && harmless(payment.message),
   payer_name: ({ payment }) => payment.payer_name && harmless(payment.payer_name),
+  description: ({ payment }) => payment.description && harmless(payment.description),
+  external_id: ({ payment }) => payment.external_id && harmless(payment.external_id),
   hash: ({ payment }) => payment.hash,
   txid: ({ payment }) => payment.txid,
   index: ({ payment }) => payment.index,

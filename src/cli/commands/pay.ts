@@ -8,7 +8,7 @@ import { type ConnectionFlags, settingsOf } from '../connection.ts';
 import type { AskSidecar } from '../http.ts';
 import { readPositiveAmount } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
-import { CAP_OF_SETTINGS, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
+import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
 import { show } from '../terminal/show.ts';
@@ -29,6 +29,7 @@ const PAY_WORDS = {
   priority: priorityFlag('normal'),
   message: flag('--message <text>', 'message to the receiver, if the payment can carry one'),
   personal_note: noteFlag,
+  external_id: externalIdFlag,
 };
 
 /** Adds `pay`, which pays a payment string at most once. */
@@ -102,16 +103,17 @@ async function agreeToPay(
 }
 
 function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: string) {
-  const { payable, message, personal_note, priority, send_all } = order;
+  const { payable, message, personal_note, external_id, priority, send_all } = order;
+  const own = { personal_note, external_id };
   const shared = { amount: terms.amount ?? undefined, max_fee: terms.maxFee ?? undefined };
   return ask(
     (sidecar) =>
       isOnchainOrder(order)
         ? sidecar.payOnchain(
-            { address: payable, ...shared, send_all, priority, personal_note },
+            { address: payable, ...shared, send_all, priority, ...own },
             { idempotencyKey },
           )
-        : sidecar.pay({ payable, ...shared, message, personal_note }, { idempotencyKey }),
+        : sidecar.pay({ payable, ...shared, message, ...own }, { idempotencyKey }),
     paymentJson(),
     'Paying',
   );

@@ -12,7 +12,7 @@ import {
   readSecondsUpTo,
 } from '../inputs.ts';
 import { oneCall } from '../one-call.ts';
-import { noteFlag } from '../options.ts';
+import { externalIdFlag, noteFlag } from '../options.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
 import { addressQrText, invoiceQrText, offerQrText, qrLines } from '../terminal/qr.ts';
 import { show } from '../terminal/show.ts';
@@ -48,11 +48,12 @@ export const addInvoice = asking(
         readSecondsUpTo('7d'),
       ),
       personal_note: noteFlag,
+      external_id: externalIdFlag,
       qr,
       wait: flag('--wait', 'wait until the invoice is paid; exit code 1 if it expires'),
     },
     examples: [
-      'invoice 1000 --description Coffee --wait',
+      'invoice 1000 --description Coffee --external-id order-17 --wait',
       'invoice --expiry 15m --no-qr',
       'invoice 0.5 --json',
     ],
@@ -80,6 +81,7 @@ export const addOffer = oneCall('offer', {
       'how long the offer can be paid, such as 30d (default: for ever)',
       readSeconds,
     ),
+    external_id: externalIdFlag,
     qr,
   },
   examples: ['offer --description Donations', 'offer --min-amount 100 --expiry 30d --no-qr'],
@@ -145,6 +147,7 @@ export const addWithdraw = oneCall('withdraw', {
     ),
     description: flag('--description <text>', 'description that the service can read'),
     personal_note: noteFlag,
+    external_id: externalIdFlag,
   },
   examples: ['withdraw lnurl1...', 'withdraw lnurl1... 500 --note "Voucher 17"'],
   doing: 'Waiting for the money',
@@ -158,7 +161,10 @@ export const addWithdraw = oneCall('withdraw', {
 /** Adds `buy`, which starts a purchase in a payment app. */
 export const addBuy = oneCall('buy', {
   about: 'Buy Bitcoin through a payment app: print the link to open within two hours.',
-  words: { amount: argument('<amount>', 'amount in sats', readPositiveAmount) },
+  words: {
+    amount: argument('<amount>', 'amount in sats', readPositiveAmount),
+    external_id: externalIdFlag,
+  },
   examples: ['buy 50000'],
   call: (sidecar, given) => sidecar.buyWithPaymentApp(given),
   answer: () => z.object({ redirect_url: z.string(), index: z.string() }),

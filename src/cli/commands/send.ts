@@ -4,7 +4,7 @@ import { argument, flag } from '../command.ts';
 import { settingsOf } from '../connection.ts';
 import { readNodePk, readPaymentIndex, readPositiveAmount } from '../inputs.ts';
 import { oneCall } from '../one-call.ts';
-import { CAP_OF_SETTINGS, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
+import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
 import { costLines } from '../terminal/cost.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
 import { sats } from '../terminal/words.ts';
@@ -19,6 +19,7 @@ export const addKeysend = oneCall('keysend', {
     max_fee: maxFeeFlag(`the largest routing fees (default: ${CAP_OF_SETTINGS})`),
     message: flag('--message <text>', 'message to the receiver'),
     personal_note: noteFlag,
+    external_id: externalIdFlag,
   },
   examples: ['keysend 02a1b2... 100 --message Thanks'],
   doing: 'Paying',

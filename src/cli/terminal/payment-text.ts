@@ -3,7 +3,7 @@ import { CallFailed } from '../call-failed.ts';
 import { type Column, fields } from './table.ts';
 import { grouped, minute, moment, sats } from './words.ts';
 
-/** The width of notes and messages in a table, in characters. */
+/** The width of descriptions, ids, notes and messages in a table, in characters. */
 const TEXT_WIDTH = 30;
 
 /** The columns of tables of payments. */
@@ -14,6 +14,22 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentJson>[] = [
   { title: 'Sats', of: ({ amount }) => grouped(amount, 'any'), right: true },
   { title: 'Fees', of: ({ fees }) => grouped(fees), right: true, leaves: 2 },
   { title: 'Status', of: statusWords, most: TEXT_WIDTH, least: 9 },
+  {
+    title: 'Description',
+    of: ({ description }) => description ?? '',
+    most: TEXT_WIDTH,
+    least: 10,
+    leaves: 6,
+    isOptional: true,
+  },
+  {
+    title: 'External id',
+    of: ({ external_id }) => external_id ?? '',
+    most: TEXT_WIDTH,
+    least: 10,
+    leaves: 6,
+    isOptional: true,
+  },
   {
     title: 'Note or message',
     of: ({ personal_note, message }) => personal_note ?? message ?? '',
@@ -32,6 +48,8 @@ export function paymentLines(payment: PaymentJson): string[] {
     Amount: payment.amount === null ? null : sats(payment.amount),
     Fees: sats(payment.fees),
     Rail: payment.rail,
+    Description: payment.description,
+    'External id': payment.external_id,
     From: payment.payer_name,
     Message: payment.message,
     Note: payment.personal_note,

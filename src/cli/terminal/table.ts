@@ -14,6 +14,8 @@ export interface Column<Row> {
   readonly cut?: 'middle';
   /** Columns with the lowest number are left out first, where cutting is not enough; without it a column stays. */
   readonly leaves?: number;
+  /** Whether it is left out where no row has anything in it. */
+  readonly isOptional?: true;
 }
 
 const GAP = '  ';
@@ -27,7 +29,9 @@ export function table<Row>(
   rows: readonly Row[],
   width: number | null = null,
 ): string[] {
-  const measured = columns.map((column) => measure(column, rows));
+  const measured = columns
+    .filter(({ isOptional, of }) => !isOptional || rows.some((row) => of(row) !== ''))
+    .map((column) => measure(column, rows));
   const kept = width === null ? measured : withoutSurplus(measured, width);
   const widths = width === null ? kept.map(({ natural }) => natural) : shrunk(kept, width);
   return Array.from({ length: rows.length + 1 }, (_, line) =>

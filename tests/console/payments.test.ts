@@ -12,7 +12,11 @@ const { inBrowser, world, browser } = consoleInBrowser(
 );
 
 inBrowser('payments are found, filtered, noted, canceled and saved', async () => {
-  const { invoice } = await world().post('/v2/node/create_invoice', { amount: '3100' });
+  const { invoice } = await world().post('/v2/node/create_invoice', {
+    amount: '3100',
+    description: 'Tea & cake',
+    external_id: 'order-17',
+  });
   await world().post('/sandbox/pay', { payable: invoice });
   await world().post('/v2/node/create_invoice', { amount: '3200' });
   const page = await openConsole(browser(), world().url, world().owner);
@@ -31,11 +35,20 @@ inBrowser('payments are found, filtered, noted, canceled and saved', async () =>
   await page.getByRole('button', { name: 'Save the note' }).click();
   await page.getByRole('heading', { name: 'Paid by Ada' }).waitFor();
 
+  await page.getByText('Your own id, such as an order number').waitFor();
+  expect(await page.getByText('order-17', { exact: true }).count()).toBe(1);
+
   await page.getByRole('link', { name: 'All payments' }).click();
+  await page.getByLabel('Search').fill('order-17 cake');
+  const noted = page.getByRole('link', { name: /3,100/ });
+  await page.getByText('1 payment', { exact: true }).waitFor();
+  const words = (await noted.innerText()).split('\n');
+  for (const part of ['Paid by Ada', 'Tea & cake', 'order-17']) expect(words).toContain(part);
+  await page.getByLabel('Search').fill('');
   const saving = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save as CSV' }).click();
   const table = readFileSync(await (await saving).path(), 'utf8');
-  expect(table).toContain('3100,0,Paid by Ada');
+  expect(table).toContain('3100,0,Paid by Ada,,,Tea & cake,order-17,');
 
   await page.getByRole('link', { name: /3,200/ }).click();
   await page.getByRole('button', { name: 'Cancel this invoice' }).click();

@@ -1,7 +1,7 @@
 import { type Payment, toMsat } from '../../client/index.ts';
 import { text } from '../texts/index.ts';
 import { nowMs } from '../values/clock.ts';
-import { givenName } from '../values/described.ts';
+import { besideName, givenName } from '../values/described.ts';
 import { shortMoment } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
 import { satsOf } from '../values/sats.ts';
@@ -23,6 +23,11 @@ export function PaymentList({ payments }: { readonly payments: readonly Payment[
                 {text.railShort[payment.rail]} · {shortMoment(payment.created_at, nowMs())}
                 {hasFee(payment) && ` · ${text.withFee(satsOf(payment.fees))}`}
               </span>
+              {besideName(payment).map((words) => (
+                <span key={words} class="dim name">
+                  {words}
+                </span>
+              ))}
             </span>
             <span class="sum">
               <Money of={payment.amount} sign={signOf(payment)} />

@@ -50,6 +50,8 @@ export const enPayments = {
       status: 'Status',
       priority: 'How soon',
       status_msg: 'In the words of the node',
+      description: 'What it is for',
+      external_id: 'Your own id, such as an order number',
       message: 'Message of the payer',
       payer_name: 'Name of the payer',
       partner_prop_fee: 'Fee of the partner, in millionths',

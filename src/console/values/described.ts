@@ -1,22 +1,14 @@
-import { decode } from 'light-bolt11-decoder';
 import type { Payment } from '../../client/index.ts';
 
-/** Returns how people named a payment: its note, its message, who paid, or what it was for; null where nobody did. */
+/** Returns what a payment is called: its note, its message, who paid, or what it is for; null where nothing says it. */
 export function givenName(payment: Payment): string | null {
-  const { personal_note, message, payer_name } = payment;
-  return personal_note ?? message ?? payer_name ?? descriptionOf(payment);
+  const { personal_note, message, payer_name, description } = payment;
+  return personal_note ?? message ?? payer_name ?? description ?? null;
 }
 
-/**
- * Returns the description in a payment's invoice (BOLT 11), which says what was sold. Null where there is none, and
- * for an invoice that cannot be read. The signature was checked by the sidecar.
- */
-export function descriptionOf({ invoice }: Pick<Payment, 'invoice'>): string | null {
-  if (invoice === null) return null;
-  try {
-    const section = decode(invoice).sections.find(({ name }) => name === 'description');
-    return section && 'value' in section && section.value ? String(section.value) : null;
-  } catch {
-    return null;
-  }
+/** Returns what a list says of a payment beside its name: what it is for, and the caller's own id of it. */
+export function besideName(payment: Payment): string[] {
+  const name = givenName(payment);
+  const texts = new Set([payment.description, payment.external_id]);
+  return [...texts].flatMap((words) => (words == null || words === name ? [] : [words]));
 }

@@ -1,9 +1,10 @@
 import type { Payment } from '../../client/index.ts';
-import { descriptionOf } from './described.ts';
 
 /** The fields in which a payment is looked for. */
 const FIELDS = [
   'personal_note',
+  'description',
+  'external_id',
   'message',
   'payer_name',
   'index',
@@ -18,9 +19,7 @@ const FIELDS = [
 /** Returns whether a payment has every word of the search in one of its texts, or its amount; case does not matter. */
 export function matches(payment: Payment, search: string): boolean {
   const fields = FIELDS.map((field) => payment[field] ?? '');
-  const text = [...fields, descriptionOf(payment) ?? '', `${payment.amount ?? ''}`]
-    .join('\n')
-    .toLowerCase();
+  const text = [...fields, `${payment.amount ?? ''}`].join('\n').toLowerCase();
   return search
     .toLowerCase()
     .split(/\s+/)

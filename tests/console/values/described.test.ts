@@ -1,30 +1,42 @@
 import { expect, test } from 'bun:test';
 import type { Payment } from '../../../src/client/index.ts';
-import { descriptionOf, givenName } from '../../../src/console/values/described.ts';
+import { besideName, givenName } from '../../../src/console/values/described.ts';
+import { paymentCsv } from '../../../src/console/values/payment-csv.ts';
 import { matches } from '../../../src/console/values/payment-search.ts';
 
-/** An example of BOLT 11: 2500 micro-bitcoin for one cup of coffee. */
-const COFFEE =
-  'lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpuaztrnwngzn3kdzw5hydlzf03qdgm2hdq27cqv3agm2awhz5se903vruatfhq77w3ls4evs3ch9zw97j25emudupq63nyw24cg27h2rspfj9srp';
 const PAYMENT = {
-  invoice: COFFEE,
+  description: '1 cup coffee',
+  external_id: 'order-17',
   personal_note: null,
   message: null,
   payer_name: null,
-} as Payment;
+  finalized_at: null,
+  amount: null,
+  created_at: 0,
+  fees: '0',
+} as unknown as Payment;
+const NOTED = { ...PAYMENT, personal_note: 'For Ann' };
 
-test('a payment is named by what its invoice says, unless somebody named it', () => {
+test('a payment is named by what it is for, unless somebody named it, and that is beside it then', () => {
   expect(givenName(PAYMENT)).toBe('1 cup coffee');
-  expect(givenName({ ...PAYMENT, personal_note: 'For Ann' })).toBe('For Ann');
+  expect(besideName(PAYMENT)).toEqual(['order-17']);
+  expect(givenName(NOTED)).toBe('For Ann');
+  expect(besideName(NOTED)).toEqual(['1 cup coffee', 'order-17']);
 });
 
-test('a payment is found by what its invoice says', () => {
-  expect(matches(PAYMENT, 'coffee cup')).toBe(true);
+test('a payment without a description or an id has nothing beside its name, also in notices of older versions', () => {
+  const bare = { ...PAYMENT, description: null, external_id: null };
+  const { description: _, external_id: __, ...older } = PAYMENT;
+  for (const payment of [bare, older as Payment]) {
+    expect(givenName(payment)).toBeNull();
+    expect(besideName(payment)).toEqual([]);
+    expect(matches(payment, 'coffee')).toBe(false);
+  }
 });
 
-test.each([
-  ['no invoice', null],
-  ['what is no invoice', '<b>lnbc</b>'],
-])('%s has no description', (_, invoice) => {
-  expect(descriptionOf({ invoice })).toBeNull();
+test('a payment is found by what it is for and by its own id, and both are in its table', () => {
+  expect(matches(PAYMENT, 'coffee ORDER-17')).toBe(true);
+  const [head, row] = paymentCsv([{ ...PAYMENT, description: '=1+1' }]).split('\r\n');
+  expect(head).toContain('payer_name,description,external_id,hash');
+  expect(row).toContain(",'=1+1,order-17,");
 });

@@ -73,7 +73,14 @@ function Note({ payment, onSaved }: { readonly payment: Payment; readonly onSave
 }
 
 const TIMES = ['created_at', 'updated_at', 'finalized_at', 'expires_at'] as const;
-const WORDS = ['status_msg', 'message', 'payer_name', 'partner_prop_fee'] as const;
+const WORDS = [
+  'description',
+  'external_id',
+  'status_msg',
+  'message',
+  'payer_name',
+  'partner_prop_fee',
+] as const;
 /** Fields with one of a few values, which have words of their own. */
 const CHOICES = ['rail', 'kind', 'direction', 'status', 'priority'] as const;
 const AMOUNTS = ['amount', 'fees', 'partner_base_fee'] as const;

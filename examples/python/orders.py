@@ -38,7 +38,9 @@ class Shop(BaseHTTPRequestHandler):
     def order(self, order: str) -> None:
         """Answers with the invoice. The order is the idempotency key: however often it is asked, it has one invoice."""
         try:
-            invoice = wallet.create_invoice(amount=PRICE, description=order, idempotency_key=f"order-{order}")
+            invoice = wallet.create_invoice(
+                amount=PRICE, description=f"Order {order}", external_id=order, idempotency_key=f"order-{order}"
+            )
         except WalletSidecarError as error:
             return self.reply(502, f"There is no invoice: {error}")
         # The order knows its payment before a customer can pay.

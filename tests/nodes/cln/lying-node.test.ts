@@ -19,6 +19,7 @@ import {
 } from '../../../src/wallet/receive/receive.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { nodeInfo, type Session } from '../../../src/wallet/session/session.ts';
+import { sampleDone } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { clientRequest } from '../../wallet/client-world.ts';
@@ -243,6 +244,33 @@ describe('what it makes for receiving is handed out only if it is what was asked
     expect(await world.store.watches.has(WALLET)).toBe(false);
     answer(honest);
     expect(await create()).toBe(encodeOffer(honest));
+  });
+
+  test('the very offer that it made for another external_id (docs/decisions.md 184)', async () => {
+    const bolt12 = encodeOffer({
+      chains: [NETWORKS.regtest.chainHash],
+      description: 'tea',
+      issuerId: NODE_PK,
+    });
+    const { offerId } = decodeOffer(bolt12);
+    cln.on('offer', ok({ bolt12, offer_id: offerId }));
+    const terms = { description: 'tea', minAmountMsat: null, expirationSecs: null };
+    const create = (externalId: string | null) =>
+      createOffer(owner, { ...terms, externalId }).catch((thrown) => thrown);
+    expect(await create('plan-3')).toBe(bolt12);
+    expect(await create('plan-3')).toBe(bolt12);
+    for (const other of ['plan-4', null]) {
+      expect(await create(other)).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('another description'),
+      });
+    }
+    const payment = sampleDone(1, { direction: 'inbound', rail: 'offer', offerId });
+    await owner.feed.observe({ payment, attempt: null }, owner.node);
+    expect(await world.store.journal.get(WALLET, payment.index)).toMatchObject({
+      externalId: 'plan-3',
+    });
+    expect(JSON.stringify(cln.asked)).not.toContain('plan-');
   });
 
   test('an address, which is not kept either', async () => {

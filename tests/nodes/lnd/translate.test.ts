@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { RawTx } from '@scure/btc-signer';
 import { encodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
+import { examplePayment } from '../../../src/http/examples.ts';
+import { openLog } from '../../../src/lib/log.ts';
 import { miningFeeId } from '../../../src/model/payment-index.ts';
 import {
   invoiceObservations,
@@ -11,6 +13,13 @@ import {
   transactionPayments,
 } from '../../../src/nodes/lnd/words/translate.ts';
 import { invoiceShape, paymentShape, transactionShape } from '../../../src/nodes/lnd/words/wire.ts';
+import { observationRules } from '../../../src/wallet/follow/observe.ts';
+
+const rules = observationRules({
+  log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
+  strict: true,
+  deliver: () => null,
+});
 
 const NOW_MS = 1_800_000_000_000;
 const HASH = 'd1'.repeat(32);
@@ -421,4 +430,14 @@ describe('transactions', () => {
       expect(sent).toMatchObject({ direction: 'outbound', feesMsat: 10_975_000n });
     });
   });
+});
+
+test('what other programs of LND make gets the description in its invoice (docs/decisions.md 183)', () => {
+  const changes = { payment_request: examplePayment.invoice, status: 'IN_FLIGHT' };
+  const seen = [
+    outboundObservation(payment(changes), NOW_MS),
+    ...invoiceObservations(invoice({ payment_request: examplePayment.invoice }), NOW_MS),
+  ];
+  expect(seen.map(({ payment: { description } }) => description)).toEqual([null, null]);
+  expect(seen.map((one) => rules.transition(null, one)?.description)).toEqual(['Coffee', 'Coffee']);
 });

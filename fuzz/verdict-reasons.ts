@@ -55,7 +55,7 @@ export const REASONS: readonly Reason[] = [
     why: 'must fit what the method of the payable can carry',
   },
   {
-    field: /(note|description|message|label|payer_name|external_id)$/,
+    field: /(note|description|message|label|payer_name|external_id|text)$/,
     when: ({ texts }) => texts.some((text) => !text.isWellFormed() || hasLongCharacters(text)),
     why: 'no keyword counts bytes of UTF-8 (x-max-bytes says them) or knows lone surrogates',
   },

@@ -159,6 +159,32 @@ describe('external_id', () => {
     expect((await list({ filter: 'completed', external_id: id })).payments).toEqual([]);
   });
 
+  test('list_payments finds payments by words of their texts and ids, a page at a time', async () => {
+    for (const at of [1, 2, 3]) {
+      const body = { amount: '3', description: `Zimt ${at}`, external_id: `regal-${at}` };
+      await world.post('/v2/node/create_invoice', body);
+    }
+    await world.put('/v2/node/sync_payments');
+    const found = async (text: string, more = {}) => {
+      const { payments, next_index } = await list({ filter: 'all', text, ...more });
+      return { ids: payments.map(({ external_id }: Body) => external_id) as string[], next_index };
+    };
+    // Invoices of one second are in any order on LND.
+    const all = await found('ZIMT');
+    expect(all.ids.toSorted()).toEqual(['regal-1', 'regal-2', 'regal-3']);
+    expect(all.next_index).toBeNull();
+    expect((await found('regal-2 zimt')).ids).toEqual(['regal-2']);
+    expect((await found('zimt pfeffer')).ids).toEqual([]);
+    expect((await found('zimt', { filter: 'completed' })).ids).toEqual([]);
+    const first = await found('zimt', { limit: '2' });
+    expect(first).toEqual({ ids: all.ids.slice(0, 2), next_index: expect.any(String) });
+    expect(await found('zimt', { limit: '2', after: first.next_index })).toEqual({
+      ids: all.ids.slice(2),
+      next_index: null,
+    });
+    expect((await found('zimt', { limit: '3' })).next_index).toBeNull();
+  });
+
   test('with an Idempotency-Key, another one is another request', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() };
     const ask = (external_id: string) =>

@@ -101,6 +101,11 @@ export const paymentRoutes = [
         description: 'Only payments created before this time, in milliseconds.',
         addition: true,
       }),
+      text: noteInput().optional().meta({
+        description:
+          'Only payments that have each of these words in a text, id or amount of theirs; case does not matter.',
+        addition: true,
+      }),
       external_id: externalIdInput().optional().meta({
         description: 'Only payments with this id of yours, as it was given.',
         addition: true,
@@ -118,7 +123,7 @@ export const paymentRoutes = [
       response: { payments: [examplePayment], next_index: null },
     },
     handler: async ({ session }, { query }) => {
-      const { json, nextIndex } = await cachedPayments(session, {
+      const wanted = {
         filter: query.filter,
         order: query.order,
         limit: query.limit,
@@ -128,7 +133,8 @@ export const paymentRoutes = [
         sinceMs: query.since ?? null,
         untilMs: query.until ?? null,
         externalId: query.external_id ?? null,
-      });
+      };
+      const { json, nextIndex } = await cachedPayments(session, wanted, query.text ?? null);
       return new RawJson(
         `{"payments":[${json.join(',')}],"next_index":${JSON.stringify(nextIndex)}}`,
       );

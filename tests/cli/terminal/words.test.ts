@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
-import { printable, printableJson } from '../../../src/lib/printable.ts';
 import { table } from '../../../src/cli/terminal/table.ts';
 import { grouped, sats } from '../../../src/cli/terminal/words.ts';
+import { printable, printableJson } from '../../../src/lib/printable.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);

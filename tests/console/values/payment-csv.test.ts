@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import { fromMsat, type Payment } from '../../../src/client/index.ts';
 import { paymentCsv } from '../../../src/console/values/payment-csv.ts';
-import { matches } from '../../../src/console/values/payment-search.ts';
 
 const PAYMENT = {
   index: '0000001764000000000-ln_ab',
@@ -28,13 +27,4 @@ test('a table of payments has quoted cells, and no cell that a spreadsheet runs'
   expect(rows.join('\r\n')).toBe(
     `2025-11-24T16:00:00.000Z,,inbound,invoice,completed,completed,1234.5,0,"Coffee, ""large""\nfor two","'=HYPERLINK(""http://x"")",,,,ab,,0000001764000000000-ln_ab\r\n`,
   );
-});
-
-test('a payment is found by words of its texts, in any order and case', () => {
-  for (const search of ['coffee', 'LARGE coffee', 'ln_ab', '1234.5', 'hyperlink']) {
-    expect([search, matches(PAYMENT, search)]).toEqual([search, true]);
-  }
-  for (const search of ['tea', 'coffee tea']) {
-    expect([search, matches(PAYMENT, search)]).toEqual([search, false]);
-  }
 });

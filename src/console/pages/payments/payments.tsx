@@ -10,7 +10,6 @@ import { AskedPart, Problem } from '../../parts/notices.tsx';
 import { PaymentList } from '../../parts/payment-list.tsx';
 import { text } from '../../texts/index.ts';
 import { paymentCsv } from '../../values/payment-csv.ts';
-import { matches } from '../../values/payment-search.ts';
 import { PaymentDetails } from './details.tsx';
 
 /** How many payments are shown at first, and how many more by each press. */
@@ -30,17 +29,12 @@ function PaymentTable() {
   const { given } = search;
   const [most, setMost] = useState(STEP);
   const asked = useLive(
-    async (sidecar, signal) => {
-      if (given === undefined) return newestPayments(sidecar, { ...filter, limit: most }, signal);
-      const all = await allPayments(sidecar, filter, signal);
-      const found = all.filter((payment) => matches(payment, given));
-      return { payments: found.slice(0, most), next: found[most]?.index ?? null };
-    },
+    (sidecar, signal) => newestPayments(sidecar, { ...filter, text: given, limit: most }, signal),
     [filter, search.value, most],
   );
   const save = useAct(async (sidecar) => {
-    const all = await allPayments(sidecar, filter, new AbortController().signal);
-    const found = all.filter((payment) => given === undefined || matches(payment, given));
+    const { signal } = new AbortController();
+    const found = await allPayments(sidecar, { ...filter, text: given }, signal);
     saveFile('payments.csv', 'text/csv;charset=utf-8', paymentCsv(found));
   });
   return (

@@ -1,4 +1,4 @@
-import type { Payment } from '../../client/index.ts';
+import type { PaymentJson } from './payment.ts';
 
 /** The fields in which a payment is looked for. */
 const FIELDS = [
@@ -14,12 +14,14 @@ const FIELDS = [
   'invoice',
   'offer_id',
   'status_msg',
-] as const satisfies readonly (keyof Payment)[];
+  'amount',
+] as const satisfies readonly (keyof PaymentJson)[];
 
 /** Returns whether a payment has every word of the search in one of its texts, or its amount; case does not matter. */
-export function matches(payment: Payment, search: string): boolean {
-  const fields = FIELDS.map((field) => payment[field] ?? '');
-  const text = [...fields, `${payment.amount ?? ''}`].join('\n').toLowerCase();
+export function matches(payment: PaymentJson, search: string): boolean {
+  const text = FIELDS.map((field) => payment[field] ?? '')
+    .join('\n')
+    .toLowerCase();
   return search
     .toLowerCase()
     .split(/\s+/)

@@ -8,6 +8,14 @@ import type { AddCommand, CliIo } from './io.ts';
 export interface Word<T> {
   /** Adds it to a command. Returns a function that reads what was typed. */
   readonly addTo: (command: Command) => () => T;
+  /** Asks the sidecar what a name that was typed means. Throws CallFailed where it means nothing, or several things. */
+  find?(typed: NonNullable<T>, asking: Finding): Promise<NonNullable<T>>;
+}
+
+/** What is needed to find out what was meant. */
+export interface Finding {
+  readonly io: CliIo;
+  readonly ask: AskSidecar;
 }
 
 /** Reads a value and throws InvalidArgumentError for a wrong one, or lists the values that may be typed. */
@@ -86,6 +94,8 @@ export interface CommandSpec<W extends Words> {
   readonly examples: readonly string[];
   /** In the order of the help. */
   readonly words?: W;
+  /** Returns what is wrong with words that are each well formed; null when nothing is. Nothing was asked before. */
+  readonly check?: (given: Given<W>) => string | null;
 }
 
 /** What the action of a command has besides its words. */
@@ -136,7 +146,8 @@ export function asking<W extends Words = Record<never, never>>(
     withConnection(more(command)).action(async () => {
       const flags = command.opts<ConnectionFlags>();
       const ask: AskSidecar = (...asked) => sidecarClient(io, flags)(...asked);
-      await act(given(), { io, command, flags, ask });
+      const typed = given();
+      await act(await found(typed, spec.words, { io, ask }), { io, command, flags, ask });
     });
   };
 }
@@ -145,7 +156,28 @@ function made<W extends Words>(parent: Command, name: string, spec: CommandSpec<
   const { about, examples, words } = spec;
   const command = withExamples(parent.command(name).description(about), ...examples);
   const readers = Object.entries(words ?? {}).map(([key, word]) => [key, word.addTo(command)]);
-  const given = () =>
-    Object.fromEntries((readers as [string, () => unknown][]).map(([key, read]) => [key, read()]));
-  return { command, given: given as () => Given<W> };
+  const given = () => {
+    const typed = Object.fromEntries(
+      (readers as [string, () => unknown][]).map(([key, read]) => [key, read()]),
+    ) as Given<W>;
+    const wrong = spec.check?.(typed) ?? null;
+    if (wrong !== null) command.error(wrong);
+    return typed;
+  };
+  return { command, given };
+}
+
+/** Returns what was typed with what it means in place of names. */
+async function found<W extends Words>(
+  typed: Given<W>,
+  words: W | undefined,
+  finding: Finding,
+): Promise<Given<W>> {
+  const given: Record<string, unknown> = { ...typed };
+  for (const [name, word] of Object.entries(words ?? {})) {
+    const value = given[name];
+    if (value !== undefined && value !== null)
+      given[name] = (await word.find?.(value, finding)) ?? value;
+  }
+  return given as Given<W>;
 }

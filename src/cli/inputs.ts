@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { parseAmountMsat } from '../model/amount.ts';
-import { paymentIndexInput, updatedIndexInput } from '../model/payment-index.ts';
+import { idPartInput, paymentIndexInput, updatedIndexInput } from '../model/payment-index.ts';
 import { hexInput, nodePkInput } from '../model/text.ts';
 import { parseWebUrl } from '../model/web-url.ts';
 
@@ -79,6 +79,22 @@ export function readPaymentIndex(text: string): string {
   );
 }
 
+/** The name of the newest payment. */
+export const LAST = 'last';
+
+/**
+ * Returns what names a payment (docs/decisions.md 182): an index, `last`, or characters of the hex in an index, in
+ * lower case.
+ */
+export function readPaymentName(text: string): string {
+  const name = text.toLowerCase();
+  if (name === LAST || idPartInput().safeParse(name).success) return name;
+  if (paymentIndexInput().safeParse(text).success) return text;
+  throw new InvalidArgumentError(
+    'It must be an id of a payment as "wallet-sidecar payments" shows it, at least 4 of its first or last characters, an index, or "last"',
+  );
+}
+
 /** Returns the position of an update, which waits and streams go on from. */
 export function readPosition(text: string): string {
   if (updatedIndexInput().safeParse(text).success) return text;
@@ -93,13 +109,10 @@ export function readKey(text: string): string {
   throw new InvalidArgumentError('It must be 1 to 255 printable ASCII characters');
 }
 
-/** Returns a client's public key in lowercase hex. */
-export function readClientPk(text: string): string {
-  return hexOf(
-    32,
-    text,
-    'It must be the 64 hex characters that "wallet-sidecar clients list" shows',
-  );
+/** Returns what is typed to name something that a list shows. */
+export function readName(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('It must not be empty');
 }
 
 /** Returns the public key of a node in lowercase hex. */

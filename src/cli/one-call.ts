@@ -3,7 +3,6 @@ import type { WalletSidecar } from '../client/index.ts';
 import type { Transport } from '../client/transport.ts';
 import { asking, type CommandSpec, type Given, type Words } from './command.ts';
 import type { ConnectionFlags } from './connection.ts';
-import { sidecarClient } from './http.ts';
 import type { AddCommand, CliIo } from './io.ts';
 import { agree, type SpendingFlags, spendOnce, withKey, withSpending } from './spending.ts';
 import { show, type TableFlags, tableLines } from './terminal/show.ts';
@@ -19,8 +18,6 @@ interface Money<W extends Words> {
 
 /** A command that makes one call to the sidecar and shows the answer. */
 interface OneCall<W extends Words, S extends z.ZodType> extends CommandSpec<W> {
-  /** Returns what is wrong with words that are each well formed; null when nothing is. */
-  readonly check?: (given: Given<W>) => string | null;
   /** What is shown while the call takes long. */
   readonly doing?: string;
   /** For a request that moves money, which is sent under a key. */
@@ -49,16 +46,13 @@ export function oneCall<S extends z.ZodType, W extends Words = Record<never, nev
   name: string,
   spec: OneCall<W, S>,
 ): AddCommand {
-  const { check, doing, money, lines, after } = spec;
+  const { doing, money, lines, after } = spec;
   const more = money && (money.question ? withSpending : withKey);
   return asking(
     name,
     spec,
-    async (given, { io, command }) => {
+    async (given, { io, command, ask }) => {
       const flags = command.opts<ConnectionFlags & SpendingFlags & TableFlags>();
-      const wrong = check?.(given) ?? null;
-      if (wrong !== null) command.error(wrong);
-      const ask = sidecarClient(io, flags);
       const asks = money?.question !== undefined && !flags.yes && io.terminal.canAsk;
       // What was given is typed again in a repeat; its default would replace it.
       const isOpen = asks && given.max_fee === undefined;

@@ -132,6 +132,14 @@ export const paymentIndexInput = once(() =>
     .brand<'PaymentIndex'>(),
 );
 
+/** The first or last hex characters of an id, by which a person names a payment (docs/decisions.md 182). */
+export const idPartInput = once(() =>
+  z
+    .string()
+    .regex(/^[0-9a-fA-F]{4,64}$/, 'must be 4 to 64 hex characters')
+    .transform((text) => text.toLowerCase()),
+);
+
 /** An updated index in a request, converted as {@link paymentIndexInput} is. */
 export const updatedIndexInput = once(() =>
   z

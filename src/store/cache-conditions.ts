@@ -9,6 +9,9 @@ interface CacheConditions {
   readonly order: 'ASC' | 'DESC';
 }
 
+/** Any time and any prefix of an id, for LIKE: what an index has before the hex characters of its id. */
+const BEFORE_HEX = '_'.repeat('0001700000000000000-ln_'.length);
+
 /** Returns what the list of a wallet's payments selects. */
 export function cacheConditions(walletId: string, query: CacheQuery): CacheConditions {
   const conditions: string[] = [];
@@ -27,6 +30,11 @@ export function cacheConditions(walletId: string, query: CacheQuery): CacheCondi
   if (query.untilMs !== null) where('idx < ?', timePart(query.untilMs));
   // The column is made of the row's JSON, and so holds the text as JSON (docs/decisions.md 184).
   if (query.externalId !== null) where('external_id = ?', JSON.stringify(query.externalId));
+  if (query.idPart !== undefined) {
+    // Read of the index alone, as the other filters are: rows that do not fit are not read.
+    conditions.push('(idx LIKE ? OR idx LIKE ?)');
+    values.push(`${BEFORE_HEX}${query.idPart}%`, `%${query.idPart}`);
+  }
   return {
     where: conditions.join(' AND '),
     values,

@@ -83,7 +83,7 @@ const MISTAKES: Readonly<Record<string, Row>> = {
     2,
     /--limit .*: it must be a whole number from 1 to 1000;/,
   ],
-  'no payment to wait for': [() => ['wait'], 2, /^Give either the index of a payment or --next;/],
+  'no payment to wait for': [() => ['wait'], 2, /^Give either a payment or --next;/],
   'a position without --next': [
     () => ['wait', INDEX, '--after', `u${INDEX}`],
     2,

@@ -66,7 +66,7 @@ describe('wrong usage', () => {
     [['payments', '--limit', 'many'], /must be a whole number from 1 to 1000/],
     [['payments', '--since', 'yesterday'], /must be a time such as/],
     [['payments', '--since', '2026-13-45'], /must be a time such as/],
-    [['wait', 'zork'], /must be the index of a payment/],
+    [['wait', 'zork'], /must be an id of a payment/],
     [['note', index], /^Give either the text of the note or --clear;/],
     [['note', index, 'x', '--clear'], /^Give either the text of the note or --clear;/],
     [['clients', 'create', '--label', 'x'], /give --scope/],
@@ -74,12 +74,14 @@ describe('wrong usage', () => {
     [['clients', 'create', '--scope', 'send', '--budget', '5/year'], /such as 10000\/day/],
     [['clients', 'create', '--scope', 'send', '--max-payment', '5'], /give --budget too/],
     [['clients', 'update', 'ab'.repeat(32)], /^Say what to change/],
-    [['clients', 'update', 'x', '--clear-label'], /must be the 64 hex characters/],
+    [['clients', 'update', '', '--clear-label'], /must not be empty/],
     [
       ['clients', 'update', 'ab'.repeat(32), '--label', 'x', '--clear-label'],
       /set and cleared at once/,
     ],
     [['webhooks', 'redeliver'], /^Give either the id of a delivery or --since;/],
+    [['channels', 'open', '5'], /must be whole satoshis, at least 1000/],
+    [['channels', 'open', '100000.5'], /must be whole satoshis/],
     [['completions', 'tcsh'], /allowed choices are bash, zsh, fish/],
   ];
   for (const [args, message] of wrong) {

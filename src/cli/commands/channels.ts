@@ -7,12 +7,17 @@ import {
   channelJson,
   parseChannelPeer,
 } from '../../model/channel.ts';
-import { argument, flag, group } from '../command.ts';
-import { readHex16, readHex32, readPositiveAmount } from '../inputs.ts';
+import { hexInput } from '../../model/text.ts';
+import { argument, type Finding, flag, group } from '../command.ts';
+import { readHex16, readName } from '../inputs.ts';
+import { namesId, theOne } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { wideFlag } from '../options.ts';
 import type { Column } from '../terminal/table.ts';
 import { grouped, sats } from '../terminal/words.ts';
+
+/** Two anchors of 330 sats and the smallest output take about this much of every channel (BOLT 3). */
+const LEAST_CHANNEL_SATS = 1000;
 
 const COLUMNS: readonly Column<ChannelJson>[] = [
   { title: 'Channel', of: ({ channel_id }) => channel_id, least: 11, cut: 'middle' },
@@ -29,12 +34,14 @@ const COLUMNS: readonly Column<ChannelJson>[] = [
   },
 ];
 
+const channelsJson = () => z.object({ channels: z.array(channelJson()) });
+
 const list = oneCall('list', {
   about: 'List Lightning channels.',
   words: { wide: wideFlag },
   examples: ['channels list'],
   call: (sidecar) => sidecar.listChannels(),
-  answer: () => z.object({ channels: z.array(channelJson()) }),
+  answer: channelsJson,
   lines: ({ channels }, _, { table }) =>
     channels.length === 0 ? ['No channels.'] : table(COLUMNS, channels),
 });
@@ -42,7 +49,7 @@ const list = oneCall('list', {
 const open = oneCall('open', {
   about: 'Open a Lightning channel from on-chain funds.',
   words: {
-    value: argument('<amount>', 'size of the channel in sats', readPositiveAmount),
+    value: argument('<amount>', 'size of the channel in sats', readChannelSize),
     peer: flag(
       '--peer <node>',
       'node to open it to, as <pubkey>@<host>:<port> (default: the setting of the sidecar)',
@@ -74,20 +81,23 @@ const UNILATERAL = 'the money comes back after a delay, often two weeks, and the
 const close = oneCall('close', {
   about: 'Close a Lightning channel together with its peer, which must be online.',
   words: {
-    channel_id: argument(
-      '<channel>',
-      'id of the channel, as "channels list --wide" shows it',
-      readHex32,
-    ),
+    channel_id: {
+      ...argument(
+        '<channel>',
+        'the channel: its id, or at least 4 of the first or last characters of that, of its --id or of its funding transaction',
+        readName,
+      ),
+      find: findChannel,
+    },
     force: flag('--force', `close it without the peer: ${UNILATERAL}`),
   },
-  examples: ['channels close 9f9f...', 'channels close 9f9f... --force'],
+  examples: ['channels close 9f9f', 'channels close 9f9f --force'],
   doing: 'Closing the channel',
   money: {
-    question: ({ force }) => [
+    question: ({ channel_id: id, force }) => [
       force
-        ? `Close the channel without its peer: ${UNILATERAL}.`
-        : 'Close the channel. Its transaction costs a fee.',
+        ? `Close the channel ${id} without its peer: ${UNILATERAL}.`
+        : `Close the channel ${id}. Its transaction costs a fee.`,
     ],
   },
   call: (sidecar, given, { key }) => sidecar.closeChannel(given, { idempotencyKey: key }),
@@ -100,6 +110,30 @@ export const addChannels = group(
   { about: 'Lightning channels.', examples: ['channels list', 'channels open 100000'] },
   [list, open, close],
 );
+
+/** Returns the id of a channel that a person named. A whole id needs no look. */
+async function findChannel(typed: string, { io, ask }: Finding): Promise<string> {
+  const whole = hexInput(32).safeParse(typed);
+  if (whole.success) return whole.data;
+  const { value } = await ask((sidecar) => sidecar.listChannels(), channelsJson());
+  const fitting = value.channels.filter(({ channel_id, user_channel_id, funding_txo }) =>
+    [channel_id, user_channel_id, funding_txo?.split('_')[0]].some((id) => namesId(typed, id)),
+  );
+  const { channel_id } = theOne(io, fitting, {
+    columns: COLUMNS,
+    none: `No channel has the id ${JSON.stringify(typed)}: "wallet-sidecar channels list" shows them.`,
+    typed,
+  });
+  return channel_id;
+}
+
+/** Returns the size of a channel: what no node opens is told at once. */
+function readChannelSize(text: string): string {
+  if (/^\d{1,16}$/.test(text) && Number(text) >= LEAST_CHANNEL_SATS) return text;
+  throw new InvalidArgumentError(
+    `It must be whole satoshis, at least ${LEAST_CHANNEL_SATS}; most nodes open none below 20000`,
+  );
+}
 
 function readPeer(text: string): string {
   if (parseChannelPeer(text) !== null) return text;

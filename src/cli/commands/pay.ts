@@ -45,16 +45,18 @@ export const addPay = asking(
       'pay bc1q... 50000 --priority high --yes',
       'pay lno1... 500 --idempotency-key order-17',
     ],
+    check({ typed, amount, ...given }) {
+      if (typed !== undefined && amount !== undefined)
+        return 'give the amount once, either after the string or as --amount';
+      if (given.send_all && (typed ?? amount) !== undefined)
+        return 'give either an amount or --all';
+      return isOnchainOrder(given) && given.message !== undefined
+        ? '--message cannot be sent on chain: leave it out, or --all and --priority'
+        : null;
+    },
   },
   async ({ typed, ...given }, { io, command, ask }) => {
     const amount = typed ?? given.amount;
-    if (typed !== undefined && given.amount !== undefined) {
-      command.error('give the amount once, either after the string or as --amount');
-    }
-    if (given.send_all && amount !== undefined) command.error('give either an amount or --all');
-    if (isOnchainOrder(given) && given.message !== undefined) {
-      command.error('--message cannot be sent on chain: leave it out, or --all and --priority');
-    }
     const flags = command.opts<ConnectionFlags & SpendingFlags>();
     const order = { ...given, amount };
     const agreed = await agreeToPay(io, ask, order, flags);

@@ -4,7 +4,7 @@ import { checkPayerProof } from '../../model/payer-proof.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, flag, group, local, optionWord } from '../command.ts';
 import { utcOption } from '../connection.ts';
-import { readPaymentIndex } from '../inputs.ts';
+import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { fields } from '../terminal/table.ts';
 import { grouped, moment } from '../terminal/words.ts';
@@ -13,12 +13,12 @@ const WITHHELD = 'not disclosed';
 
 /** Asks a running sidecar for a proof of a payment. */
 const create = oneCall('create', {
-  about: 'Prove that the wallet paid an offer.',
+  about: 'Prove that the wallet paid an offer: a completed outbound payment.',
   words: {
-    index: argument('<index>', 'index of a completed outbound offer payment', readPaymentIndex),
+    index: paymentArgument,
     proof_note: flag('--note <text>', 'note that the proof contains, such as a challenge'),
   },
-  examples: ['proof create 0000001764000000000-fs_... --note "For order 17"'],
+  examples: ['proof create last --note "For order 17"'],
   call: (sidecar, given) => sidecar.createPayerProof(given),
   answer: () => z.object({ proof: z.string() }),
   lines: (made) => [printable(made.proof)],
@@ -61,7 +61,7 @@ export const addProof = group(
   'proof',
   {
     about: 'Proofs of payment (BOLT 12).',
-    examples: ['proof create 0000001764000000000-fs_...', 'proof verify lnp1...'],
+    examples: ['proof create last', 'proof verify lnp1...'],
   },
   [create, verify],
 );

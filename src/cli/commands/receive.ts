@@ -4,13 +4,8 @@ import { paymentJson } from '../../model/payment.ts';
 import { ADDRESS_TYPES, createdInvoiceJson } from '../../model/receive.ts';
 import { argument, asking, flag } from '../command.ts';
 import { followPayment } from '../follow.ts';
-import {
-  readHex32,
-  readPaymentIndex,
-  readPositiveAmount,
-  readSeconds,
-  readSecondsUpTo,
-} from '../inputs.ts';
+import { readHex32, readPositiveAmount, readSeconds, readSecondsUpTo } from '../inputs.ts';
+import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { externalIdFlag, noteFlag } from '../options.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
@@ -113,8 +108,8 @@ export const addAddress = oneCall('address', {
 /** Adds `cancel`, which cancels an invoice that nobody has paid. */
 export const addCancel = oneCall('cancel', {
   about: 'Cancel a pending invoice, so that it can no longer be paid.',
-  words: { index: argument('<index>', 'index of the payment', readPaymentIndex) },
-  examples: ['cancel 0000001764000000000-ln_...'],
+  words: { index: paymentArgument },
+  examples: ['cancel last'],
   call: (sidecar, given) => sidecar.cancelPayment(given),
   lines: () => ['Canceled: the invoice can no longer be paid.'],
 });
@@ -123,14 +118,14 @@ export const addCancel = oneCall('cancel', {
 export const addSettle = oneCall('settle', {
   about: 'Settle a hold invoice whose payment is held ("cancel" gives it back).',
   words: {
-    index: argument('<index>', 'index of the payment', readPaymentIndex),
+    index: paymentArgument,
     preimage: argument(
       '<preimage>',
       '64 hex characters whose SHA-256 is the hash of the invoice',
       readHex32,
     ),
   },
-  examples: ['settle 0000001764000000000-ln_... 5a5a...'],
+  examples: ['settle 3de403f1aa 5a5a...'],
   call: (sidecar, given) => sidecar.settleInvoice(given),
   lines: () => ['Settled: the payment is completed.'],
 });

@@ -2,7 +2,8 @@ import { feePolicyOf } from '../../config/fee-policy.ts';
 import { paymentJson } from '../../model/payment.ts';
 import { argument, flag } from '../command.ts';
 import { settingsOf } from '../connection.ts';
-import { readNodePk, readPaymentIndex, readPositiveAmount } from '../inputs.ts';
+import { readNodePk, readPositiveAmount } from '../inputs.ts';
+import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
 import { costLines } from '../terminal/cost.ts';
@@ -46,13 +47,14 @@ export const addBump = oneCall('bump', {
   about:
     'Raise the fee of an on-chain send that waits for its first confirmation. A further transaction pays for both.',
   words: {
-    index: argument('<index>', 'index of the payment', readPaymentIndex),
+    index: paymentArgument,
     priority: priorityFlag('high'),
     max_fee: maxFeeFlag('the most that raising the fee may cost (default: no limit)'),
   },
-  examples: ['bump 0000001764000000000-os_... --max-fee 2000'],
+  examples: ['bump last --max-fee 2000'],
   money: {
-    question: ({ max_fee }) => [
+    question: ({ index, max_fee }) => [
+      `Payment ${index}`,
       max_fee === undefined
         ? 'Raise the fee without a limit of what that costs (--max-fee sets one).'
         : `Raise the fee for at most ${sats(max_fee)}.`,

@@ -5,6 +5,7 @@ import { DIRECTIONS, paymentJson, RAILS } from '../../model/payment.ts';
 import { argument, asking, flag } from '../command.ts';
 import { followPayment } from '../follow.ts';
 import { readPast, readPaymentIndex, readPosition, readSeconds, readWholeIn } from '../inputs.ts';
+import { optionalPaymentArgument, paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { wideFlag } from '../options.ts';
 import { PAYMENT_COLUMNS, paymentLines } from '../terminal/payment-text.ts';
@@ -99,8 +100,8 @@ export const addPayments = asking(
 /** Adds `show`, which shows one payment. */
 export const addShow = oneCall('show', {
   about: 'Show one payment.',
-  words: { index: argument('<index>', 'index of the payment', readPaymentIndex) },
-  examples: ['show 0000001764000000000-ln_...'],
+  words: { index: paymentArgument },
+  examples: ['show last', 'show 3de403f1aa'],
   call: (sidecar, given) => sidecar.payment(given),
   answer: paymentJson,
   lines: paymentLines,
@@ -112,8 +113,8 @@ export const addWait = asking(
   {
     about: 'Wait until a payment is completed; exit code 1 if it fails or the time runs out.',
     words: {
-      index: argument('[index]', 'index of the payment', readPaymentIndex),
-      next: flag('--next', 'in place of an index: wait for the next update of any payment'),
+      index: optionalPaymentArgument,
+      next: flag('--next', 'in place of a payment: wait for the next update of any payment'),
       start_index: flag(
         '--after <position>',
         'with --next: for the first update after this one',
@@ -125,13 +126,13 @@ export const addWait = asking(
         readSeconds,
       ),
     },
-    examples: ['wait 0000001764000000000-ln_... --timeout 10m', 'wait --next'],
+    examples: ['wait last --timeout 10m', 'wait --next'],
+    check({ index, next, start_index }) {
+      if ((index === undefined) !== (next === true)) return 'give either a payment or --next';
+      return start_index !== undefined && !next ? '--after needs --next' : null;
+    },
   },
-  async ({ index, next, start_index, timeout_secs }, { io, command, flags, ask }) => {
-    if ((index === undefined) !== (next === true)) {
-      command.error('give either the index of a payment or --next');
-    }
-    if (start_index !== undefined && !next) command.error('--after needs --next');
+  async ({ index, start_index, timeout_secs }, { io, flags, ask }) => {
     if (index !== undefined) {
       const { json = false } = flags;
       return followPayment(io, ask, { index, json, timeoutSecs: timeout_secs });
@@ -196,14 +197,11 @@ export const addSync = oneCall('sync', {
 export const addNote = oneCall('note', {
   about: "Set a payment's private note, or clear it.",
   words: {
-    index: argument('<index>', 'index of the payment', readPaymentIndex),
+    index: paymentArgument,
     personal_note: argument('[text]', 'the note; only you see it'),
     clear: flag('--clear', 'remove the note'),
   },
-  examples: [
-    'note 0000001764000000000-ln_... "Lunch with Bob"',
-    'note 0000001764000000000-ln_... --clear',
-  ],
+  examples: ['note last "Lunch with Bob"', 'note 3de403f1aa --clear'],
   check: ({ personal_note, clear }) =>
     (personal_note === undefined) === (clear === true)
       ? null

@@ -5,6 +5,9 @@ import { grouped, minute, moment, sats } from './words.ts';
 
 /** The width of descriptions, ids, notes and messages in a table, in characters. */
 const TEXT_WIDTH = 30;
+/** The hex characters at the end of an index, and those of them that a table shows. */
+const ID_LENGTH = 64;
+const SHORT_ID_LENGTH = 10;
 
 /** The columns of tables of payments. */
 export const PAYMENT_COLUMNS: readonly Column<PaymentJson>[] = [
@@ -37,8 +40,14 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentJson>[] = [
     least: 10,
     leaves: 4,
   },
-  { title: 'Index', of: ({ index }) => index, least: 11, cut: 'middle', leaves: 3 },
+  { title: 'Id', of: ({ index }) => shortId(index) },
+  { title: 'Index', of: ({ index }) => index, leaves: 0 },
 ];
+
+/** Returns as much of an id as names the payment among a great many (docs/decisions.md 182). */
+function shortId(index: string): string {
+  return index.slice(-ID_LENGTH).slice(0, SHORT_ID_LENGTH);
+}
 
 /** Returns lines that describe one payment for people. */
 export function paymentLines(payment: PaymentJson): string[] {

@@ -7,7 +7,7 @@ import {
   RAILS,
   updatedIndexOf,
 } from '../../model/payment.ts';
-import { updatedIndexInput } from '../../model/payment-index.ts';
+import { idPartInput, updatedIndexInput } from '../../model/payment-index.ts';
 import { externalIdInput, noteInput } from '../../model/text.ts';
 import { setPersonalNote } from '../../wallet/read/note.ts';
 import {
@@ -110,6 +110,11 @@ export const paymentRoutes = [
         description: 'Only payments with this id of yours, as it was given.',
         addition: true,
       }),
+      id_part: idPartInput().optional().meta({
+        description:
+          'Only payments whose index has these hex characters, 4 to 64, at the beginning or at the end of its last 64.',
+        addition: true,
+      }),
     }),
     response: () => ({
       payments: paymentList(),
@@ -133,6 +138,7 @@ export const paymentRoutes = [
         sinceMs: query.since ?? null,
         untilMs: query.until ?? null,
         externalId: query.external_id ?? null,
+        idPart: query.id_part,
       };
       const { json, nextIndex } = await cachedPayments(session, wanted, query.text ?? null);
       return new RawJson(

@@ -47,4 +47,6 @@ export interface CacheQuery {
   readonly untilMs: number | null;
   /** Only payments with this id of the caller's own. */
   readonly externalId: string | null;
+  /** Only payments whose id begins or ends with these hex characters in lower case, behind its `ln_`. */
+  readonly idPart?: string | undefined;
 }

@@ -150,6 +150,23 @@ export function cacheContract(open: () => Promise<Store>): void {
       ]);
     });
 
+    test('lists by the first or last characters of an id, behind its prefix', async () => {
+      const payments = [1, 2, 3, 4].map((number) => samplePayment(number));
+      await apply(payments);
+      await apply([samplePayment(1)], null, OTHER);
+      const [hex = '', ...others] = payments.map(({ index }) => index.slice(-64));
+      const unlike = (at: (text: string) => string) => others.every((it) => at(it) !== at(hex));
+      const [head, tail] = [hex.slice(0, 10), hex.slice(-10)];
+      expect(unlike((it) => it.slice(0, 10)) && unlike((it) => it.slice(-10))).toBe(true);
+      const created = async (change: Partial<CacheQuery>) => (await list(change)).created;
+      for (const idPart of [head, tail, hex]) expect(await created({ idPart })).toEqual([1]);
+      // Neither the middle of an id, nor its prefix or its time, names a payment.
+      for (const idPart of [hex.slice(3, 23), `_${head}`, '0000000', `${head}0${head}`]) {
+        expect(await created({ idPart })).toEqual([]);
+      }
+      expect(await created({ idPart: head, filter: 'completed' })).toEqual([]);
+    });
+
     test('pages in both orders leave nothing out, and the last one says so', async () => {
       await apply([3, 1, 5, 2, 4].map((number) => samplePayment(number)));
       for (const order of ['asc', 'desc'] as const) {

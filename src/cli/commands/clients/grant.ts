@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { BudgetJson, BudgetPeriod } from '../../../model/clients/budget.ts';
 import { PERMISSIONS, SCOPE_NAMES } from '../../../model/clients/permissions.ts';
 import { flag, type Given } from '../../command.ts';
@@ -42,17 +42,15 @@ export const GRANT_WORDS = {
   ),
 };
 
-/**
- * Returns the members that the two request bodies share. Ends the command with an error if --max-payment is given
- * without --budget, because it would limit nothing.
- */
-export function grantBody(
-  { label, expires_at, scopes, permissions, budget, max_payment }: Given<typeof GRANT_WORDS>,
-  command: Command,
-) {
-  if (max_payment !== undefined && budget === undefined) {
-    command.error('--max-payment is part of a budget: give --budget too');
-  }
+/** Returns what is wrong with the flags; null when nothing is. A limit without a budget would limit nothing. */
+export function grantProblem({ budget, max_payment }: Given<typeof GRANT_WORDS>): string | null {
+  if (max_payment === undefined || budget !== undefined) return null;
+  return '--max-payment is part of a budget: give --budget too';
+}
+
+/** Returns the members that the two request bodies share. */
+export function grantBody(given: Given<typeof GRANT_WORDS>) {
+  const { label, expires_at, scopes, permissions, budget, max_payment } = given;
   const shared = { label, expires_at, scopes, permissions };
   return budget === undefined ? shared : { ...shared, budget: { ...budget, max_payment } };
 }

@@ -1,25 +1,31 @@
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { printable } from '../../../lib/printable.ts';
 import { type ClientInfoJson, clientInfoJson } from '../../../model/clients/client.ts';
+import { hexInput } from '../../../model/text.ts';
 import { CallFailed } from '../../call-failed.ts';
-import { argument, asking, flag, type Given, group } from '../../command.ts';
-import { readClientPk } from '../../inputs.ts';
+import { argument, asking, type Finding, flag, type Given, group } from '../../command.ts';
+import { readName } from '../../inputs.ts';
+import { namesId, theOne } from '../../naming.ts';
 import { oneCall } from '../../one-call.ts';
 import { wideFlag } from '../../options.ts';
 import { show } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { minute } from '../../terminal/words.ts';
 import { tellOutOfBudgets } from '../health.ts';
-import { budgetWords, GRANT_WORDS, grantBody } from './grant.ts';
+import { budgetWords, GRANT_WORDS, grantBody, grantProblem } from './grant.ts';
 import { clientLines, grantWords } from './one-client.ts';
 
-/** A client's public key for the examples of commands. */
-const EXAMPLE_PK = '1f1f...';
-
-const CLIENT = { client_pk: argument('<client>', "the client's public key", readClientPk) };
+/** How the examples of commands name a client. */
+const EXAMPLE = 'shop';
 
 const oneClientJson = () => z.object({ client: clientInfoJson() });
+const clientsJson = () => z.object({ clients: z.record(z.string(), clientInfoJson()) });
+
+const ABOUT_CLIENT =
+  "the client: its label, its public key, or at least 4 of the key's first or last characters";
+const CLIENT = {
+  client_pk: { ...argument('<client>', ABOUT_CLIENT, readName), find: findClient },
+};
 
 const COLUMNS: readonly Column<ClientInfoJson>[] = [
   { title: 'Client', of: ({ client_pk }) => client_pk ?? '', least: 11, cut: 'middle' },
@@ -35,7 +41,7 @@ const list = oneCall('list', {
   words: { wide: wideFlag },
   examples: ['clients list'],
   call: (sidecar) => sidecar.listClients(),
-  answer: () => z.object({ clients: z.record(z.string(), clientInfoJson()) }),
+  answer: clientsJson,
   lines: ({ clients }, _, { table }) => {
     const rows = Object.values(clients);
     return rows.length === 0 ? ['No clients.'] : table(COLUMNS, rows);
@@ -44,8 +50,8 @@ const list = oneCall('list', {
 
 const showClient = oneCall('show', {
   about: 'Show a client and what is left of its budget; without one, who is calling.',
-  words: { client: argument('[client]', "the client's public key", readClientPk) },
-  examples: ['clients show', `clients show ${EXAMPLE_PK}`],
+  words: { client: { ...argument('[client]', ABOUT_CLIENT, readName), find: findClient } },
+  examples: ['clients show', `clients show ${EXAMPLE}`],
   async call(sidecar, { client }) {
     if (client === undefined) return sidecar.clientInfo();
     const found = (await sidecar.listClients()).clients[client];
@@ -66,13 +72,14 @@ const create = asking(
       'clients create --label shop --scope read_info,read_payments,receive > credentials',
       'clients create --scope send --budget 10000/day --max-payment 1000 --expires 30d',
     ],
+    check: (given) =>
+      given.scopes === undefined && given.permissions === undefined
+        ? 'the client has no scope or permission: give --scope'
+        : grantProblem(given),
   },
-  async (given, { io, command, flags, ask }) => {
-    const { scopes = [], permissions } = given;
-    if (given.scopes === undefined && permissions === undefined) {
-      command.error('the client has no scope or permission: give --scope');
-    }
-    const body = { ...grantBody(given, command), scopes };
+  async (given, { io, flags, ask }) => {
+    const { scopes = [] } = given;
+    const body = { ...grantBody(given), scopes };
     const answer = await ask(
       (sidecar) => sidecar.createClient(body),
       z.object({ client_pk: z.string(), client_credentials: z.string() }),
@@ -99,16 +106,16 @@ const update = asking(
     about: 'Change a client. --scope and --permission together replace the whole grant.',
     words: UPDATE_WORDS,
     examples: [
-      `clients update ${EXAMPLE_PK} --label "Shop 2" --clear-expiration`,
-      `clients update ${EXAMPLE_PK} --scope read_info`,
+      `clients update ${EXAMPLE} --label "Shop 2" --clear-expiration`,
+      `clients update ${EXAMPLE} --scope read_info`,
     ],
+    check: updateProblem,
   },
-  async (given, { io, command, flags, ask }) => {
-    const changes = changesOf(given, command);
-    if (Object.values(changes).every((change) => change === undefined)) {
-      command.error('say what to change, such as --label or --scope');
-    }
-    const { client_pk } = given;
+  async (
+    { client_pk, clear_label, clear_expiration, clear_budget, ...given },
+    { io, flags, ask },
+  ) => {
+    const changes = { ...grantBody(given), clear_label, clear_expiration, clear_budget };
     const answer = await ask(
       (sidecar) => sidecar.updateClient({ client_pk, ...changes }),
       oneClientJson(),
@@ -118,23 +125,25 @@ const update = asking(
   },
 );
 
-function changesOf(given: Given<typeof UPDATE_WORDS>, command: Command) {
-  const { label, expires_at, budget, clear_label, clear_expiration, clear_budget } = given;
-  const body = grantBody(given, command);
-  const rejectBoth = (name: string, set: unknown, clear: true | undefined | boolean) => {
-    if (set === undefined || clear === undefined) return;
-    command.error(`${name} is set and cleared at once: give one of the two flags`);
-  };
-  rejectBoth('label', label, clear_label);
-  rejectBoth('expires', expires_at, clear_expiration);
-  rejectBoth('budget', budget, clear_budget);
-  return { ...body, clear_label, clear_expiration, clear_budget };
+function updateProblem({ client_pk: _, ...changes }: Given<typeof UPDATE_WORDS>): string | null {
+  const { label, expires_at, budget, clear_label, clear_expiration, clear_budget } = changes;
+  if (Object.values(changes).every((change) => change === undefined)) {
+    return 'say what to change, such as --label or --scope';
+  }
+  const pairs = [
+    ['label', label, clear_label],
+    ['expires', expires_at, clear_expiration],
+    ['budget', budget, clear_budget],
+  ] as const;
+  const both = pairs.find(([, set, clear]) => set !== undefined && clear !== undefined);
+  if (both === undefined) return grantProblem(changes);
+  return `${both[0]} is set and cleared at once: give one of the two flags`;
 }
 
 const revoke = oneCall('revoke', {
   about: 'Revoke a client immediately and for ever.',
   words: CLIENT,
-  examples: [`clients revoke ${EXAMPLE_PK}`],
+  examples: [`clients revoke ${EXAMPLE}`],
   call: (sidecar, given) => sidecar.revokeClient(given),
   answer: oneClientJson,
   lines: () => ['Revoked: its credentials work no longer.'],
@@ -161,6 +170,22 @@ const confirm = oneCall('confirm', {
   call: (sidecar) => sidecar.confirmBudgets(),
   lines: () => ['Confirmed: clients with a budget can spend again.'],
 });
+
+/** Returns the public key of an active client that a person named. A whole key needs no look. */
+async function findClient(typed: string, { io, ask }: Finding): Promise<string> {
+  const whole = hexInput(32).safeParse(typed);
+  if (whole.success) return whole.data;
+  const { value } = await ask((sidecar) => sidecar.listClients(), clientsJson());
+  const fitting = Object.entries(value.clients).filter(
+    ([pk, { label }]) => label === typed || namesId(typed, pk),
+  );
+  const [pk] = theOne(io, fitting, {
+    columns: COLUMNS.map((column) => ({ ...column, of: ([, client]) => column.of(client) })),
+    none: `No active client has the label or key ${JSON.stringify(typed)}: "clients list" shows them.`,
+    typed,
+  });
+  return pk;
+}
 
 /** Adds `clients`, the commands for the credentials of applications. */
 export const addClients = group(

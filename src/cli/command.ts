@@ -110,15 +110,21 @@ export interface Asking extends Acting {
   readonly ask: AskSidecar;
 }
 
-/** Returns a group of commands. */
+/** The heading of the help for what few people need. */
+export const ADVANCED = 'Advanced:';
+
+/** Returns a group of commands, of which `advanced` stand under a heading of their own. */
 export function group(
   name: string,
   { about, examples }: CommandSpec<Words>,
   commands: readonly AddCommand[],
+  advanced: readonly AddCommand[] = [],
 ): AddCommand {
   return (parent, io) => {
     const made = withExamples(parent.command(name).description(about), ...examples);
     for (const add of commands) add(made, io);
+    if (advanced.length > 0) made.commandsGroup(ADVANCED);
+    for (const add of advanced) add(made, io);
   };
 }
 

@@ -40,6 +40,9 @@ const FIELDS: Readonly<Record<string, string>> = {
 /** Endpoints that messages of the sidecar name, as commands. */
 const ENDPOINTS: Readonly<Record<string, string>> = {
   cancel_payment: 'cancel',
+  create_invoice: 'invoice',
+  human_bitcoin_address: 'name claim',
+  node_info: 'info',
   provision: 'provision',
   settle_invoice: 'settle',
   signup: 'signup',
@@ -71,7 +74,7 @@ export function inOwnWords(message: string, [issue]: readonly Issue[]): string {
   const replaced = Object.entries(REPLACED).find(([start]) => message.startsWith(start));
   const words = replaced?.[1] ?? (issue && aboutField(issue)) ?? message;
   return words
-    .replace(/\b(call )?(?:PUT|POST) \/v2\/node\/(\w+)/g, (whole, call, endpoint: string) => {
+    .replace(/\b(call )?(?:PUT|POST) (?:\/v2\/node\/)?(\w+)/g, (whole, call, endpoint: string) => {
       const command = commandOf(endpoint);
       if (command === null) return whole;
       return call === undefined ? command : `run ${command}`;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { printable } from '../lib/printable.ts';
-import { similar } from './similar.ts';
+import { nearest, similar } from './similar.ts';
 
 /** Returns commander's message as one sentence that ends in what to do. */
 export function usageSentence(complaint: string): string {
@@ -30,10 +30,11 @@ export function wrongCommandWords(program: Command, words: readonly string[]): s
   const names = at.commands.map((command) => command.name());
   if (at === program) {
     if (word === undefined || word.startsWith('-') || word === 'help') return null;
-    const near = similar(word, [...names, ...pairs(program)]);
+    const all = [...names, ...pairs(program)];
+    const near = similar(word, all);
     return near.length > 0
       ? `unknown command '${word}' (Did you mean ${near.join(' or ')}?)`
-      : `unknown command '${word}'. The commands are ${names.join(', ')}`;
+      : `unknown command '${word}'. The nearest are ${nearest(word, all).join(', ')}`;
   }
   if (word !== undefined) return null;
   return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names.join(', ')}`;

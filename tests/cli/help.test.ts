@@ -34,6 +34,16 @@ describe('help', () => {
   });
 });
 
+test('what few people need stands under a heading of its own', async () => {
+  const advanced = async (...path: string[]) => {
+    const { stdout } = await runBinary([...path, '--help']);
+    const [, text = ''] = /\nAdvanced:\n((?:.+\n)+)/.exec(stdout) ?? [];
+    return [...text.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name);
+  };
+  expect(await advanced()).toEqual(['updates', 'provision', 'secrets-key', 'migrate']);
+  expect(await advanced('clients')).toEqual(['prune', 'confirm']);
+});
+
 test('the man page has every command and flag, and roff finds no fault with it', () => {
   const page = manPage('0');
   const plain = page.replaceAll('\\-', '-').replaceAll('\\(dq', '"');

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addCommands } from '../../src/cli/commands/index.ts';
 import { buildProgram, runProgram, runsServer } from '../../src/cli/program.ts';
-import { similar } from '../../src/cli/similar.ts';
+import { nearest, similar } from '../../src/cli/similar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { runBinary } from './sidecar.ts';
@@ -52,7 +52,7 @@ describe('wrong usage', () => {
       ['clients'],
       /^'clients' needs one of its commands list, show, create, update, revoke, prune, confirm;/,
     ],
-    [['zork'], /^Unknown command 'zork': the commands are serve, dev, /],
+    [['zork'], /^Unknown command 'zork': the nearest are [a-z -]+, [a-z -]+, [a-z -]+; --help/],
     [['clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
     [['info', 'x'], /^Too many arguments for 'info': expected 0 arguments but got 1;/],
     [['info', '--zork'], /^Unknown option '--zork';/],
@@ -159,6 +159,14 @@ describe('a word that was mistyped', () => {
       expect(similar(word, names)).toEqual([...expected]);
     });
   }
+});
+
+test('of a word that is like no command the three nearest are named', () => {
+  expect(nearest('zork', ['payments', 'work', 'show', 'zoom', 'stork'])).toEqual([
+    'work',
+    'zoom',
+    'stork',
+  ]);
 });
 
 test('--env-file is read in place of the nearest .env', async () => {

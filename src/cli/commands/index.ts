@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ConnectKind } from '../../model/connect.ts';
+import { ADVANCED } from '../command.ts';
 import type { AddCommand, CliIo } from '../io.ts';
 import { addAnalyze } from './analyze.ts';
 import { addChannels } from './channels.ts';
@@ -40,7 +41,7 @@ interface CommandOptions extends CliIo {
 
 /** Every command except the servers, under the headings of the help. */
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
-  'Wallet:': [addConsole, addInfo, addPayments, addShow, addWait, addEvents, addUpdates],
+  'Wallet:': [addConsole, addInfo, addPayments, addShow, addWait, addEvents],
   'Bookkeeping:': [addSync, addNote, addExport],
   'Receive:': [
     addInvoice,
@@ -55,9 +56,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   'Send:': [addAnalyze, addPay, addKeysend, addBump, addProof, addChannels],
   'Set up:': [
     addSeed,
-    addSecretsKey,
     addSignup,
-    addProvision,
     addHealth,
     addClients,
     addWebhooks,
@@ -75,7 +74,9 @@ export function addCommands(program: Command, options: CommandOptions): void {
     for (const add of commands) add(program, options);
   }
   addConnect(program, options, options.connectKinds);
-  addMigrate(program, options, options.migrate);
   program.commandsGroup('Sandbox:');
   addSandbox(program, options);
+  program.commandsGroup(ADVANCED);
+  for (const add of [addUpdates, addProvision, addSecretsKey]) add(program, options);
+  addMigrate(program, options, options.migrate);
 }

@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hex } from '@scure/base';
 import { z } from 'zod';
 import { printable } from '../../lib/printable.ts';
 import { nodeInfoJson } from '../../model/node-info.ts';
+import { DELIVERY_EVENTS } from '../../model/webhooks/delivery.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag } from '../command.ts';
 import { readPositiveAmount } from '../inputs.ts';
@@ -16,12 +20,19 @@ export const addTrigger = asking(
     about:
       'Make a webhook happen on the sandbox, by a payment of worthless coins to the wallet. On a real node use "webhooks endpoints test".',
     words: {
-      event: argument('<event>', 'what to make happen', ['payment.finalized']),
+      event: argument('<event>', 'what to make happen', DELIVERY_EVENTS),
       amount: flag('--amount <sats>', 'what the outside world pays', readPositiveAmount, '1000'),
+      failed: flag('--failed', 'with payment.finalized: by a payment that fails'),
     },
-    examples: ['trigger payment.finalized'],
+    examples: [
+      'trigger payment.finalized',
+      'trigger payment.finalized --failed',
+      'trigger payment.held',
+    ],
+    check: ({ event, failed }) =>
+      failed && event !== 'payment.finalized' ? '--failed needs payment.finalized' : null,
   },
-  async ({ amount }, { io, flags, ask }) => {
+  async ({ event, amount, failed }, { io, flags, ask }) => {
     const { value: node } = await ask((sidecar) => sidecar.nodeInfo(), nodeInfoJson());
     // Nothing is made before this is known: on a real node an invoice would be left.
     if (!SANDBOX.test(node.version)) {
@@ -29,16 +40,26 @@ export const addTrigger = asking(
         'This wallet is on a real node, where nobody pays for a test: send a test delivery with "wallet-sidecar webhooks endpoints test ENDPOINT".',
       );
     }
+    const preimage = event === 'payment.held' ? new Uint8Array(randomBytes(32)) : null;
+    const payment_hash = preimage === null ? undefined : hex.encode(sha256(preimage));
     const made = await ask(
-      (sidecar) => sidecar.createInvoice({ amount }),
+      (sidecar) => sidecar.createInvoice({ amount, payment_hash }),
       z.object({ index: z.string(), invoice: z.string() }),
     );
-    await ask(
-      (_, transport) => transport.post('/sandbox/pay', { payable: made.value.invoice }),
-      z.object({ status: z.string() }),
-    );
-    show(io, flags, made, ({ index }) => [
-      `Paid: ${printable(index)}. "wallet-sidecar webhooks list" shows its deliveries.`,
+    const { index, invoice } = made.value;
+    if (failed) await ask((sidecar) => sidecar.cancelPayment({ index }), z.unknown());
+    else {
+      await ask(
+        (_, transport) => transport.post('/sandbox/pay', { payable: invoice }),
+        z.object({ status: z.string() }),
+      );
+    }
+    const done = failed ? 'Failed' : preimage === null ? 'Paid' : 'Held';
+    show(io, flags, made, () => [
+      `${done}: ${printable(index)}. "wallet-sidecar webhooks list" shows its deliveries.`,
+      ...(preimage === null
+        ? []
+        : [`"wallet-sidecar settle ${index.slice(-10)} ${hex.encode(preimage)}" takes it.`]),
     ]);
   },
 );

@@ -69,7 +69,10 @@ export const deliveryJson = once(() =>
         description:
           '`failed` after three attempts, until it is sent again; `canceled` where its endpoint was deleted first.',
       }),
-      attempts: z.int().min(0).meta({ description: 'Attempts so far.' }),
+      attempts: z.int().min(0).meta({
+        description:
+          'Attempts so far, those before it was sent again too, as far as they are kept: the newest 20.',
+      }),
       last_error: z
         .string()
         .nullable()

@@ -14,7 +14,10 @@ export interface DeliveryColumns {
 /** A delivery with what became of it, which is not signed. */
 export interface DeliveryStanding extends DeliveryColumns {
   readonly state: DeliveryState;
+  /** Attempts since it was last asked for. */
   readonly attempts: number;
+  /** Attempts of which the log has a row: the newest 20. */
+  readonly kept: number;
   readonly last_error: string | null;
   readonly due_at: number | null;
   readonly delivered_at: number | null;
@@ -31,7 +34,7 @@ export function deliveryJson(row: DeliveryStanding): DeliveryJson {
     type: row.event,
     index: row.idx,
     state: row.state,
-    attempts: row.attempts,
+    attempts: Math.max(row.attempts, row.kept),
     last_error: row.last_error,
     next_attempt_at: row.due_at,
     delivered_at: row.delivered_at,

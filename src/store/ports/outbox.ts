@@ -87,6 +87,8 @@ export interface Outbox {
   /** The endpoints with pending deliveries. A leased one is due at the end of its lease. */
   queued(): Promise<QueuedEndpoint[]>;
   list(query: DeliveryQuery): Promise<DeliveryJson[]>;
+  /** Whether the wallet's log has a delivery with this webhook-id. */
+  has(walletId: string, id: string): Promise<boolean>;
   /** Attempts in the order in which they ended. Of each delivery the newest 20 are kept. */
   attempts(query: AttemptQuery): Promise<AttemptJson[]>;
   /**

@@ -12,6 +12,9 @@ import type { RowDatabase, Rows } from './rows.ts';
 import type { Steps, Value } from './steps.ts';
 import { tableOf } from './table.ts';
 
+/** The column `attempts` counts since the delivery was last asked for; these are those of before too. */
+const KEPT_ATTEMPTS =
+  '(SELECT count(*) FROM wallet_sidecar.delivery_attempt a WHERE a.delivery = delivery.seq) AS kept';
 const STANDING = ['state', 'attempts', 'last_error', 'due_at', 'delivered_at'];
 
 /** Deliveries that are settled, of which an index has the `seq`. */
@@ -87,6 +90,9 @@ export function outboxStore(
          AND seq <= (${NEWEST_SETTLED} OFFSET ?) RETURNING seq`,
     );
   const [pruneOld, pruneMany] = [pruneOf('AND created_at < ?'), pruneOf('')];
+  const has = prepare(
+    'SELECT 1 AS there FROM wallet_sidecar.delivery WHERE wallet = ? AND id = ? AND body IS NOT NULL',
+  );
   // Each count reads one partial index and no rows, which are large and many.
   const countOf = (which: string) =>
     `(SELECT count(*) FROM wallet_sidecar.delivery WHERE ${which})`;
@@ -156,12 +162,13 @@ export function outboxStore(
         values.push(before.id, before.endpoint);
       }
       const found = table.select(`WHERE ${where} ORDER BY seq DESC LIMIT ?`, {
-        others: STANDING,
+        others: [...STANDING, KEPT_ATTEMPTS],
         of: (row: DeliveryStanding) => deliveryJson(row),
         isPrepared: false,
       });
       return db.read(() => found.all(...(values as string[]), limit));
     },
+    has: async (walletId, id) => (await db.read(() => has.one(walletId, id))) !== null,
     attempts: (query) => db.read(() => attempts.list(query)),
     redeliver: ({ walletId, nowMs, endpoint, ...which }) =>
       db.write(walletId, function* () {

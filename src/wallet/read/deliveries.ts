@@ -11,12 +11,20 @@ export function deliveriesOf(
   return session.store.outbox.list({ ...query, walletId: session.userPk });
 }
 
-/** Returns attempts of the wallet's deliveries, in the order in which they ended (docs/api.md, Attempt). */
-export function attemptsOf(
+/**
+ * Returns attempts of the wallet's deliveries, in the order in which they ended (docs/api.md, Attempt). Throws
+ * `notFound` (error 107) for an id that is not in the wallet's log.
+ */
+export async function attemptsOf(
   session: WalletRows,
   query: Omit<AttemptQuery, 'walletId'>,
 ): Promise<AttemptJson[]> {
-  return session.store.outbox.attempts({ ...query, walletId: session.userPk });
+  const { outbox } = session.store;
+  const attempts = await outbox.attempts({ ...query, walletId: session.userPk });
+  const isUnknown =
+    attempts.length === 0 && query.id !== null && !(await outbox.has(session.userPk, query.id));
+  if (isUnknown) throw deliveryNotFound();
+  return attempts;
 }
 
 /** The deliveries to send again: of one webhook-id, or all since a time; to one endpoint, or to all (null). */
@@ -38,6 +46,10 @@ export async function redeliver(
   const which = id === null ? { sinceMs } : { id };
   const { userPk, store } = session;
   const count = await store.outbox.redeliver({ walletId: userPk, nowMs, endpoint, ...which });
-  if (id !== null && count === 0) throw new ApiError('notFound', 'Delivery not found');
+  if (id !== null && count === 0) throw deliveryNotFound();
   return count;
+}
+
+function deliveryNotFound(): ApiError {
+  return new ApiError('notFound', 'Delivery not found');
 }

@@ -36,7 +36,7 @@ describe('name', () => {
   test('show says how to claim one where there is none', async () => {
     const ran = await world.run('name', 'show');
     refused(ran);
-    expect(ran.stderr).toContain('claim one');
+    expect(ran.stderr).toEndWith('claim one with "wallet-sidecar name claim" (error 107).');
   });
 
   test('claim claims it, and show shows both addresses', async () => {

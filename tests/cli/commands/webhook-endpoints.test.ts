@@ -117,8 +117,25 @@ describe('trigger', () => {
     await world.run('webhooks', 'endpoints', 'remove', id);
   });
 
+  test('makes a failed payment and a held one, which can be taken with what it prints', async () => {
+    const { id } = await world.json('webhooks', 'endpoints', 'add', url);
+    const failed = await world.json('trigger', 'payment.finalized', '--failed');
+    const told = await until(() => received.find(({ body }) => body.includes(failed.index)));
+    expect(JSON.parse(told.body)).toMatchObject({ type: 'payment.finalized', status: 'failed' });
+
+    const { stdout } = await world.run('trigger', 'payment.held');
+    const [, index = '', words = ''] =
+      /^Held: (\S+)\. .*\n"wallet-sidecar (settle \w+ \w+)" takes it\.$/.exec(stdout) ?? [];
+    const held = await until(() => received.find(({ body }) => body.includes(index)));
+    expect(JSON.parse(held.body)).toMatchObject({ type: 'payment.held', status: 'pending' });
+    expect((await world.run(...words.split(' '))).exitCode).toBe(0);
+    expect((await world.json('show', index)).status).toBe('completed');
+    await world.run('webhooks', 'endpoints', 'remove', id);
+  });
+
   test('knows no other events', async () => {
     expect((await world.run('trigger', 'payment.lost')).exitCode).toBe(2);
+    expect((await world.run('trigger', 'payment.held', '--failed')).exitCode).toBe(2);
   });
 
   test('is refused on a real node before an invoice is made, and names the test delivery', async () => {

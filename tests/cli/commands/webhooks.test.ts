@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { parseWebhookSecret } from '../../../src/model/webhooks/webhook-secret.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
-import { type CliWorld, openCliWorld, runBinary } from '../sidecar.ts';
+import { type CliWorld, type Json, openCliWorld, runBinary } from '../sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -58,10 +58,18 @@ describe('webhooks', () => {
     expect(await world.json('webhooks', 'redeliver', id)).toEqual({ redelivered: 1 });
     const again = await receivedSoFar(before + 1);
     expect(again.at(-1)?.headers.get('webhook-id')).toBe(id);
+    const attempts = async () =>
+      (await world.json('webhooks', 'list')).deliveries.find((one: Json) => one.id === id).attempts;
+    await until(async () => (await attempts()) === 2, 'both attempts are counted');
     const all = await world.run('webhooks', 'redeliver', '--since', '1h');
     expect(all.stdout).toMatch(/^Deliveries to be sent again: [1-9]\d*$/);
     expect(await world.run('webhooks', 'redeliver', 'msg_none')).toMatchObject({
       exitCode: 1,
+      stderr: 'Delivery not found (error 107).',
+    });
+    expect(await world.run('webhooks', 'show', 'msg_none')).toEqual({
+      exitCode: 1,
+      stdout: '',
       stderr: 'Delivery not found (error 107).',
     });
   });

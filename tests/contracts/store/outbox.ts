@@ -160,6 +160,13 @@ export function outboxContract(open: () => Promise<Store>): void {
       expect(await ids({ walletId: 'cd'.repeat(32) })).toEqual([]);
     });
 
+    test('the log knows which webhook-ids a wallet has', async () => {
+      await owe(1);
+      expect(await store.outbox.has(WALLET, idOf(1))).toBe(true);
+      expect(await store.outbox.has(WALLET, idOf(2))).toBe(false);
+      expect(await store.outbox.has('cd'.repeat(32), idOf(1))).toBe(false);
+    });
+
     test('a delivery is sent again with fresh attempts: one, or all since a time, of that wallet only', async () => {
       await owe(1, 2, 3);
       for (const number of [1, 2, 3])
@@ -171,6 +178,10 @@ export function outboxContract(open: () => Promise<Store>): void {
       expect(await store.outbox.redeliver({ ...mine, id: 'msg_none' })).toBe(0);
       expect(await store.outbox.redeliver({ ...mine, id: idOf(1) })).toBe(1);
       expect(await claimAll()).toMatchObject([{ id: idOf(1), attempts: 0 }]);
+      // What is shown counts the attempts of before, too.
+      expect((await log()).find(({ id }) => id === idOf(1))?.attempts).toBe(1);
+      await store.outbox.attemptFailed(configured(idOf(1)), failedAttempt('y'), null);
+      expect((await log()).find(({ id }) => id === idOf(1))?.attempts).toBe(2);
       expect(await store.outbox.redeliver({ ...mine, sinceMs: 2 })).toBe(2);
       expect((await claimAll()).map(({ id }) => id).toSorted()).toEqual([2, 3].map(idOf));
     });

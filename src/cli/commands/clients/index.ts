@@ -194,5 +194,6 @@ export const addClients = group(
     about: 'Credentials for applications.',
     examples: ['clients list', 'clients create --scope read_info,receive --label shop'],
   },
-  [list, showClient, create, update, revoke, prune, confirm],
+  [list, showClient, create, update, revoke],
+  [prune, confirm],
 );

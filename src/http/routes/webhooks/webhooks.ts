@@ -88,6 +88,7 @@ export const webhookRoutes = [
     response: () => ({
       attempts: z.array(attemptJson()).describe('The attempts.'),
     }),
+    errors: ['notFound'],
     example: {
       query: { id: exampleDelivery.id },
       response: {

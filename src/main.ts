@@ -29,6 +29,8 @@ if (!runsServer(words)) {
   const { remoteNodes } = await import('./nodes/kinds.ts');
   addCommands(program, {
     ...io,
+    backup: async (dir, flags) => (await import('./app/backup/backup.ts')).backup(dir, flags),
+    restore: async (dir, flags) => (await import('./app/backup/restore.ts')).restore(dir, flags),
     migrate: async (flags) => (await import('./app/migrate.ts')).migrateToPostgres(flags),
     connectKinds: await remoteNodes(),
   });

@@ -16,6 +16,7 @@ const isRoot = (path: string) => /^(app\/|main\.ts$|version\.ts$)/.test(path);
 
 /** Tests that may sleep, each with what the pause is. */
 const SLEEPERS: Readonly<Record<string, string>> = {
+  'cli/commands/backup.test.ts': 'the moment of a kill',
   'faults/clock-jumps.test.ts': 'a random time between two jumps of the clock',
   'faults/clock.test.ts': 'a random time that a receiver takes, while the clock jumps',
   'faults/kill.test.ts': 'a random time after which the sidecar is killed',

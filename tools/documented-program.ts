@@ -21,6 +21,8 @@ export function documentedProgram(version: string): Command {
     },
   };
   const program = buildProgram({ ...io, version, serve: async () => undefined });
-  addCommands(program, { ...io, migrate: async () => '', connectKinds });
+  const said = async () => '';
+  const files = { backup: said, restore: said, migrate: said };
+  addCommands(program, { ...io, ...files, connectKinds });
   return program;
 }

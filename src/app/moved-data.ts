@@ -10,6 +10,22 @@ export const keptFile = (dataDir: string) => join(dataDir, `${STORE_FILE}.moved`
 /** A line that says where the data went. It stays when the person has removed the kept file, which holds secrets. */
 const noteFile = (dataDir: string) => join(dataDir, `${STORE_FILE}.moved-to`);
 
+/** The end of the name of what is being restored. The store's file gets its own name last. */
+export const RESTORING = '.restoring';
+
+/** Whether a restore into this directory was cut off. */
+export function isHalfRestored(dataDir: string): boolean {
+  return existsSync(join(dataDir, `${STORE_FILE}${RESTORING}`));
+}
+
+/** Throws {@link ConfigError} for a data directory into which a backup was put in part (docs/decisions.md 182). */
+export function requireWhole(dataDir: string): void {
+  if (!isHalfRestored(dataDir)) return;
+  throw new ConfigError(
+    `A restore into ${dataDir} was cut off: run "wallet-sidecar restore" again, or use another --data-dir.`,
+  );
+}
+
 /**
  * Notes in the data directory that its store is in that database from now on. The name holds no user and no password.
  * Returns a function that removes the note.

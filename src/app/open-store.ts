@@ -5,7 +5,7 @@ import { ConfigError } from '../config/sources.ts';
 import type { Store } from '../store/ports.ts';
 import type { PostgresOptions, PostgresStore } from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
-import { requireNotMoved, STORE_FILE } from './moved-data.ts';
+import { requireNotMoved, requireWhole, STORE_FILE } from './moved-data.ts';
 import { defaultKind } from './open-nodes.ts';
 
 /** The store, and this process's part among the sidecars of its database; null where it is a file. */
@@ -40,12 +40,14 @@ export async function openStore(
 /**
  * Throws {@link ConfigError} where a PostgreSQL database does not fit the rest of the configuration: with the sandbox,
  * which is one process's world, and beside a database file, whose unfinished payments would be forgotten. So it does
- * where there is none, and the data directory was moved to one.
+ * where there is none, and the data directory was moved to one or is only restored in part.
  */
 export function requireUsableDatabase(config: Config): void {
   const { database, dataDir } = config;
   if (database === null) {
-    if (dataDir !== ':memory:') requireNotMoved(dataDir);
+    if (dataDir === ':memory:') return;
+    requireNotMoved(dataDir);
+    requireWhole(dataDir);
     return;
   }
   if (defaultKind(config) === 'sandbox') {

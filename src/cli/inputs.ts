@@ -83,7 +83,7 @@ export function readPaymentIndex(text: string): string {
 export const LAST = 'last';
 
 /**
- * Returns what names a payment (docs/decisions.md 182): an index, `last`, or characters of the hex in an index, in
+ * Returns what names a payment (docs/decisions.md 102): an index, `last`, or characters of the hex in an index, in
  * lower case.
  */
 export function readPaymentName(text: string): string {

@@ -15,7 +15,7 @@ const LEAST_TYPED = 4;
 const ABOUT =
   'the payment: its id or index, at least 4 of the first or last characters of its id, or "last"';
 
-/** The argument that names a payment (docs/decisions.md 182). */
+/** The argument that names a payment (docs/decisions.md 102). */
 export const paymentArgument: Word<string> = {
   ...argument('<payment>', ABOUT, readPaymentName),
   find: findPayment,
@@ -50,7 +50,7 @@ export function theOne<Row>(
   throw new CallFailed(`"${typed}" fits several: name one of the above by more of it.`);
 }
 
-/** Returns the index of a payment that a person named. The cache is brought up to date first, so that none is missed. */
+/** Returns the index of a payment that a person named. The cache is synced first, so that none is missed. */
 async function findPayment(typed: string, { io, ask }: Finding): Promise<string> {
   if (typed.includes('-')) return typed;
   const which = typed === LAST ? { limit: 1 } : { id_part: typed, limit: MOST_SHOWN };

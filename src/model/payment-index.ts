@@ -132,7 +132,7 @@ export const paymentIndexInput = once(() =>
     .brand<'PaymentIndex'>(),
 );
 
-/** The first or last hex characters of an id, by which a person names a payment (docs/decisions.md 182). */
+/** The first or last hex characters of an id, by which a person names a payment (docs/decisions.md 102). */
 export const idPartInput = once(() =>
   z
     .string()

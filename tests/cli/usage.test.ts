@@ -115,7 +115,9 @@ describe('without a command', () => {
     const serve = async (mode: string) => void served.push(mode);
     const program = buildProgram({ ...io, version: '0', serve });
     if (!runsServer(args)) {
-      addCommands(program, { ...io, migrate: async () => '', connectKinds: {} });
+      const said = async () => '';
+      const files = { backup: said, restore: said, migrate: said };
+      addCommands(program, { ...io, ...files, connectKinds: {} });
     }
     const exitCode = await runProgram(program, ['bun', 'wallet-sidecar', ...args], io);
     const commands = program.commands.map((command) => command.name());

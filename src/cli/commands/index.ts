@@ -3,6 +3,7 @@ import type { ConnectKind } from '../../model/connect.ts';
 import { ADVANCED } from '../command.ts';
 import type { AddCommand, CliIo } from '../io.ts';
 import { addAnalyze } from './analyze.ts';
+import { addBackup, addRestore, type CopyData } from './backup.ts';
 import { addChannels } from './channels.ts';
 import { addClients } from './clients/index.ts';
 import { addCompletions } from './completions.ts';
@@ -35,6 +36,8 @@ import { addWebhooks } from './webhooks/index.ts';
 
 /** What commands are built with. `src/main.ts` passes in what depends on the server and on nodes. */
 interface CommandOptions extends CliIo {
+  readonly backup: CopyData;
+  readonly restore: CopyData;
   readonly migrate: Migrate;
   readonly connectKinds: Readonly<Record<string, ConnectKind>>;
 }
@@ -74,6 +77,8 @@ export function addCommands(program: Command, options: CommandOptions): void {
     for (const add of commands) add(program, options);
   }
   addConnect(program, options, options.connectKinds);
+  addBackup(options.backup)(program, options);
+  addRestore(options.restore)(program, options);
   program.commandsGroup('Sandbox:');
   addSandbox(program, options);
   program.commandsGroup(ADVANCED);

@@ -44,7 +44,7 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentJson>[] = [
   { title: 'Index', of: ({ index }) => index, leaves: 0 },
 ];
 
-/** Returns as much of an id as names the payment among a great many (docs/decisions.md 182). */
+/** Returns as much of an id as names the payment among a great many (docs/decisions.md 102). */
 function shortId(index: string): string {
   return index.slice(-ID_LENGTH).slice(0, SHORT_ID_LENGTH);
 }

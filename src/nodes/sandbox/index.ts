@@ -17,6 +17,8 @@ import { OWNER, openTokens } from './world/tokens.ts';
 import { signUp, walletKeys } from './world/wallets.ts';
 import { openWorld } from './world/world.ts';
 
+export { SCHEMA_VERSION as SANDBOX_SCHEMA_VERSION } from './world/migrations.ts';
+
 /** Options of the sandbox. */
 export interface SandboxOptions {
   /** File of the world, or `:memory:`. */

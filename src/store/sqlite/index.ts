@@ -14,7 +14,9 @@ import { type SigningOptions, sqliteSigner } from './signing.ts';
 import { releaseSpace } from './space.ts';
 import { writeQueue } from './write-queue.ts';
 
+export { SCHEMA_VERSION } from './migrations/index.ts';
 export { openStoredRows } from './read-rows.ts';
+export { copiedStore } from './standing-of-copy.ts';
 export { firstDamage };
 
 /**

@@ -122,7 +122,8 @@ function oneAtATime(work: () => Promise<unknown>): () => void {
 
 const NEXT = 'The wallet owner confirms the budgets with "wallet-sidecar clients confirm".';
 
-function problemAtStart(
+/** Returns what health says of a store that is started beside a marker; null where all is right. */
+export function problemAtStart(
   storeId: string,
   standing: StoreStanding,
   mark: Mark | null,

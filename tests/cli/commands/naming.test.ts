@@ -18,7 +18,7 @@ async function invoiceOf(hash: string): Promise<string> {
 const FIRST = `abcd1${'3'.repeat(54)}beef9`;
 const SECOND = `abcd2${'3'.repeat(54)}beef8`;
 
-describe('a payment (docs/decisions.md 182)', () => {
+describe('a payment (docs/decisions.md 102)', () => {
   test('is named by what the table shows, the ends of its id, its whole id, its index, or last', async () => {
     const first = await invoiceOf(FIRST);
     const second = await invoiceOf(SECOND);

@@ -1,78 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Route } from '../../src/http/route.ts';
-import { consoleRoutes } from '../../src/http/routes/console.ts';
-import { docsRoutes } from '../../src/http/routes/docs.ts';
-import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
-import { metricsRoutes } from '../../src/http/routes/metrics.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CALLS, exampleSidecar, nameOf, routes } from '../../tools/cli-calls.ts';
+import { cliJsonPage } from '../../tools/generate-cli-json.ts';
+import { ROOT } from '../support/binary.ts';
 import { commandsOf, documentedProgram } from '../support/program.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { runBinary } from './sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-
-const INDEX = `0000001764000000000-ln_${'ab'.repeat(32)}`;
-const HEX = 'ab'.repeat(32);
-const NODE = `02${HEX}`;
-
-/** The command that makes each request, as it is typed. */
-const COMMANDS: Readonly<Record<string, readonly string[]>> = {
-  'get /v2/health': ['health'],
-  'put /v2/node/signup': ['signup'],
-  'put /v2/node/provision': ['provision'],
-  'get /v2/node/node_info': ['info'],
-  'post /v2/node/create_invoice': ['invoice', '1000'],
-  'post /v2/node/settle_invoice': ['settle', INDEX, HEX],
-  'post /v2/node/create_offer': ['offer'],
-  'post /v2/node/get_next_unused_address': ['address'],
-  'post /v2/node/withdraw_lnurl': ['withdraw', 'lnurl1x', '5'],
-  'post /v2/node/buy_with_payment_app': ['buy', '5'],
-  'get /v2/node/analyze': ['analyze', 'lnbc1x'],
-  'post /v2/node/pay': ['pay', 'lno1x', '5', '--max-fee', '1'],
-  'post /v2/node/pay_onchain': ['pay', 'bc1x', '5', '--priority', 'high', '--max-fee', '900'],
-  'post /v2/node/bump_fee': ['bump', INDEX, '--max-fee', '900'],
-  'post /v2/node/pay_spontaneous': ['keysend', NODE, '5', '--max-fee', '1'],
-  'get /v2/node/payment': ['show', INDEX],
-  'put /v2/node/sync_payments': ['sync'],
-  'get /v2/node/list_payments': ['payments', '--no-sync'],
-  'post /v2/node/clear_payments': ['sync', '--clear'],
-  'get /v2/node/updated_payments': ['updates'],
-  'post /v2/node/update_personal_note': ['note', INDEX, 'x'],
-  'post /v2/node/cancel_payment': ['cancel', INDEX],
-  'get /v2/node/wait_for_payment': ['wait', INDEX],
-  'get /v2/node/wait_for_next_payment': ['wait', '--next'],
-  'get /v2/node/events': ['events'],
-  'get /v2/node/human_bitcoin_address': ['name', 'show'],
-  'put /v2/node/human_bitcoin_address': ['name', 'claim', 'satoshi'],
-  'get /v2/node/list_channels': ['channels', 'list'],
-  'post /v2/node/open_channel': ['channels', 'open', '20000'],
-  'post /v2/node/close_channel': ['channels', 'close', HEX],
-  'post /v2/node/create_payer_proof': ['proof', 'create', INDEX],
-  'get /v2/node/client_info': ['clients', 'show'],
-  'get /v2/node/list_clients': ['clients', 'list'],
-  'post /v2/node/create_client': ['clients', 'create', '--scope', 'read_info'],
-  'put /v2/node/update_client': ['clients', 'update', HEX, '--label', 'x'],
-  'post /v2/node/revoke_client': ['clients', 'revoke', HEX],
-  'post /v2/node/confirm_budgets': ['clients', 'confirm'],
-  'post /v2/node/prune_clients': ['clients', 'prune'],
-  'post /v2/console/link': ['console'],
-  'get /v2/webhooks/deliveries': ['webhooks', 'list'],
-  'get /v2/webhooks/attempts': ['webhooks', 'show', 'msg_1'],
-  'get /v2/webhooks/endpoints': ['webhooks', 'endpoints', 'list'],
-  'post /v2/webhooks/endpoints': ['webhooks', 'endpoints', 'add', 'http://127.0.0.1:8080'],
-  'post /v2/webhooks/endpoints/delete': ['webhooks', 'endpoints', 'remove', 'we_1'],
-  'post /v2/webhooks/endpoints/test': ['webhooks', 'endpoints', 'test', 'we_1'],
-  'post /v2/webhooks/redeliver': ['webhooks', 'redeliver', '--since', '1d'],
-  'post /sandbox/wallets': ['sandbox', 'wallet'],
-  'post /sandbox/fund': ['sandbox', 'fund', '5'],
-  'post /sandbox/blocks': ['sandbox', 'block'],
-  'post /sandbox/pay': ['sandbox', 'pay', 'lnbc1x'],
-  'post /sandbox/replace': ['sandbox', 'replace', HEX],
-  'post /sandbox/clock': ['sandbox', 'clock', '1h'],
-  'post /sandbox/invoice': ['sandbox', 'invoice', '5'],
-  'post /sandbox/offer': ['sandbox', 'offer'],
-  'post /sandbox/holds': ['sandbox', 'hold', HEX, 'settle'],
-  'post /sandbox/lnurl': ['sandbox', 'lnurl', 'pay', '1', '5'],
-};
 
 /** The endpoints without a command of their own, and why. */
 const NO_COMMAND: Readonly<Record<string, string>> = {
@@ -99,43 +35,21 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
   'get /.well-known/lnurlp/:name/callback': 'for wallets that pay the name',
 };
 
-const routes: readonly Route[] = [
-  ...ROUTES,
-  ...SANDBOX_ROUTES,
-  ...consoleRoutes([]),
-  ...metricsRoutes,
-  ...docsRoutes([]),
-];
-const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
-
 /** Answers each endpoint with the example of its documentation. */
 let server: Bun.Server<undefined>;
 const asked: string[] = [];
 beforeAll(() => {
-  const examples = new Map(routes.map((route) => [nameOf(route), route.example.response]));
-  server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch(request) {
-      const name = `${request.method.toLowerCase()} ${new URL(request.url).pathname}`;
-      asked.push(name);
-      return name === 'get /v2/node/events'
-        ? new Response('event: end\ndata: {"code":104,"msg":"Ended."}\n\n', {
-            headers: { 'content-type': 'text/event-stream' },
-          })
-        : Response.json(examples.get(name));
-    },
-  });
+  server = exampleSidecar((endpoint) => void asked.push(endpoint));
 });
 afterAll(() => server.stop(true));
 
 describe('every endpoint of the route table', () => {
   test('has a command, or a reason to have none', () => {
-    const named = [...Object.keys(COMMANDS), ...Object.keys(NO_COMMAND)];
+    const named = [...Object.keys(CALLS), ...Object.keys(NO_COMMAND)];
     expect(routes.map(nameOf).toSorted()).toEqual(named.toSorted());
   });
 
-  for (const [endpoint, words] of Object.entries(COMMANDS)) {
+  for (const [endpoint, words] of Object.entries(CALLS)) {
     test(`${endpoint} is called by ${words.slice(0, 2).join(' ')}`, async () => {
       const before = asked.length;
       const env = { SERVICE_SIDECAR_URL: `http://127.0.0.1:${server.port}` };
@@ -159,11 +73,25 @@ test('every request that moves money takes --idempotency-key, and every cost can
       ?.command.options.map(({ long }) => long);
   const moving = routes
     .filter(({ movesMoney }) => movesMoney === true)
-    .map((route) => COMMANDS[nameOf(route)] ?? [])
+    .map((route) => CALLS[nameOf(route)] ?? [])
     .filter((words) => words.length > 0);
   expect(moving.length).toBeGreaterThan(5);
   for (const words of moving) {
     expect(flagsOf(words)).toContain('--idempotency-key');
     if (words[0] !== 'withdraw') expect(flagsOf(words)).toContain('--yes');
+  }
+});
+
+test('the page of what --json prints is made of the examples, and has every command', async () => {
+  const page = await cliJsonPage();
+  expect(readFileSync(join(ROOT, 'docs/cli-json.md'), 'utf8')).toBe(page);
+  const shown = [...page.matchAll(/^### `(.+)`$/gm)].map(([, words = '']) => words.split(' '));
+  for (const { path, command } of commandsOf(documentedProgram())) {
+    if (command.commands.length > 0 || path[0] === 'serve') continue;
+    const has = shown.some((words) => path.every((word, depth) => words[depth] === word));
+    expect({ path, has }).toEqual({ path, has: true });
+  }
+  for (const [, text = ''] of page.matchAll(/^```json\n([\s\S]*?)\n```$/gm)) {
+    for (const line of text.split('\n')) expect(JSON.parse(line)).toBeObject();
   }
 });

@@ -87,6 +87,16 @@ describe('the cache', () => {
     expect(late.every(({ created_at }: Body) => created_at >= middle)).toBe(true);
   });
 
+  test('id_part finds payments by the first or last characters of their ids', async () => {
+    const { index } = await invoice();
+    await world.put('/v2/node/sync_payments');
+    const hash = index.slice(-64);
+    for (const id_part of [hash.slice(0, 12), hash.slice(-12).toUpperCase(), hash]) {
+      expect(indexes(await list({ filter: 'all', id_part }))).toEqual([index]);
+    }
+    expect(indexes(await list({ filter: 'all', id_part: hash.slice(20, 40) }))).toEqual([]);
+  });
+
   const bad: readonly Record<string, string>[] = [
     {},
     { filter: 'some' },
@@ -95,6 +105,9 @@ describe('the cache', () => {
     { filter: 'all', limit: 'x' },
     { filter: 'all', order: 'up' },
     { filter: 'all', after: 'x' },
+    { filter: 'all', id_part: 'abc' },
+    { filter: 'all', id_part: 'wxyz' },
+    { filter: 'all', id_part: 'a'.repeat(65) },
   ];
   for (const query of bad) {
     test(`rejects ${JSON.stringify(query)}`, async () => {

@@ -18,6 +18,7 @@ import { BARE_ENV, runBinary, startBinary } from '../../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { sendOk } from '../../support/requests.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
+import { RELEASES, releases, restoreData } from '../../upgrade/release-data.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -190,6 +191,37 @@ describe('backup and restore (docs/decisions.md 182)', () => {
       for (const name of listed(data)) expect(statSync(join(data, name)).uid).toBe(65_534);
     },
   );
+
+  for (const release of releases()) {
+    test(`what ${release} left can be copied, and goes on from the copy`, async () => {
+      const [data, copy, back] = [`v${release}`, `v${release}-copy`, `v${release}-back`].map(
+        (name) => at(name),
+      ) as [string, string, string];
+      await restoreData(join(RELEASES, release), data);
+      expect((await backup(data, copy)).exitCode).toBe(0);
+      const put = await restore(copy, back);
+      // Stores of 0.1 had no identity, and no budgets of which it tells.
+      const said = release === '0.1.0' ? 'holds the backup' : 'health says';
+      expect(put).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(said) });
+      const there = await withSidecar(data, payments);
+      expect(await withSidecar(back, payments)).toEqual(there);
+    });
+  }
+
+  test('of a copy whose rows are signed both name the key without which it is of no use', async () => {
+    const [data, copy, back] = [at('s'), at('s-copy'), at('s-back')];
+    const env = { ...BARE_ENV, SERVICE_SECRETS_KEY: '5a'.repeat(32) };
+    const flags = ['--listen-addr', '127.0.0.1:0'];
+    const child = startBinary(['dev', '--data-dir', data, ...flags], { env });
+    await child.ready();
+    await child.stop();
+    const [, key = 'none'] =
+      /secrets key (\w+), without/.exec((await backup(data, copy)).stdout) ?? [];
+    expect((await restore(copy, back)).stdout).toContain(`Start it with the secrets key ${key}.`);
+    const without = startBinary(['dev', '--data-dir', back, ...flags]);
+    expect(await without.exit()).not.toBe(0);
+    expect(without.log()).toContain(`signed with the secrets key ${key}`);
+  });
 
   test('with PostgreSQL both say which tool to use, and never the password', async () => {
     const env = { ...BARE_ENV, SERVICE_DATABASE_URL: 'postgres://me:hush@127.0.0.1/x' };

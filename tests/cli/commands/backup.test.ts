@@ -307,8 +307,12 @@ describe('killed at any point', () => {
 
 async function expectNoStart(dataDir: string): Promise<void> {
   const child = start(dataDir);
-  expect(await child.exit()).not.toBe(0);
-  expect(child.log()).toContain('A restore into');
+  try {
+    expect(await child.exit()).not.toBe(0);
+    expect(child.log()).toContain('A restore into');
+  } finally {
+    if (child.running()) await child.kill();
+  }
 }
 
 /** Makes the file so large that copying it takes a while. */

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { BARE_ENV, runBinary, startBinary } from '../../support/binary.ts';
+import { BARE_ENV, runBinary, type SidecarProcess, startBinary } from '../../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { sendOk } from '../../support/requests.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
@@ -246,7 +246,8 @@ describe('killed at any point', () => {
       for (let round = 0; round < KILLS; round++) {
         const copy = at(`k-${round}`);
         const child = startBinary(['backup', copy, '--data-dir', data]);
-        await Bun.sleep((tookMs * (round + 0.5)) / KILLS);
+        const hasBegun = () => listed(folder).some((name) => name.startsWith(`k-${round}.part-`));
+        await (round === 0 ? once(child, hasBegun) : Bun.sleep((tookMs * (round + 0.5)) / KILLS));
         await child.kill();
         if (existsSync(copy)) expect((await restore(copy, at(`k-${round}-back`))).exitCode).toBe(0);
         const parts = listed(folder).filter((name) => name.startsWith(`k-${round}.part-`));
@@ -275,7 +276,8 @@ describe('killed at any point', () => {
     for (let round = 0; round < KILLS; round++) {
       const data = at(`r-${round}`);
       const child = startBinary(['restore', copy, '--data-dir', data]);
-      await Bun.sleep((tookMs * (round + 0.5)) / KILLS);
+      const hasBegun = () => existsSync(join(data, `${STORE}.restoring`));
+      await (round === 0 ? once(child, hasBegun) : Bun.sleep((tookMs * (round + 0.5)) / KILLS));
       await child.kill();
       const isHalf = existsSync(join(data, `${STORE}.restoring`));
       if (isHalf) cut += 1;
@@ -313,6 +315,11 @@ async function expectNoStart(dataDir: string): Promise<void> {
   } finally {
     if (child.running()) await child.kill();
   }
+}
+
+/** Waits until a condition holds, so that one kill comes in the middle on a machine of any speed. */
+async function once(child: SidecarProcess, holds: () => boolean): Promise<void> {
+  while (child.running() && !holds()) await Bun.sleep(1);
 }
 
 /** Makes the file so large that copying it takes a while. */

@@ -71,7 +71,7 @@ export interface RequestContext {
   readonly closeUnread: () => void;
   /**
    * Makes a request to this application in the name of the caller of this one: with its connection and headers, and
-   * those of `init` besides. An adapter of another protocol is made of such requests (docs/decisions.md 186).
+   * those of `init` besides. An adapter of another protocol is made of such requests (docs/decisions.md 185).
    */
   readonly call: (path: string, init: RequestInit) => Promise<globalThis.Response>;
 }
@@ -152,7 +152,7 @@ interface RouteFacts {
    * (docs/decisions.md 100).
    */
   readonly answersAtDomain?: true;
-  /** Whether agents have the route as a tool, by the last part of its path (docs/decisions.md 186). */
+  /** Whether agents have the route as a tool, by the last part of its path (docs/decisions.md 185). */
   readonly isTool?: true;
   /** The description of each `:name` in the path. */
   readonly pathParameters?: Readonly<Record<string, string>>;

@@ -8,7 +8,7 @@ interface McpRouteOptions {
   readonly allowUnlimited: boolean;
 }
 
-/** Returns the route at which agents call those of `routes` that are tools (docs/decisions.md 186). */
+/** Returns the route at which agents call those of `routes` that are tools (docs/decisions.md 185). */
 export function mcpRoutes(routes: readonly Route[], options: McpRouteOptions): readonly Route[] {
   const tools = once(() => toolsOf(routes));
   return [

@@ -5,7 +5,8 @@ declare const WALLET_SIDECAR_COMMIT: string | undefined;
 export const VERSION =
   typeof WALLET_SIDECAR_VERSION === 'string' ? WALLET_SIDECAR_VERSION : '0.0.0-source';
 
-/** What `--version` prints: the version and the commit that the build was made from. */
-export const VERSION_LINE = `${VERSION} (commit ${
-  typeof WALLET_SIDECAR_COMMIT === 'string' ? WALLET_SIDECAR_COMMIT : 'unknown'
-})`;
+/** The commit that the build was made from; `unknown` outside a clone, with `-modified` where files differ from it. */
+export const COMMIT = typeof WALLET_SIDECAR_COMMIT === 'string' ? WALLET_SIDECAR_COMMIT : 'unknown';
+
+/** What `--version` prints. */
+export const VERSION_LINE = `${VERSION} (commit ${COMMIT})`;

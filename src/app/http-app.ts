@@ -16,6 +16,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { urlHost } from '../lib/network/url-host.ts';
 import { random } from '../lib/random.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
+import { COMMIT } from '../version.ts';
 import { CONSOLE_FILES } from './console-files.ts';
 
 interface HttpAppOptions {
@@ -64,6 +65,7 @@ export function openStandByApp(
     routes: servedRoutes(config, { hasSandbox: false, hasNames: config.addressDomain !== null }),
     standBy: options.standBy,
     metrics: options.metrics,
+    commit: COMMIT,
   });
 }
 

@@ -14,7 +14,7 @@ import { random } from '../lib/random.ts';
 import { Steps } from '../lib/steps.ts';
 import { measuredNodes } from '../nodes/measured.ts';
 import { measuredStore } from '../store/measured.ts';
-import { VERSION } from '../version.ts';
+import { COMMIT, VERSION } from '../version.ts';
 import { openStoreGuard } from '../wallet/budget/store-guard.ts';
 import { walletMetrics } from '../wallet/open/wallet-metrics.ts';
 import { careForData } from './data-care.ts';
@@ -202,6 +202,7 @@ export const START = new Steps<Given>()
       log,
       metrics,
       version: VERSION,
+      commit: COMMIT,
       clock: systemClock,
       fees: config.maxFee,
       health,

@@ -32,6 +32,8 @@ export interface Parts {
   readonly metrics: Metrics;
   /** The version of this program. */
   readonly version: string;
+  /** The commit that this program was built from. */
+  readonly commit: string;
   /** Says what is missing. It never waits (docs/decisions.md 7). */
   readonly health: () => Health;
   /** The base URL of this sidecar, without a slash at the end. */

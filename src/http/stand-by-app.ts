@@ -24,6 +24,8 @@ interface StandByAppOptions extends SiteOptions {
   readonly metrics: Metrics;
   readonly trustedProxies: ReadonlySet<string>;
   readonly requireAuth: boolean;
+  /** The commit that this program was built from. */
+  readonly commit: string;
 }
 
 /**
@@ -31,7 +33,7 @@ interface StandByAppOptions extends SiteOptions {
  * passes everything on but its own metrics (docs/decisions.md 139).
  */
 export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
-  const { standBy, metrics, trustedProxies, requireAuth } = options;
+  const { standBy, metrics, trustedProxies, requireAuth, commit } = options;
   const bodies = callersShare(MOST_BODIES, 'requests whose bodies are not complete');
 
   const answerOf = (route: Route): Answer => {
@@ -68,7 +70,8 @@ export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
       return await standBy.pass({ ...passed, mayWait: false });
     } catch (error) {
       if (!isApiError(error)) throw error;
-      return Response.json({ status: `This sidecar stands by. ${error.message}` });
+      const status = `This sidecar stands by. ${error.message}`;
+      return Response.json({ status, commit });
     }
   }
 

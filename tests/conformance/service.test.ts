@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { runBinary } from '../support/binary.ts';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
@@ -19,13 +20,15 @@ beforeAll(async () => {
 afterAll(() => hooks.close());
 
 describe('health and errors', () => {
-  test('health is 200, and ok once the node has answered', async () => {
+  test('health is 200, ok once the node has answered, and names the commit as --version does', async () => {
     const health = await until(async () => {
       const { status, body } = await world.call('GET', '/v2/health');
       expect(status).toBe(200);
       return !/ has not been asked yet: /.test(body.status) && body;
     }, 'the node has answered');
-    expect(health).toEqual({ status: 'ok' });
+    const { stdout } = await runBinary(['--version']);
+    const [, commit = ''] = /\(commit (\S+)\)/.exec(stdout) ?? [];
+    expect(health).toEqual({ status: 'ok', commit });
   });
 
   test('an unknown path is 404 with code 107, a wrong method 405 with code 7', async () => {

@@ -24,6 +24,7 @@ function app({ requireAuth = false, leads = true } = {}) {
     log,
     stopping: new AbortController().signal,
     startId: 'a',
+    commit: '0123456789ab',
     metrics: openMetrics(),
     standBy: {
       async pass(passing) {
@@ -98,7 +99,10 @@ describe('a sidecar that stands by', () => {
   test('answers for health with 200 also when no sidecar leads, and does not wait', async () => {
     const { status, body } = await ask(app({ leads: false }), 'GET', '/v2/health');
     expect(status).toBe(200);
-    expect(body.status).toBe('This sidecar stands by. No sidecar leads.');
+    expect(body).toEqual({
+      status: 'This sidecar stands by. No sidecar leads.',
+      commit: '0123456789ab',
+    });
     expect(passed[0]?.mayWait).toBe(false);
     expect((await ask(app({ leads: false }), 'GET', '/v2/node/node_info')).status).toBe(503);
   });

@@ -10,13 +10,17 @@ export const healthRoutes = [
     description: 'Returns 200 as soon as the sidecar runs; never waits for the node.',
     response: () => ({
       status: z.string().describe('`ok`, or a sentence that says what is missing.'),
+      commit: z
+        .string()
+        .optional()
+        .describe('The commit of the program, as `--version` prints it. Version 0.2 did not tell.'),
       budgets: z.string().optional().meta({
         description:
           'Which programs the budgets of clients do not bound, and why. Absent where no client has a budget, or no such program is expected.',
         addition: true,
       }),
     }),
-    example: { response: { status: 'ok' } },
-    handler: async ({ parts }) => ({ ...parts.health() }),
+    example: { response: { status: 'ok', commit: '0123456789ab' } },
+    handler: async ({ parts }) => ({ ...parts.health(), commit: parts.commit }),
   }),
 ];

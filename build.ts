@@ -5,6 +5,7 @@ import packageJson from './package.json';
 import { adHocSigned, signatureProblems } from './packaging/code-signature.ts';
 import { commitOf } from './packaging/commit.ts';
 import { bundleConsole } from './packaging/console-bundle.ts';
+import { builtNfpm } from './packaging/linux-packages.ts';
 import type { SigningKey } from './packaging/minisign.ts';
 import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
 import { BINARIES } from './packaging/platforms.ts';
@@ -36,6 +37,7 @@ const all = signs || Bun.argv.includes('--all');
 const commit = await commitOf('.');
 // What a release needs is asked for first, because the rest takes minutes.
 const key = signs ? await keyOfRelease().catch(refuse) : null;
+const nfpm = all ? await builtNfpm(join(OUT, 'tools')).catch(refuse) : null;
 const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 await writeClients();
@@ -153,6 +155,7 @@ async function writeNotices(): Promise<void> {
 async function buildRelease(): Promise<void> {
   for (const [file, target] of Object.entries(BINARIES)) await compile(join(OUT, file), target);
   const { version } = packageJson;
-  await makeRelease({ folder: RELEASE, built: OUT, version, commit, runnable: `./${BINARY}`, key });
+  const runnable = `./${BINARY}`;
+  await makeRelease({ folder: RELEASE, built: OUT, version, commit, runnable, key, nfpm });
   console.log(`built ${RELEASE}, ${key === null ? 'not signed' : 'signed'}`);
 }

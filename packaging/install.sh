@@ -104,7 +104,6 @@ case "$(uname -m)" in
 esac
 [ -n "$from" ] || from=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 name="wallet-sidecar-$os-$arch"
-archive="$name.tar.gz"
 case "$public_key" in '{'*) refuse 'This is the pattern of the script: use install.sh of a release.' ;; esac
 
 new=''
@@ -201,6 +200,12 @@ else
   check_signature
 fi
 
+# The smaller archive is taken where this machine reads it: tar of macOS does so by itself, that of Linux by the program
+# xz. Releases of before have no such archive.
+archive="$name.tar.gz"
+if { [ "$os" = darwin ] || command -v xz >/dev/null 2>&1; } && grep -q "  $name.tar.xz\$" "$work/SHA256SUMS"; then
+  archive="$name.tar.xz"
+fi
 get "$archive"
 wanted=$(awk -v file="$archive" '$2 == file { print $1 }' "$work/SHA256SUMS")
 if command -v sha256sum >/dev/null 2>&1; then
@@ -211,7 +216,7 @@ fi
 if [ -z "$wanted" ] || [ "$wanted" != "$actual" ]; then
   refuse "$archive does not match SHA256SUMS: do not use it, download it again."
 fi
-tar -xzf "$work/$archive" -C "$work" || refuse "$archive cannot be unpacked: download it again."
+tar -xf "$work/$archive" -C "$work" || refuse "$archive cannot be unpacked: download it again."
 unpacked=$work/$name
 
 mkdir -p "$prefix/bin" 2>/dev/null || refuse "$prefix/bin cannot be created: name another folder with --prefix, or use sudo."

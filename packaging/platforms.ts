@@ -12,7 +12,11 @@ export function isForWindows(binary: string): boolean {
   return binary.endsWith('.exe');
 }
 
-/** Returns the name of the archive that a binary is published in; without its ending, it is the folder within. */
-export function archiveOf(binary: string): string {
-  return isForWindows(binary) ? `${binary.replace(/\.exe$/, '')}.zip` : `${binary}.tar.gz`;
+/**
+ * Returns the names of the archives that a binary is published in. Without its ending, each is the folder within. The
+ * `.tar.xz` is a quarter smaller; the `.tar.gz` is for machines that cannot read it.
+ */
+export function archivesOf(binary: string): string[] {
+  if (isForWindows(binary)) return [`${binary.replace(/\.exe$/, '')}.zip`];
+  return [`${binary}.tar.gz`, `${binary}.tar.xz`];
 }

@@ -3,12 +3,18 @@ import { basename, join, resolve } from 'node:path';
 import { $, Glob } from 'bun';
 import type { ArchivedFile } from './archived-file.ts';
 import { writeArchives } from './archives.ts';
+import { writeLinuxPackages } from './linux-packages.ts';
 import { publicKeyText, type SigningKey, signed } from './minisign.ts';
-import { archiveOf, BINARIES } from './platforms.ts';
+import { archivesOf, BINARIES } from './platforms.ts';
+import { writePythonPackages } from './python-packages.ts';
+import { notesOf } from './release-notes.ts';
 
 /** The list of what a release holds, and the signature of that list. */
 export const CHECKSUMS = 'SHA256SUMS';
 export const SIGNATURE = `${CHECKSUMS}.minisig`;
+
+/** The root of the repository. */
+const ROOT = join(import.meta.dir, '..');
 
 /** The completion script of each shell, under the name that the shell expects. */
 const COMPLETIONS = {
@@ -19,12 +25,13 @@ const COMPLETIONS = {
 } as const;
 
 /** Files of a release that are as they stand in the repository. */
-const AS_THEY_ARE = [
-  'Containerfile',
-  'compose.yaml',
-  'monitoring/alerts.yaml',
-  'monitoring/grafana-dashboard.json',
-];
+const AS_THEY_ARE = ['compose.yaml', 'monitoring/alerts.yaml', 'monitoring/grafana-dashboard.json'];
+
+/** Files of a release with blanks, which version, public key and checksums are filled into. */
+const TEMPLATES = ['install.sh', 'install.ps1', 'wallet-sidecar.rb', 'Containerfile'];
+
+/** What the change log says of the version: the text of the release where it is published. */
+export const NOTES = 'RELEASE_NOTES.md';
 
 /** What a release is made from. */
 export interface ReleaseParts {
@@ -36,24 +43,31 @@ export interface ReleaseParts {
   readonly commit: string;
   /** A binary of the same sources that runs on this machine. */
   readonly runnable: string;
-  /** Null: the release is not signed, and its install script checks no signature. */
+  /** Null: the release is not signed, and its install scripts check no signature. */
   readonly key: SigningKey | null;
+  /** The path of nfpm; null: the release has no `.deb` and `.rpm`. */
+  readonly nfpm: string | null;
 }
 
 /**
- * Makes a release: an archive for each platform, the client's package, the install script with the public key in it,
- * the Homebrew formula with the checksums, what a container is made with, board and alerts for the metrics, and
- * SHA256SUMS of all with its signature. The same parts make the same bytes.
+ * Makes a release: the archives for each platform, packages for Linux, the clients' packages, the install scripts with
+ * the public key in them, the Homebrew formula with the checksums, what a container is made with, board and alerts for
+ * the metrics, the notes, and SHA256SUMS of all with its signature. The same parts make the same bytes.
  * Throws if a part is missing.
  */
 export async function makeRelease(parts: ReleaseParts): Promise<void> {
-  const { folder, built, version, commit, runnable, key } = parts;
+  const { folder, built, version, commit, runnable, key, nfpm } = parts;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await writeArchives(folder, { built, completions: await completions(runnable) });
+  const packed = { built, completions: await completions(runnable) };
+  await writeArchives(folder, packed);
+  if (nfpm !== null) await writeLinuxPackages(folder, { ...packed, version, nfpm });
+  await writePythonPackages(folder, ROOT);
   await $`npm pack ${resolve(built, 'client')} --pack-destination ${folder}`.quiet();
   for (const name of AS_THEY_ARE) await copyFile(packaging(name), join(folder, basename(name)));
-  const archives = Object.keys(BINARIES).map(archiveOf);
+  const changelog = await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8');
+  await writeFile(join(folder, NOTES), notesOf(changelog, version));
+  const archives = Object.keys(BINARIES).flatMap(archivesOf);
   const sums = await Promise.all(
     archives.map(async (file) => [file, await sha256(join(folder, file))] as const),
   );
@@ -62,12 +76,13 @@ export async function makeRelease(parts: ReleaseParts): Promise<void> {
     ['public key', key === null ? '' : publicKeyText(key.public)],
     ...sums,
   ]);
-  for (const name of ['install.sh', 'wallet-sidecar.rb']) {
+  for (const name of TEMPLATES) {
     const template = await readFile(packaging(name), 'utf8');
     await writeFile(join(folder, name), filledIn(template, values));
   }
   await chmod(join(folder, 'install.sh'), 0o755);
-  const list = await checksums(folder);
+  const files = await Array.fromAsync(new Glob('*').scan({ cwd: folder, dot: true }));
+  const list = await checksums(folder, files);
   await writeFile(join(folder, CHECKSUMS), list);
   if (key === null) return;
   const comment = `wallet-sidecar ${version} (commit ${commit})`;
@@ -94,9 +109,8 @@ function filledIn(template: string, values: ReadonlyMap<string, string>): string
   });
 }
 
-/** Returns one line for each file of the folder, in the form that `sha256sum --check` reads. */
-async function checksums(folder: string): Promise<string> {
-  const files = await Array.fromAsync(new Glob('*').scan({ cwd: folder, dot: true }));
+/** Returns one line for each of these files of a folder, in the form that `sha256sum --check` reads. */
+export async function checksums(folder: string, files: readonly string[]): Promise<string> {
   const lines = await Promise.all(
     files.toSorted().map(async (file) => `${await sha256(join(folder, file))}  ${file}\n`),
   );

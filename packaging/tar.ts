@@ -6,10 +6,15 @@ const BLOCK = 512;
 const GZIP_SYSTEM = 9;
 const UNKNOWN_SYSTEM = 255;
 
-/** Returns a `.tar.gz` (POSIX ustar) of the files, sorted by name, with a fixed time and owner. */
-export function tarGz(files: readonly ArchivedFile[]): Uint8Array {
+/** Returns a `.tar` (POSIX ustar) of the files, sorted by name, with a fixed time and owner. */
+export function tar(files: readonly ArchivedFile[]): Uint8Array {
   const blocks = byPath(files).flatMap((file) => [header(file), file.bytes, padding(file.bytes)]);
-  const packed = gzipSync(Buffer.concat([...blocks, new Uint8Array(2 * BLOCK)]));
+  return Buffer.concat([...blocks, new Uint8Array(2 * BLOCK)]);
+}
+
+/** Returns the `.tar.gz` of the same. */
+export function tarGz(files: readonly ArchivedFile[]): Uint8Array {
+  const packed = gzipSync(tar(files));
   packed[GZIP_SYSTEM] = UNKNOWN_SYSTEM;
   return packed;
 }

@@ -7,23 +7,23 @@ class WalletSidecar < Formula
 
   on_macos do
     on_arm do
-      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-darwin-arm64.tar.gz"
-      sha256 "{{wallet-sidecar-darwin-arm64.tar.gz}}"
+      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-darwin-arm64.tar.xz"
+      sha256 "{{wallet-sidecar-darwin-arm64.tar.xz}}"
     end
     on_intel do
-      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-darwin-x64.tar.gz"
-      sha256 "{{wallet-sidecar-darwin-x64.tar.gz}}"
+      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-darwin-x64.tar.xz"
+      sha256 "{{wallet-sidecar-darwin-x64.tar.xz}}"
     end
   end
 
   on_linux do
     on_arm do
-      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-linux-arm64.tar.gz"
-      sha256 "{{wallet-sidecar-linux-arm64.tar.gz}}"
+      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-linux-arm64.tar.xz"
+      sha256 "{{wallet-sidecar-linux-arm64.tar.xz}}"
     end
     on_intel do
-      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-linux-x64.tar.gz"
-      sha256 "{{wallet-sidecar-linux-x64.tar.gz}}"
+      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-linux-x64.tar.xz"
+      sha256 "{{wallet-sidecar-linux-x64.tar.xz}}"
     end
   end
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { archiveOf, BINARIES } from '../../packaging/platforms.ts';
+import { archivesOf, BINARIES } from '../../packaging/platforms.ts';
 import { runBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
@@ -20,16 +20,21 @@ describe('an archive', () => {
   const everywhere = [
     'LICENSE',
     'THIRD_PARTY_NOTICES.txt',
-    'completions/_wallet-sidecar',
-    'completions/wallet-sidecar.bash',
-    'completions/wallet-sidecar.fish',
     'completions/wallet-sidecar.ps1',
     'man/wallet-sidecar.1',
   ];
+  // Windows has none of these shells.
+  const shells = [
+    'completions/_wallet-sidecar',
+    'completions/wallet-sidecar.bash',
+    'completions/wallet-sidecar.fish',
+  ];
   const units = ['wallet-sidecar-user.service', 'wallet-sidecar.service'];
 
-  for (const binary of Object.keys(BINARIES)) {
-    const archive = archiveOf(binary);
+  const all = Object.keys(BINARIES).flatMap((binary) =>
+    archivesOf(binary).map((archive) => ({ binary, archive })),
+  );
+  for (const { binary, archive } of all) {
     const isZip = archive.endsWith('.zip');
     const without = isMissing(isZip ? 'unzip' : 'tar');
     test.skipIf(without)(
@@ -37,15 +42,18 @@ describe('an archive', () => {
       async () => {
         const program = isZip ? 'wallet-sidecar.exe' : 'wallet-sidecar';
         const into = temporaryFolder('unpacked');
-        const unpack = isZip ? ['unzip', '-q'] : ['tar', '-xzf'];
+        const unpack = isZip ? ['unzip', '-q'] : ['tar', '-xf'];
         const unpacked = await run([...unpack, join(folder, archive)], into);
         expect(unpacked).toEqual({ exitCode: 0, output: '' });
-        const top = archive.replace(/\.(?:zip|tar\.gz)$/, '');
+        const top = archive.replace(/\.(?:zip|tar\.[gx]z)$/, '');
         expect(readdirSync(into)).toEqual([top]);
         const files = readdirSync(join(into, top), { recursive: true, withFileTypes: true })
           .filter((entry) => entry.isFile())
           .map((entry) => join(entry.parentPath, entry.name).slice(into.length + top.length + 2));
-        const expected = [program, ...everywhere, ...(archive.includes('linux') ? units : [])];
+        const expected = [
+          ...[program, ...everywhere, ...(isZip ? [] : shells)],
+          ...(archive.includes('linux') ? units : []),
+        ];
         expect(files.toSorted()).toEqual(expected.toSorted());
         const bytes = readFileSync(join(into, top, program), 'latin1');
         expect(bytes).toContain(binary === OWN_BINARY ? 'exec' : `stands for ${binary}`);
@@ -63,7 +71,7 @@ describe('an archive', () => {
   test.skipIf(isMissing('tar'))(
     'names no user, and has the completions of the program',
     async () => {
-      const archive = join(folder, archiveOf(OWN_BINARY));
+      const archive = join(folder, `${OWN_BINARY}.tar.gz`);
       const { output } = await run(['tar', '-tvzf', archive], ROOT, { ...process.env, TZ: 'UTC' });
       for (const line of output.trim().split('\n'))
         expect(line).toMatch(/ root\/root .* 1980-01-01 /);

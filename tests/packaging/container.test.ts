@@ -1,13 +1,15 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { YAML } from 'bun';
+import { signed, signingKeyFrom } from '../../packaging/minisign.ts';
 import { OPTIONS } from '../../src/config/options.ts';
 import { BARE_ENV, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { ROOT } from './folder.ts';
+import { isMissing, OWN_BINARY, ROOT, releaseFolder } from './folder.ts';
+import { run } from './run.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -45,9 +47,59 @@ describe('the image', () => {
     expect(instruction('HEALTHCHECK')).toEndWith(`CMD ["${program}", "health"]`);
   });
 
-  test('holds what fits its checksum', () => {
-    expect(text('Containerfile')).toMatch(/^RUN sha256sum --check --ignore-missing .*SHA256SUMS/m);
-  });
+  test.skipIf(process.platform !== 'linux' || isMissing('xz'))(
+    'holds what the signature fits, whether it lies beside the file or is downloaded',
+    async () => {
+      const key = signingKeyFrom(new Uint8Array(40).fill(3));
+      const release = await releaseFolder({ key });
+      const recipe = readFileSync(join(release, 'Containerfile'), 'utf8').replaceAll(
+        /\\\n\s*/g,
+        '',
+      );
+      const [, script = ''] = /^RUN (set -eu; .*)$/m.exec(recipe) ?? [];
+      const programs = join(folder, 'programs');
+      mkdirSync(programs);
+      const program = (name: string, lines: string) =>
+        writeFileSync(join(programs, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
+      program(
+        'minisign',
+        `exec '${process.execPath}' '${join(import.meta.dir, 'minisign.ts')}' "$@"`,
+      );
+      program('curl', `for url; do :; done; cp '${release}'/"\${url##*/}" .`);
+      expect(recipe).toMatch(/^COPY SHA256SUMS\* wallet-sidecar-linux-\*\.tar\.xz \/beside\/$/m);
+      let round = 0;
+      const unpacked = async (beside: string, isSigned = true) => {
+        const at = join(folder, `round-${round++}`);
+        mkdirSync(at);
+        const placed = script
+          .replaceAll('/beside', beside)
+          .replace(/key='[^']+'/, isSigned ? '$&' : "key=''")
+          .replaceAll(/(?<= )\/(unpacked|state)/g, `${at}/$1`);
+        const PATH = `${programs}:${process.env.PATH}`;
+        const RELEASE = 'https://releases.example';
+        const TARGETARCH = process.arch === 'arm64' ? 'arm64' : 'amd64';
+        const env = { ...process.env, PATH, RELEASE, TARGETARCH };
+        const { exitCode } = await run(['sh', '-c', placed], at, env);
+        return [exitCode, existsSync(join(at, 'unpacked', 'wallet-sidecar'))];
+      };
+      const nothing = join(folder, 'nothing');
+      expect(await unpacked(release)).toEqual([0, true]);
+      expect(await unpacked(nothing)).toEqual([0, true]);
+      const archive = join(release, `${OWN_BINARY}.tar.xz`);
+      const bytes = readFileSync(archive);
+      writeFileSync(archive, 'other');
+      for (const beside of [release, nothing]) expect(await unpacked(beside)).toEqual([1, false]);
+      writeFileSync(archive, bytes);
+      const stranger = signingKeyFrom(new Uint8Array(40).fill(4));
+      const list = readFileSync(join(release, 'SHA256SUMS'));
+      writeFileSync(join(release, 'SHA256SUMS.minisig'), signed(list, 'x', stranger));
+      for (const beside of [release, nothing]) expect(await unpacked(beside)).toEqual([1, false]);
+      // One without a key is taken from the folder that somebody built, and from nowhere else.
+      expect(await unpacked(release, false)).toEqual([0, true]);
+      expect(await unpacked(nothing, false)).toEqual([1, false]);
+      removeFolder(release);
+    },
+  );
 
   test('serves with its settings, to callers with credentials alone', async () => {
     expect(Object.keys(env()).filter((name) => !settings.includes(name))).toEqual([]);

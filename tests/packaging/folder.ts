@@ -26,11 +26,13 @@ export interface ReleaseChoices {
   readonly time?: Date;
   /** What is at the place of this machine's binary. */
   readonly ownBinary?: string;
+  /** The program that makes the packages for Linux, which are left out without it. */
+  readonly nfpm?: string | null;
 }
 
 /** Makes a release of stand-ins for the binaries, with a man page. Returns its folder; the caller removes it. */
 export async function releaseFolder(choices: ReleaseChoices = {}): Promise<string> {
-  const { key = null, time = new Date(), ownBinary = OWN_STAND_IN } = choices;
+  const { key = null, time = new Date(), ownBinary = OWN_STAND_IN, nfpm = null } = choices;
   const built = temporaryFolder('built');
   const folder = temporaryFolder('release');
   for (const file of Object.keys(BINARIES)) {
@@ -48,6 +50,7 @@ export async function releaseFolder(choices: ReleaseChoices = {}): Promise<strin
     commit: TEST_COMMIT,
     runnable: join(ROOT, 'dist', 'wallet-sidecar'),
     key,
+    nfpm,
   });
   removeFolder(built);
   chmodSync(folder, 0o755);

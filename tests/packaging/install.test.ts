@@ -19,7 +19,6 @@ import {
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { signed, signingKeyFrom } from '../../packaging/minisign.ts';
-import { archiveOf } from '../../packaging/platforms.ts';
 import { tarGz } from '../../packaging/tar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
@@ -28,7 +27,8 @@ import { run } from './run.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const ARCHIVE = archiveOf(OWN_BINARY);
+/** The archive that the script takes on this machine. */
+const ARCHIVE = `${OWN_BINARY}.tar.${Bun.which('xz') ? 'xz' : 'gz'}`;
 const key = signingKeyFrom(new Uint8Array(40).fill(9));
 const stranger = signingKeyFrom(new Uint8Array(40).fill(8));
 const SIGNED = `wallet-sidecar ${packageJson.version} (commit ${TEST_COMMIT})`;
@@ -95,10 +95,10 @@ function filesBelow(path: string): string[] {
 }
 
 /** SHA256SUMS with the checksum of another archive, and its signature. */
-function publish(archive: Uint8Array, by = key): void {
+function publish(archive: Uint8Array, by = key, name = ARCHIVE): void {
   const sum = new Bun.CryptoHasher('sha256').update(archive).digest('hex');
-  const list = `${sum}  ${ARCHIVE}\n`;
-  instead.set(ARCHIVE, archive).set('SHA256SUMS', list);
+  const list = `${sum}  ${name}\n`;
+  instead.set(name, archive).set('SHA256SUMS', list);
   instead.set('SHA256SUMS.minisig', signed(Buffer.from(list), 'other', by));
 }
 
@@ -146,6 +146,19 @@ describe.skipIf(withoutOpenssl)('what fits signature and checksum is installed',
     const line = `curl -fsS ${base}/install.sh | sh -s -- --from ${base} --prefix ${prefix}`;
     expectInstalled(await run(['sh', '-c', line]));
   });
+
+  test.skipIf(isMissing('curl') || isMissing('xz'))(
+    'from the smaller archive where this machine reads it, and the release has it',
+    async () => {
+      instead.set(`${OWN_BINARY}.tar.gz`, null);
+      expectInstalled(await install('--from', base));
+      instead.clear();
+      const gz = `${OWN_BINARY}.tar.gz`;
+      publish(readFileSync(join(release, gz)), key, gz);
+      instead.set(ARCHIVE, null);
+      expect((await install('--from', base)).exitCode).toBe(0);
+    },
+  );
 
   test('in the place of an older one', async () => {
     await Bun.write(installed, 'old');

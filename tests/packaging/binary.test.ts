@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, mkdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import packageJson from '../../package.json';
 import packageLock from '../../package-lock.json';
 import { NOTICES } from '../../packaging/notices.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { pageText } from '../support/pages.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { commitAll, initialized } from './clone.ts';
-import { ROOT } from './folder.ts';
+import { OWN_BINARY, ROOT } from './folder.ts';
 import { run } from './run.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -68,6 +69,26 @@ describe('the binary', () => {
     expect(one.includes(folder)).toBe(false);
   }, 300_000);
 });
+
+test.skipIf(OWN_BINARY !== 'wallet-sidecar-linux-x64')(
+  'the README says how large the program and its runtime are',
+  () => {
+    const [, program, runtime, own] =
+      /program of (\d+) MB: (\d+) MB are the Bun runtime, and (\d+) MB the sidecar/.exec(
+        pageText('README.md'),
+      ) ?? [];
+    const sizes = [join(ROOT, 'dist', 'wallet-sidecar'), process.execPath].map(
+      (file) => statSync(file).size / 1e6,
+    );
+    const [all = 0, bun = 0] = sizes;
+    for (const [said, size] of [
+      [program, all],
+      [runtime, bun],
+      [own, all - bun],
+    ] as const)
+      expect(Math.abs(Number(said) - size)).toBeLessThan(1);
+  },
+);
 
 describe('the notices', () => {
   const notices = readFileSync(join(ROOT, 'dist', NOTICES), 'utf8');

@@ -32,6 +32,7 @@ $ProgressPreference = 'SilentlyContinue'
 $publicKey = '{{public key}}'
 $name = 'wallet-sidecar-windows-x64'
 $archive = "$name.zip"
+$Prefix = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($Prefix)
 $program = Join-Path $Prefix 'wallet-sidecar.exe'
 # Everything that is installed.
 $files = 'wallet-sidecar.exe', 'wallet-sidecar.ps1', 'LICENSE', 'THIRD_PARTY_NOTICES.txt'

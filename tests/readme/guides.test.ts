@@ -1,13 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { GUIDES, pageText, ROOT } from '../support/pages.ts';
-import { freePorts } from '../support/ports.ts';
+import { GUIDES, pageText } from '../support/pages.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { announcedErrors, type Step, stepsOf } from './guide.ts';
-import { otherUser, whyNoOtherUser } from './other-user.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { expectWorks } from './follow.ts';
+import { forNode, GUIDE_NODES, needsNode, stepsOf } from './guide.ts';
+import { whyNoOtherUser } from './other-user.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -27,7 +23,10 @@ test('there are guides, each on one screen, and each says in which terminal a co
   expect(GUIDES.length).toBeGreaterThan(4);
   for (const guide of GUIDES) {
     const text = pageText(guide);
-    expect([guide, text.split('\n').length < SCREEN_LINES]).toEqual([guide, true]);
+    for (const node of GUIDE_NODES) {
+      const lines = forNode(text, node).split('\n').length;
+      expect([guide, node, lines < SCREEN_LINES]).toEqual([guide, node, true]);
+    }
     expect(stepsOf(text).filter(({ does }) => does === 'run').length).toBeGreaterThan(1);
     const blocks = [...text.matchAll(/^ *```(.*)\n[\s\S]*?^ *```$/gm)].map(
       ([, language]) => language,
@@ -52,80 +51,28 @@ test('the steps of a guide are its blocks and what its words say of them', () =>
   expect(() => stepsOf('```sh\na\n```\n')).toThrow();
 });
 
+test('a block that begins with the name of a node is for readers with that node', () => {
+  const block = (node: string) => `**With ${node}:**\n\n\`\`\`sh\n${node}\n\`\`\`\n\n`;
+  const guide = `Set it.\n\n${block('LND')}${block('Core Lightning')}It prints \`x\`. Pay it from another wallet.\n`;
+  expect(forNode(guide, 'LND')).toBe(guide.replace(block('Core Lightning'), ''));
+  expect(forNode(guide, 'Core Lightning')).toBe(guide.replace(block('LND'), ''));
+  expect([needsNode(guide), needsNode('**With LND** it works.')]).toEqual([true, false]);
+  const steps = stepsOf(`**Terminal 1:**\n\n${forNode(guide, 'LND')}`);
+  expect(steps).toEqual([
+    { does: 'run', terminal: 1, script: 'LND\n', exitCode: 0 },
+    { does: 'see', terminal: 1, text: 'x' },
+    { does: 'pay', terminal: 1 },
+  ]);
+});
+
 describe('every command of a guide works, and prints what the guide says', () => {
-  for (const guide of GUIDES) {
+  // Those that need a real node are followed by tests/interop/guides.test.ts.
+  for (const guide of GUIDES.filter((one) => !needsNode(pageText(one)))) {
     const text = pageText(guide);
     const isSkipped =
       (text.includes('python3') && !hasPython) || (makesUser(text) && noOtherUser !== null);
     test.skipIf(isSkipped)(guide, async () => {
-      const outputs = await follow(stepsOf(text), makesUser(text));
-      const told = outputs.flatMap((output) => [...output.matchAll(/^\{"code":(\d+),"msg":.*$/gm)]);
-      const allowed = announcedErrors(text);
-      expect(told.filter(([, code]) => !allowed.includes(Number(code))).map(([it]) => it)).toEqual(
-        [],
-      );
-      expect(outputs.filter((output) => /Traceback|command not found/.test(output))).toEqual([]);
+      await expectWorks(text, { needsUser: makesUser(text) });
     });
   }
 });
-
-/** Does all steps, in a folder like a fresh checkout after the build. Resolves to what each terminal printed. */
-async function follow(steps: readonly Step[], needsUser: boolean): Promise<string[]> {
-  const checkout = temporaryFolder('guide');
-  const user = needsUser ? otherUser(checkout) : null;
-  for (const name of ['dist', 'examples', 'clients'])
-    symlinkSync(join(ROOT, name), join(checkout, name));
-  const [sidecarPort, hookPort] = freePorts(2);
-  const address = `127.0.0.1:${sidecarPort}`;
-  const env = {
-    ...process.env,
-    ...(user && { PATH: `${user.path}:${process.env.PATH}` }),
-    HOME: checkout,
-    XDG_DATA_HOME: join(checkout, 'share'),
-    SERVICE_LISTEN_ADDR: address,
-    SIDECAR_URL: `http://${address}`,
-    WEBHOOK_PORT: String(hookPort),
-    PYTHONDONTWRITEBYTECODE: '1',
-  };
-  const terminals = new Map<number, Terminal>();
-  const terminal = (number: number) => {
-    const found = terminals.get(number) ?? openTerminal({ cwd: checkout, env });
-    terminals.set(number, found);
-    return found;
-  };
-  try {
-    for (const [nth, step] of steps.entries()) {
-      const here = terminal(step.terminal);
-      if (step.does === 'interrupt') here.interrupt();
-      else if (step.does === 'see') await here.sees(step.text);
-      else {
-        const script = (user?.inScript(step.script) ?? step.script)
-          .replaceAll('127.0.0.1:5393', address)
-          .replaceAll('127.0.0.1:8080', `127.0.0.1:${hookPort}`);
-        await here.run(script);
-        const next = steps[nth + 1];
-        if (next?.does === 'see' && next.terminal === step.terminal) await here.sees(next.text);
-        // What runs until it is stopped has not ended, and has printed what the guide says.
-        if (runsOn(step.script)) continue;
-        const failed = await here.ended();
-        const expected = step.exitCode === 0 ? [] : [step.exitCode];
-        expect([step.script, ...new Set(failed)]).toEqual([step.script, ...expected]);
-      }
-    }
-    return [...terminals.values()].map((one) => one.output());
-  } finally {
-    for (const one of terminals.values()) await one.close();
-    user?.remove();
-    removeFolder(checkout);
-  }
-}
-
-/** Whether the last command of a block is a server that runs until it is stopped. */
-function runsOn(script: string): boolean {
-  const last = script.trimEnd().split('\n').at(-1) ?? '';
-  return (
-    /^(?:\.\/dist\/wallet-sidecar (?:dev|serve)|python3 examples\/python\/(?:bot|orders)\.py)\b/.test(
-      last,
-    ) && !last.includes(' & ')
-  );
-}

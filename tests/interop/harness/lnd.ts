@@ -31,6 +31,8 @@ export interface LndProcess extends RestLocation, LndRest {
   readonly dir: string;
   /** The address for its peers, `host:port`. */
   readonly peerAddress: string;
+  /** The address for `lncli`, `host:port`. */
+  readonly rpcAddress: string;
   /** Its present state. Throws while REST does not answer. */
   state(): Promise<LndState>;
   /** Resolves when it is in exactly this state. Throws, with the end of its log, if the process ends before. */
@@ -82,13 +84,14 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
     macaroonPath: join(dir, 'data/chain/bitcoin/regtest/admin.macaroon'),
   };
   const peerAddress = `127.0.0.1:${peerPort}`;
+  const rpcAddress = `127.0.0.1:${rpcPort}`;
   const process = program(
     [
       options.binary,
       `--lnddir=${dir}`,
       `--alias=${name}`,
       `--restlisten=127.0.0.1:${restPort}`,
-      `--rpclisten=127.0.0.1:${rpcPort}`,
+      `--rpclisten=${rpcAddress}`,
       `--listen=${peerAddress}`,
       '--bitcoin.regtest',
       '--bitcoin.node=btcd',
@@ -136,6 +139,7 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
     name,
     dir,
     peerAddress,
+    rpcAddress,
     state,
     async reached(wanted) {
       await waitForNode(`${name} is ${wanted}`, async () => {

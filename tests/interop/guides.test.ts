@@ -11,6 +11,16 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 /** The invoice that the reader is told to get from another wallet. */
 const THEIR_MSAT = '500000';
+/** What the reader has done before, in the same data directory. */
+const TRIED_THE_SANDBOX = `**Terminal 2:**
+
+\`\`\`sh
+./dist/wallet-sidecar dev
+\`\`\`
+
+It prints \`Paste these lines\`. Press Ctrl-C in terminal 2.
+
+`;
 const guides = GUIDES.filter((guide) => needsNode(pageText(guide)));
 /** Which of the programs that a guide runs besides the sidecar are not here. */
 const missing = (programs: readonly string[]) =>
@@ -23,7 +33,9 @@ function follows(programs: readonly string[], run: (text: string) => Promise<voi
       `\n!!! SKIPPED: the guides on a real node need ${lacking.join(', ')} on PATH. !!!\n`,
     );
   for (const guide of guides) {
-    test.skipIf(lacking.length > 0)(`${guide} works as it reads`, () => run(pageText(guide)));
+    test.skipIf(lacking.length > 0)(`${guide} works as it reads`, () =>
+      run(TRIED_THE_SANDBOX + pageText(guide)),
+    );
   }
 }
 

@@ -41,8 +41,6 @@ export interface RemoteOptions {
 
 /** Everything that the program knows about a kind of node that runs outside it. */
 export interface RemoteNodeKind extends ConnectKind {
-  /** The releases that the interop tests were run on, as the README lists them. */
-  readonly testedWith: readonly [string, ...string[]];
   /** Opens the connector. It connects to no node before the first request needs one. */
   readonly open: (options: RemoteOptions) => NodeConnector;
 }

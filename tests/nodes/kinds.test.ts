@@ -11,7 +11,7 @@ test('every kind of node but the sandbox has an entry, and each entry is a kind'
 test('a kind that is not complete, or not listed, does not compile', async () => {
   const { lnd } = await remoteNodes();
   // @ts-expect-error A kind without its `connect` command.
-  const incomplete: RemoteNodeKind = { title: 'Other', testedWith: ['1'], open: lnd.open };
+  const incomplete: RemoteNodeKind = { title: 'Other', open: lnd.open };
   // @ts-expect-error A kind with a name but without an entry.
   const unlisted: Record<RemoteKind | 'other', RemoteNodeKind> = { lnd };
   // @ts-expect-error An entry whose name is not a kind.

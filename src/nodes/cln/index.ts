@@ -20,7 +20,6 @@ import type { ClnInfo } from './words/wire.ts';
 /** The node kind Core Lightning, reached by its plugin clnrest. */
 export const CLN: RemoteNodeKind = {
   title: CLN_PROTOCOL.title,
-  testedWith: ['26.06.6'],
   open: openCln,
   connect: clnConnect,
 };

@@ -21,7 +21,6 @@ import { LabelGrace } from './words/label-grace.ts';
 /** The node kind LND, reached by its REST interface. */
 export const LND: RemoteNodeKind = {
   title: LND_PROTOCOL.title,
-  testedWith: ['0.18.5', '0.20.3', '0.21.2'],
   open: openLnd,
   connect: lndConnect,
 };

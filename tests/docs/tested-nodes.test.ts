@@ -83,4 +83,6 @@ test('a run writes the row of its release alone, and a release with a failure is
     '0.18.5',
     [old, '| 0.21.2-beta | 2026-11-23 to 2026-11-24 | 2 | 4 | 1 | 0 |'],
   ]);
+  const [bad] = lines(withRun([], lnd, 'lnd-coins.test.ts', { ...good, failed: 1 }));
+  expect(bad).toBe('none without a failure');
 });

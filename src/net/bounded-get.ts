@@ -4,9 +4,13 @@ import { isIP } from 'node:net';
 import { foreignText } from './foreign-text.ts';
 import { serviceFailed } from './service-error.ts';
 
-/** One GET request. */
-interface GetRequest {
+/** One request, a GET unless it says otherwise. */
+interface BoundedRequest {
   readonly url: URL;
+  readonly method?: string;
+  /** Headers besides those that are always sent. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
   /** The media type asked for. */
   readonly accept: string;
   /** Aborts the request and the reading of its answer. */
@@ -23,28 +27,40 @@ interface GetRequest {
  * Sends a GET without cookies, credentials, compression or proxy. Resolves when the head of the answer is there. If a
  * kept connection fails, the request is sent again on one of its own.
  */
-export async function get(request: GetRequest): Promise<IncomingMessage> {
-  const sent = send(request);
+export async function get(request: Omit<BoundedRequest, 'method'>): Promise<IncomingMessage> {
+  const sent = sentOf(request);
   try {
     return await answerTo(sent);
   } catch (error) {
     // A server may close a kept connection at any time, which says nothing of the request (RFC 9112 section 9.3.1).
     if (!sent.reusedSocket) throw error;
-    return answerTo(send({ ...request, agent: undefined }));
+    return answerTo(sentOf({ ...request, agent: undefined }));
   }
 }
 
-function send({ url, accept, signal, address, ca, agent }: GetRequest): ClientRequest {
+/** Sends a request once, on a connection of its own, and otherwise like {@link get}. */
+export function send(request: Omit<BoundedRequest, 'agent'>): Promise<IncomingMessage> {
+  return answerTo(sentOf(request));
+}
+
+function sentOf({ url, method = 'GET', body, ...given }: BoundedRequest): ClientRequest {
+  const { accept, signal, address, ca, agent, headers } = given;
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return request(url, {
+    method,
     signal,
     agent: agent ?? false,
-    headers: { accept, 'accept-encoding': 'identity' },
+    headers: {
+      accept,
+      ...headers,
+      'accept-encoding': 'identity',
+      ...(body === undefined ? {} : { 'content-length': String(body.length) }),
+    },
     // Without this, the variable NODE_TLS_REJECT_UNAUTHORIZED could switch the check off.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
     ...(address === undefined ? {} : { lookup: lookupOf(address) }),
-  }).end();
+  }).end(body);
 }
 
 function answerTo(sent: ClientRequest): Promise<IncomingMessage> {

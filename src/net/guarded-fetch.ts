@@ -3,7 +3,8 @@ import { isIP } from 'node:net';
 import { inSeconds } from '../lib/in-seconds.ts';
 import { ApiError } from '../model/errors.ts';
 import { addressKind } from './address-policy.ts';
-import { get, readJson, shownHost } from './bounded-get.ts';
+import { get, readBytes, readJson, send, shownHost } from './bounded-get.ts';
+import type { ResourceRequest } from './paid/index.ts';
 import { type ServiceProblem, serviceFailed } from './service-error.ts';
 
 /** The addresses that a request may reach (docs/decisions.md 74). */
@@ -42,25 +43,80 @@ const MAX_REDIRECTS = 3;
  */
 export function createGuardedFetch(options: GuardOptions): FetchJson {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  return async (text, { signal } = {}) => {
-    const url = URL.parse(text);
-    if (!url) throw serviceFailed('not_allowed', 'The address of the service is not a URL.');
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
-    try {
-      return await getFollowing(url, options, ended);
-    } catch (error) {
-      if (error instanceof ApiError) throw error;
-      if (signal?.aborted) throw signal.reason;
-      if (deadline.aborted) {
-        const limit = inSeconds(timeoutMs / 1000);
-        const message = `${shownHost(url)} did not answer within ${limit}: try later.`;
-        throw serviceFailed('timed_out', message, error);
-      }
-      const message = `${shownHost(url)} cannot be reached: check the address or try later.`;
-      throw serviceFailed('unreachable', message, error);
-    }
+  return (text, { signal } = {}) => {
+    return withinTime(text, { signal, timeoutMs }, (url, ended) =>
+      getFollowing(url, options, ended),
+    );
   };
+}
+
+/** The answer to a {@link ResourceRequest}. */
+export interface ResourceAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
+
+/** Makes a request that a caller has put together. */
+export type RequestResource = (
+  request: ResourceRequest,
+  options: { readonly signal: AbortSignal },
+) => Promise<ResourceAnswer>;
+
+/** How long a paid resource may take, and how large it may be: some are computed for each request. */
+const RESOURCE_TIMEOUT_MS = 40_000;
+const RESOURCE_MAX_BYTES = 256 * 1024;
+
+/**
+ * Creates a function that makes any request to https addresses, guarded like {@link createGuardedFetch}, but once and
+ * without following a redirect: what is sent may be a proof of payment, which is for nobody else.
+ */
+export function createGuardedRequest(options: GuardOptions): RequestResource {
+  const timeoutMs = options.timeoutMs ?? RESOURCE_TIMEOUT_MS;
+  return (request, { signal }) =>
+    withinTime(request.url, { signal, timeoutMs }, async (url, ended) => {
+      const obstacle = urlObstacle(url, options);
+      if (obstacle !== null) throw serviceFailed('not_allowed', obstacle);
+      const address = await allowedAddress(url, options, ended, 'not_allowed');
+      const { method, headers, body } = request;
+      const sent = { url, method, headers, accept: '*/*', address, signal: ended, ca: options.ca };
+      const response = await send(body.length === 0 ? sent : { ...sent, body });
+      return {
+        status: response.statusCode ?? 0,
+        headers: headersOf(response.rawHeaders),
+        body: await readBytes(response, url, RESOURCE_MAX_BYTES),
+      };
+    });
+}
+
+function headersOf(raw: readonly string[]): Headers {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? '', raw[at + 1] ?? '');
+  return headers;
+}
+
+async function withinTime<T>(
+  text: string,
+  { signal, timeoutMs }: { readonly signal: AbortSignal | undefined; readonly timeoutMs: number },
+  ask: (url: URL, ended: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const url = URL.parse(text);
+  if (!url) throw serviceFailed('not_allowed', 'The address of the service is not a URL.');
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
+  try {
+    return await ask(url, ended);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    if (signal?.aborted) throw signal.reason;
+    if (deadline.aborted) {
+      const limit = inSeconds(timeoutMs / 1000);
+      const message = `${shownHost(url)} did not answer within ${limit}: try later.`;
+      throw serviceFailed('timed_out', message, error);
+    }
+    const message = `${shownHost(url)} cannot be reached: check the address or try later.`;
+    throw serviceFailed('unreachable', message, error);
+  }
 }
 
 async function getFollowing(

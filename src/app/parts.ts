@@ -10,7 +10,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { processMetrics } from '../lib/process-metrics.ts';
 import { random } from '../lib/random.ts';
 import { createNameResolver } from '../net/bip353.ts';
-import { createGuardedFetch } from '../net/guarded-fetch.ts';
+import { createGuardedFetch, createGuardedRequest } from '../net/guarded-fetch.ts';
 import { createLnurlClient } from '../net/lnurl.ts';
 import { createTxtResolver } from '../net/txt-resolver.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
@@ -129,14 +129,11 @@ export function openServices(
   { allowPrivateNetwork, dohUrl }: Pick<Config, 'allowPrivateNetwork' | 'dohUrl'>,
   { sandbox, names }: { sandbox: Sandbox | null; names: Names | null },
 ): Parts['services'] {
+  // Services on this machine are allowed only on the sandbox or with --allow-private-network.
+  const guard = { allowPrivateNetwork, allowLoopback: sandbox !== null };
   return {
-    // LNURL services on this machine are allowed only on the sandbox or with --allow-private-network.
-    lnurl: createLnurlClient(
-      createGuardedFetch({
-        allowPrivateNetwork,
-        allowLoopback: sandbox !== null,
-      }),
-    ),
+    lnurl: createLnurlClient(createGuardedFetch(guard)),
+    requestResource: createGuardedRequest(guard),
     resolveName: createNameResolver({
       resolveTxt: createTxtResolver({ url: dohUrl, clock: systemClock }),
       // Only the sandbox's names are no part of the DNS.

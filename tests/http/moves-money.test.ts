@@ -6,6 +6,7 @@ test('the routes whose every error says what may have been sent (docs/decisions.
   expect(paths.toSorted()).toEqual([
     '/v2/node/bump_fee',
     '/v2/node/close_channel',
+    '/v2/node/fetch',
     '/v2/node/open_channel',
     '/v2/node/pay',
     '/v2/node/pay_invoice',

@@ -25,6 +25,7 @@ beforeAll(() => {
   resolver = openOutsideService(tree.answer);
   services = {
     lnurl: { discover: () => Promise.reject(new Error('asked')) } as never,
+    requestResource: () => Promise.reject(new Error('asked')),
     resolveName: createNameResolver({
       resolveTxt: createTxtResolver({
         url: `https://127.0.0.1:${resolver.port}/dns-query`,

@@ -73,6 +73,7 @@ export function fakeServices(
   const unasked = () => Promise.reject(new Error('this was not to be called'));
   return {
     asked,
+    requestResource: unasked,
     lnurl: {
       async discover(url) {
         asked.push(url);

@@ -15,6 +15,7 @@ import { proofRoutes } from './proofs.ts';
 import { receiveRoutes } from './receive.ts';
 import { sandboxRoutes } from './sandbox/sandbox.ts';
 import { sandboxServiceRoutes } from './sandbox/sandbox-services.ts';
+import { fetchRoutes } from './send/fetch.ts';
 import { sendRoutes } from './send/send.ts';
 import { sendOnchainRoutes } from './send/send-onchain.ts';
 import { spontaneousRoutes } from './send/spontaneous.ts';
@@ -32,6 +33,7 @@ export const ROUTES: readonly Route[] = [
   ...sendRoutes,
   ...sendOnchainRoutes,
   ...spontaneousRoutes,
+  ...fetchRoutes,
   ...paymentRoutes,
   ...waitRoutes,
   ...eventRoutes,

@@ -1,3 +1,4 @@
+import { hex } from '@scure/base';
 import { authChallenges } from './auth-params.ts';
 import { base64Bytes, challengeInvoice, type Dialect, wrongChallenge } from './challenge.ts';
 
@@ -17,7 +18,7 @@ export const l402: Dialect = {
         const invoice = challengeInvoice(params.get('invoice'));
         const bytes = base64Bytes(token, 'its token');
         // A macaroon names the payment that makes it good. Of another payment it would never be.
-        if (bytes[0] === MACAROON_V2 && !bytes.includes(Buffer.from(invoice.paymentHash, 'hex'))) {
+        if (bytes[0] === MACAROON_V2 && !bytes.includes(hex.decode(invoice.paymentHash))) {
           throw wrongChallenge('its token is for another invoice');
         }
         return { dialect: 'l402', invoice, token };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { hex } from '@scure/base';
 import { NETWORKS, type Network } from '../../codecs/network.ts';
 import {
   base64Object,
@@ -50,8 +51,8 @@ export const x402: Dialect = {
 
 /** The name of a network: the first half of its genesis block hash, as block explorers write it. */
 export function networkId(network: Network): string {
-  const hash = Buffer.from(NETWORKS[network].chainHash, 'hex').reverse().toString('hex');
-  return `lnbtc:${hash.slice(0, 32)}`;
+  const hash = hex.decode(NETWORKS[network].chainHash).reverse();
+  return `lnbtc:${hex.encode(hash.subarray(0, 16))}`;
 }
 
 function challengeOf(accepted: Json, resource: unknown, { request, nowMs }: Reading): Challenge {

@@ -6,7 +6,14 @@ import type { IdempotencyStore, KeyScope, StoreIdentity } from '../../store/port
 export type DrawnName = 'payment' | 'spontaneous payment' | 'preimage' | 'channel' | 'client' | Fee;
 
 /** What is stored in the key's row under this word, so no word may change; see {@link EffectNames}. */
-export type KeptName = 'hold invoice' | 'withdrawal' | 'handed over' | 'token' | 'revocation' | Fee;
+export type KeptName =
+  | 'challenge'
+  | 'hold invoice'
+  | 'withdrawal'
+  | 'handed over'
+  | 'token'
+  | 'revocation'
+  | Fee;
 
 /** What an on-chain fee is paid for. */
 export type Fee = 'opening' | 'closing' | 'bumping';
@@ -24,6 +31,7 @@ export type Fee = 'opening' | 'closing' | 'bumping';
  * | hold invoice | `hold invoice`, its hash | the hash | makes the same invoice |
  * | withdrawal | `withdrawal`, the service's terms, and `preimage` | the terms | asks for the same terms |
  * | its invoice at the service | `handed over` | that mark | hands the same one over |
+ * | payment for a resource | `challenge`, with its invoice | the challenge | pays the same invoice, and asks again |
  * | channel | `channel`, unless the caller names it | the reserved fee | the node finds the channel |
  * | fee of a channel or bump | the fee, of its reservation and bound | the bound, then the reservation | keeps both |
  * | client | `client`, its secret | nothing | finds the client |

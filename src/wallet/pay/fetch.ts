@@ -39,7 +39,7 @@ const PAYMENT_REQUIRED = 402;
 const KIND = 'paid token';
 
 /**
- * Asks for a web resource, and pays for it where it answers 402 (docs/decisions.md 187). What is paid is stored under
+ * Asks for a web resource, and pays for it where it answers 402 (docs/decisions.md 186). What is paid is stored under
  * the request's key before the payment, so that a repeat pays nothing else and asks again with the proof. Errors carry
  * `data.sent`, which is `yes` where the payment was made and the resource was not given.
  */

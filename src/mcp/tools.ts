@@ -39,7 +39,11 @@ export function toolsOf(routes: readonly Route[]): readonly Tool[] {
 
 function inputSchemaOf(route: Route): InputSchema {
   const schema = (route.hasBody ? route.body : route.query) ?? z.object({});
-  const { properties = {}, required = [] } = z.toJSONSchema(schema, {
+  const {
+    properties = {},
+    required = [],
+    $defs = {},
+  } = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
     override: ({ jsonSchema }) => describe(jsonSchema),
@@ -52,18 +56,34 @@ function inputSchemaOf(route: Route): InputSchema {
   ];
   return {
     type: 'object',
-    properties: { ...properties, ...key } as InputSchema['properties'],
+    properties: { ...inPlace(properties, $defs), ...key } as InputSchema['properties'],
     required: needed,
     additionalProperties: false,
   };
 }
 
+/** What a schema has for other readers, and what only the API itself has to check. */
+const LEFT_OUT = ['accepts', 'addition', 'examples', 'id', 'x-max-bytes'];
+/** What stays of amounts without them: a text, or a whole number. */
+const FORMS = new Set(['pattern', 'not']);
+
 /** Replaces what zod derives by what a schema says that it accepts, and leaves out what serves other readers. */
 function describe(schema: Record<string, unknown>): void {
-  const { accepts } = schema;
-  if (accepts) delete schema.pattern;
-  if (accepts) Object.assign(schema, accepts);
-  for (const name of ['accepts', 'addition', 'examples', 'id']) delete schema[name];
+  if (schema.accepts) Object.assign(schema, schema.accepts);
+  for (const name of LEFT_OUT) delete schema[name];
+}
+
+/**
+ * Puts schemas with a name of their own where they are referred to, since not every reader follows references, and
+ * leaves out the forms of texts, which no model reads.
+ */
+function inPlace(properties: object, named: Readonly<Record<string, object>>): object {
+  return JSON.parse(JSON.stringify(properties), (member, value) => {
+    if (FORMS.has(member)) return undefined;
+    const { $ref, ...rest } = Object(value);
+    const name = typeof $ref === 'string' ? $ref.replace('#/$defs/', '') : null;
+    return name === null ? value : { ...named[name], ...rest };
+  });
 }
 
 function keySchema({ movesMoney }: Route): object {

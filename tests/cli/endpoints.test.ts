@@ -17,6 +17,7 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
   'post /v2/node/pay_lnurl': '`pay` pays every string',
   'post /v2/node/verify_payer_proof': '`proof verify` checks in its own process',
   'post /v2/webhooks/endpoints/renew': '`listen` renews its own endpoint',
+  'post /v2/node/fetch': 'for programs that go on with the answer',
   'get /v2/openapi.json': 'for programs',
   'get /v2/console/about': 'for the page of the console',
   'post /v2/console/link_wallet': 'for the page of the console',

@@ -74,7 +74,13 @@ describe('the OpenAPI document, read by a generator of clients,', () => {
     const named = Object.entries((document.components as { schemas: Members }).schemas)
       .filter(([, schema]) => 'enum' in (schema as Members))
       .map(([name]) => name);
-    expect(named).toEqual(['AddressType', 'FetchMethod', 'OutsideBehavior', 'PaymentOrder', 'Priority']);
+    expect(named).toEqual([
+      'AddressType',
+      'FetchMethod',
+      'OutsideBehavior',
+      'PaymentOrder',
+      'Priority',
+    ]);
   });
 
   test('keeps the default and the meaning of a field beside the name of its enum', () => {

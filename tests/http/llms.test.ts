@@ -57,12 +57,18 @@ describe('/llms-full.txt', () => {
     expect(first.match(/^Answer: `/gm)).toHaveLength(10);
   });
 
-  test('has every operation with every field of its request', () => {
-    for (const call of calls) expect(full).toContain(`\n### ${call}\n`);
+  test('has every operation with every field of its request, except those of browsers and wallets', () => {
+    const isForOthers = (path: string) =>
+      path.includes('console') ||
+      path.includes('{') ||
+      ['/', '/docs', '/llms.txt', '/llms-full.txt'].includes(path);
+    for (const call of calls) {
+      const has = full.includes(`\n### ${call}\n`);
+      expect([call, has]).toEqual([call, !isForOthers(call.split(' ')[1] ?? '')]);
+    }
     for (const [path, methods] of Object.entries(document.paths)) {
       for (const [method, { parameters = [], requestBody }] of Object.entries(methods)) {
-        // Those that the page of the console or payers' wallets call.
-        if (path.includes('console') || path.includes('{')) continue;
+        if (isForOthers(path)) continue;
         const start = full.indexOf(`\n### ${method.toUpperCase()} ${path}\n`);
         const section = full.slice(start, full.indexOf('\n### ', start + 1));
         const names = [

@@ -18,6 +18,7 @@ const TOOLS = [
   'client_info',
   'create_invoice',
   'create_offer',
+  'fetch',
   'list_payments',
   'node_info',
   'pay',
@@ -85,6 +86,12 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
       const paid = await agent.call('pay', { payable, max_fee: '5', idempotency_key: payable });
       expect(paid.body).toMatchObject({ status: 'completed', amount: '20' });
       const { index } = paid.body;
+      const fetched = await agent.call('fetch', {
+        url: `${sidecar.baseUrl}/v2/health`,
+        max_cost: '5',
+        idempotency_key: `fetch ${payable.slice(-100)}`,
+      });
+      expect(fetched.body).toMatchObject({ status: 200, payment: null });
       expect((await agent.call('payment', { index })).body).toMatchObject({ index, amount: '20' });
       expect((await agent.call('wait_for_payment', { index })).body.status).toBe('completed');
       expect((await agent.call('sync_payments')).isError).toBeFalse();
@@ -235,6 +242,7 @@ describe('the endpoint', () => {
 test('the list of all tools stays below 12 KB, and its schemas are those of objects', () => {
   const shown = toolsOf(ROUTES).map((tool) => tool.shown);
   expect(JSON.stringify(shown).length).toBeLessThan(12_000);
+  expect(JSON.stringify(shown)).not.toMatch(/[$]ref|pattern/);
   for (const { inputSchema } of shown) {
     expect(Object.keys(inputSchema).toSorted()).toEqual([
       'additionalProperties',

@@ -113,33 +113,38 @@ function operations(document: Document, resources: readonly Resource[]): string[
         ? line
         : `${line.slice(0, line.indexOf(':'))}: as in ${before.path.split('/').at(-1)}`;
     });
-  return document.tags.flatMap(({ name, description }) => [
+  const groups = document.tags.filter(({ name }) =>
+    endpointsOf(document, name).some(isForPrograms),
+  );
+  return groups.flatMap(({ name, description }) => [
     `## Operations: ${name}\n\n${description}`,
-    ...endpointsOf(document, name).map((endpoint) => {
-      if (isForOthers(endpoint)) return `### ${callOf(endpoint)}\n\n${endpoint.operation.summary}.`;
-      const { summary, description: said, parameters = [], requestBody } = endpoint.operation;
-      const body = requestBody?.content['application/json']?.schema;
-      // The description says which fields may stand in either, and Calling says what headers do.
-      const besides = (place: Parameter['in']) =>
-        parameterRows(
-          parameters.filter((one) => one.in === place && !body?.properties?.[one.name]),
-        );
-      return [
-        `### ${callOf(endpoint)}\n\n${summary}. ${withoutAddition(said)}`,
-        titled('Path', fields(endpoint, besides('path'))),
-        titled('Query', fields(endpoint, besides('query'))),
-        titled('Body', fields(endpoint, body ? memberRows(body, 'request') : [])),
-        answerText(endpoint, resources),
-      ]
-        .filter(Boolean)
-        .join('\n');
-    }),
+    ...endpointsOf(document, name)
+      .filter(isForPrograms)
+      .map((endpoint) => {
+        const { summary, description: said, parameters = [], requestBody } = endpoint.operation;
+        const body = requestBody?.content['application/json']?.schema;
+        // The description says which fields may stand in either, and Calling says what headers do.
+        const besides = (place: Parameter['in']) =>
+          parameterRows(
+            parameters.filter((one) => one.in === place && !body?.properties?.[one.name]),
+          );
+        return [
+          `### ${callOf(endpoint)}\n\n${summary}. ${withoutAddition(said)}`,
+          titled('Path', fields(endpoint, besides('path'))),
+          titled('Query', fields(endpoint, besides('query'))),
+          titled('Body', fields(endpoint, body ? memberRows(body, 'request') : [])),
+          answerText(endpoint, resources),
+        ]
+          .filter(Boolean)
+          .join('\n');
+      }),
   ]);
 }
 
-/** Whether the page for people calls an endpoint, or the wallets of payers, by URLs that are made for them. */
-function isForOthers({ path }: Endpoint): boolean {
-  return path.startsWith('/v2/console/') || path.includes('{');
+/** False where browsers call an endpoint, or the wallets of payers, by URLs that are made for them. */
+function isForPrograms({ path }: Endpoint): boolean {
+  const isApi = ['/v2/', '/sandbox/', '/mcp', '/metrics'].some((start) => path.startsWith(start));
+  return isApi && !path.startsWith('/v2/console/') && !path.includes('{');
 }
 
 function answerText(

@@ -24,6 +24,7 @@ export interface PaidRequest extends ResourceRequest {
   /** The largest amount with its routing fees, in millisatoshis. */
   readonly maxCostMsat: bigint;
   readonly personalNote: string | null;
+  readonly externalId: string | null;
 }
 
 /** What a resource answered, and the payment that was made for it; null where none was. */
@@ -94,6 +95,7 @@ function planOf(session: Payer, { invoice: text }: Kept, request: PaidRequest, f
       amountMsat,
       maxFeeMsat: capMsat < leftMsat ? capMsat : leftMsat,
       personalNote: request.personalNote,
+      externalId: request.externalId,
       message: null,
     },
     session,

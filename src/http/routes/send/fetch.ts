@@ -4,11 +4,10 @@ import { sleep } from '../../../lib/sleep.ts';
 import { positiveAmountInput } from '../../../model/amount.ts';
 import { ApiError, rejected } from '../../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../../model/payment.ts';
-import { personalNoteInput } from '../../../model/text.ts';
 import { fetchPaid, type PaidAnswer } from '../../../wallet/pay/fetch.ts';
 import { examplePayment } from '../../examples.ts';
 import { post } from '../../route.ts';
-import { OUTSIDE_PAY_ERRORS } from './pay-inputs.ts';
+import { OUTSIDE_PAY_ERRORS, ownWordsInput } from './pay-inputs.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** It has a name of its own in the OpenAPI document (docs/decisions.md 167). */
@@ -59,7 +58,7 @@ export const fetchRoutes = [
       max_cost: positiveAmountInput().describe(
         'The most that may be paid in sats, routing fees included.',
       ),
-      personal_note: personalNoteInput().optional(),
+      ...ownWordsInput(),
     }),
     response: () => ({
       status: z.int().describe('The status of the answer.'),
@@ -95,6 +94,7 @@ export const fetchRoutes = [
         body: Buffer.from(body.body ?? ''),
         maxCostMsat: body.max_cost,
         personalNote: body.personal_note ?? null,
+        externalId: body.external_id ?? null,
       };
       const sending = { onSent: () => undefined, goesOn: () => true };
       const outcome = fetchPaid(

@@ -106,6 +106,9 @@ function judgeError(operation: Operation | null, { status, headers, body }: Answ
   if (value === undefined) return `answers ${status} with something that is not JSON`;
   if (!headers.get('content-type')?.startsWith('application/json'))
     return `answers ${status} as ${headers.get('content-type')}`;
+  // What the protocol of agents refuses is said in its own form.
+  const isProtocols = operation?.path === '/mcp' && status === 400;
+  if (isProtocols && Object.keys(value ?? {}).includes('jsonrpc')) return null;
   if (value === null || Object.keys(value).sort().join() !== 'code,data,msg,sensitive')
     return 'the error has other members';
   const { code, msg } = value as { code: unknown; msg: unknown };

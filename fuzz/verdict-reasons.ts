@@ -31,6 +31,16 @@ export const REASONS: readonly Reason[] = [
     why: 'must be the same in the body and the query',
   },
   {
+    path: /\/fetch$/,
+    field: /^Idempotency-Key$/,
+    why: 'is required, and a schema of the body knows no headers',
+  },
+  {
+    path: /\/fetch$/,
+    field: /^(url|headers)$/,
+    why: 'an URL and headers have forms of their own',
+  },
+  {
     path: /\/console\/session$/,
     field: /^(credentials)?$/,
     why: 'exactly one of link and credentials is given, and credentials hold no spaces',

@@ -133,7 +133,8 @@ export function openServices(
   const guard = { allowPrivateNetwork, allowLoopback: sandbox !== null };
   return {
     lnurl: createLnurlClient(createGuardedFetch(guard)),
-    requestResource: createGuardedRequest(guard),
+    // What an agent names must reach nothing beside the sidecar, whatever is trusted for payment strings.
+    requestResource: createGuardedRequest({ ...guard, allowPrivateNetwork: false }),
     resolveName: createNameResolver({
       resolveTxt: createTxtResolver({ url: dohUrl, clock: systemClock }),
       // Only the sandbox's names are no part of the DNS.

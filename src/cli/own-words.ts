@@ -80,7 +80,8 @@ export function inOwnWords(message: string, [issue]: readonly Issue[]): string {
       return call === undefined ? command : `run ${command}`;
     })
     .replace(
-      /\b[a-z]+(?:_[a-z]+)+\b/g,
+      // The names of permissions are those that the owner grants.
+      /(?<!\bpermission )\b[a-z]+(?:_[a-z]+)+\b/g,
       (word) => commandOf(word) ?? FIELDS[word]?.replace(/^The /, 'the ') ?? word,
     );
 }

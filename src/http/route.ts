@@ -154,6 +154,8 @@ interface RouteFacts {
   readonly answersAtDomain?: true;
   /** Whether agents have the route as a tool, by the last part of its path (docs/decisions.md 185). */
   readonly isTool?: true;
+  /** Whether a request without an Idempotency-Key is rejected. */
+  readonly needsKey?: true;
   /** The description of each `:name` in the path. */
   readonly pathParameters?: Readonly<Record<string, string>>;
   /** The errors that this route can answer besides those that follow from its access, method, body and query. */

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { ApiError, internalUnlessApi, isApiError } from '../model/errors.ts';
+import { ApiError, internalUnlessApi, isApiError, rejected } from '../model/errors.ts';
 import { isActiveClient } from '../wallet/clients/clients.ts';
 import { grantSignal } from '../wallet/clients/grant-signal.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/session/effect-names.ts';
@@ -79,6 +79,7 @@ function handled(route: Route, runner: Runner): RunRoute {
   return async (context, session, input) => {
     const key = route.takesKey ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
     if (route.movesMoney) context.set('sentBefore', undefined);
+    if (key === null && route.needsKey) throw rejected('Idempotency-Key', 'is required');
     if (key === null || session === undefined) {
       const request = new HandledRequest(runner, route, context, session);
       try {

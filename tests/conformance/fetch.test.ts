@@ -240,6 +240,22 @@ test('a request without a key, to a private place, or with headers of the connec
   }
 });
 
+test('the sidecar itself is not reached, under whatever name', async () => {
+  const before = await balance();
+  const { invoice } = await world.post('/sandbox/invoice', { amount: '10' });
+  for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+    for (const headers of [{}, { 'Sec-Fetch-Site': 'none' }]) {
+      const body = JSON.stringify({ invoice });
+      const given = { headers: { 'content-type': 'application/json', ...headers }, body };
+      const url = `http://${host}:${world.port}/v2/node/pay_invoice`;
+      const answer = await get(url, { method: 'POST', ...given });
+      if (answer.status === 200) expect(answer.body).toMatchObject({ status: 403, payment: null });
+      else expect([7, 113]).toContain(answer.body.code);
+    }
+  }
+  expect(await balance()).toBe(before);
+});
+
 test('an invoice that was paid for a resource is not paid again by another way', async () => {
   const service = openPaidService(world, 'payment');
   await get(`${service.url}/x`);

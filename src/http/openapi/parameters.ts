@@ -50,6 +50,7 @@ function headerParameters(route: Route, schemas: Schemas): Json[] {
   if (route.takesKey) {
     headers.push({
       name: 'Idempotency-Key',
+      ...(route.needsKey ? { required: true } : {}),
       description:
         'Names what you want done: a repeat with the same key gets the first outcome and does nothing again.',
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },

@@ -68,6 +68,7 @@ export const fetchRoutes = [
       payment: paymentJson().nullable().describe('The payment for it; null where none was made.'),
     }),
     movesMoney: true,
+    needsKey: true,
     errors: OUTSIDE_PAY_ERRORS,
     example: {
       body: { url: 'https://api.example/report', max_cost: '100' },
@@ -81,12 +82,6 @@ export const fetchRoutes = [
     },
     handler: async (context, { body }) => {
       const { session, signal, idempotencyKey, names, parts, respondAfterMs } = context;
-      if (idempotencyKey === null) {
-        throw rejected(
-          'Idempotency-Key',
-          'is required, since a resource that was paid for must not be lost',
-        );
-      }
       const request = {
         method: body.method,
         url: readUrl(body.url),
@@ -123,7 +118,7 @@ function readHeaders(given: Readonly<Record<string, string>>): Record<string, st
     throw rejected('headers', `must be at most ${MOST_HEADERS}`);
   }
   for (const [name, value] of entries) {
-    if (NOT_FOR_CALLERS.has(name))
+    if (NOT_FOR_CALLERS.has(name) || name.startsWith('sec-'))
       throw rejected('headers', `${name} is not for the caller to set`);
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || !/^[\t -~]*$/.test(value)) {
       throw rejected('headers', 'names and values must be printable ASCII characters');

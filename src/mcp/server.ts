@@ -32,6 +32,7 @@ export async function answerMcp(
   });
   const headers = new Headers(context.headers);
   headers.set('accept', 'application/json, text/event-stream');
+  headers.set('content-type', 'application/json');
   const { signal } = context;
   const request = new Request('http://localhost/mcp', { method: 'POST', headers, signal });
   const response = await handler.fetch(request, { parsedBody: message });

@@ -154,6 +154,11 @@ interface RouteFacts {
   readonly answersAtDomain?: true;
   /** Whether agents have the route as a tool, by the last part of its path (docs/decisions.md 185). */
   readonly isTool?: true;
+  /**
+   * Whether `Prefer` (RFC 7240) ends the wait with error 4 while the request goes on, since there is nothing to show
+   * before its end.
+   */
+  readonly endsWait?: true;
   /** Whether a request without an Idempotency-Key is rejected. */
   readonly needsKey?: true;
   /** The description of each `:name` in the path. */

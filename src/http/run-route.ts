@@ -145,6 +145,7 @@ async function runOnce(
     earlierFingerprint: printOf([comparedBefore(route.body, input.body, sent), query]),
     nowMs: clock.now(),
     respondAfterMs: readPrefer(context.req.header('prefer')),
+    endsWait: route.endsWait === true,
     sealKey: session.caller.sealKey,
     subjectOf: (body) => (secretOf ? secretOf(JSON.parse(body)) : null),
     isSubjectActive: (clientPk) => isActiveClient(session, clientPk),

@@ -72,6 +72,10 @@ function serverFor(context: SessionContext, { tools, allowUnlimited }: McpOption
     }
     const missing = required.find((name) => given[name] === undefined || given[name] === null);
     if (missing !== undefined) return refused(`The argument "${missing}" is required.`);
+    const key = given[KEY_ARGUMENT] ?? null;
+    if (key !== null && typeof key !== 'string') {
+      return refused(`The argument "${KEY_ARGUMENT}" must be a text.`);
+    }
     return callRoute(context, tool, given, mcpReq.signal);
   });
   return server;

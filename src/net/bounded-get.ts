@@ -67,6 +67,11 @@ function answerTo(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sent.on('response', resolve);
     sent.on('error', reject);
+    // After a switch of protocols neither an answer nor the end of the time would be told.
+    sent.on('upgrade', (_, socket) => {
+      socket.destroy();
+      reject(new Error('The server has switched to another protocol.'));
+    });
   });
 }
 

@@ -78,9 +78,7 @@ export function createGuardedRequest(options: GuardOptions): RequestResource {
       const obstacle = urlObstacle(url, options);
       if (obstacle !== null) throw serviceFailed('not_allowed', obstacle);
       const address = await allowedAddress(url, options, ended, 'not_allowed');
-      const { method, body } = request;
-      // A sidecar refuses what comes from somewhere else (docs/decisions.md 70), as others on this machine may.
-      const headers = { ...request.headers, 'sec-fetch-site': 'cross-site' };
+      const { method, headers, body } = request;
       const sent = { url, method, headers, accept: '*/*', address, signal: ended, ca: options.ca };
       const response = await send(body.length === 0 ? sent : { ...sent, body });
       return {

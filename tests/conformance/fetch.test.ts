@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
@@ -238,6 +240,60 @@ test('a request without a key, to a private place, or with headers of the connec
   for (const name of ['Host', 'content-length', 'payment-signature', 'bad name']) {
     expectError(await get('https://api.example/', { headers: { [name]: '1' } }), 'rejected');
   }
+});
+
+test('a wait that Prefer ends leaves one request running, which a repeat joins', async () => {
+  const service = openPaidService(world, 'payment');
+  const slow = Promise.withResolvers<void>();
+  service.behaviour = { before: () => slow.promise };
+  const key = newKey();
+  const call = (prefer: string) =>
+    world.call('POST', '/v2/node/fetch', {
+      body: { url: `${service.url}/slow`, max_cost: '100' },
+      headers: { 'idempotency-key': key, prefer },
+    });
+  const before = await balance();
+  for (const prefer of ['wait=1', 'respond-async']) {
+    const late = await call(prefer);
+    expectError(late, 'timeout', /goes on/);
+    expect(late.body.data).toEqual({ sent: 'unknown' });
+  }
+  const joined = call('wait=60');
+  slow.resolve();
+  expect((await joined).body).toMatchObject({ status: 200, payment: { amount: '25' } });
+  expect(service.invoices).toHaveLength(1);
+  const { fees } = (await call('wait=60')).body.payment;
+  expect(before - (await balance())).toBeCloseTo(25 + Number(fees), 3);
+  service.stop();
+});
+
+test('an invoice that the wallet has paid before proves nothing to a service', async () => {
+  const { invoice, payment_hash } = await world.post(
+    '/v2/node/create_invoice',
+    { amount: '25', expiration_secs: 300 },
+    world.bob,
+  );
+  expect(await statusOf(invoice)).toBe('completed');
+  const service = openPaidService(world, 'l402');
+  service.behaviour = { challenge: { invoice, tokenHash: payment_hash } };
+  const answer = await get(`${service.url}/oracle`);
+  expectError(answer, 'refused', /told nothing/);
+  expect(answer.body.data.sent).toBe('no');
+  expect(service.requests.map(({ proof }) => proof)).toEqual([null]);
+  service.stop();
+});
+
+test('an answer that switches protocols is no answer', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  expectError(await get(`http://127.0.0.1:${port}/`), 'serviceFailed', /cannot be reached/);
+  server.close();
 });
 
 test('the sidecar itself is not reached, under whatever name', async () => {

@@ -14,6 +14,8 @@ export type DialectName = (typeof DIALECTS)[number];
 export interface Behaviour {
   /** Changes the challenge before it is sent, by the names of its parts. */
   readonly challenge?: Readonly<Record<string, unknown>>;
+  /** Resolves when the service begins with its answer. */
+  readonly before?: () => Promise<void>;
   /** What is answered to a request with the right proof; the resource by default. */
   readonly paid?: () => Response | Promise<Response>;
 }
@@ -53,6 +55,7 @@ export function openPaidService(world: ServiceWorld, dialect: DialectName): Paid
       const proof =
         request.headers.get('authorization') ?? request.headers.get('payment-signature');
       service.requests.push({ path: pathname, proof });
+      await service.behaviour.before?.();
       if (proof !== null && isPaid(proof)) {
         return service.behaviour.paid?.() ?? new Response(`the resource ${pathname}`);
       }

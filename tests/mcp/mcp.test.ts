@@ -122,6 +122,10 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
       isError: true,
       text: expect.stringContaining('idempotency_key'),
     });
+    for (const idempotency_key of [12345, true, ['x'], { a: 1 }]) {
+      const wrong = await agent.call('pay', { ...given, idempotency_key });
+      expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('a text') });
+    }
     const paid = await agent.call('pay', { ...given, idempotency_key: 'one' });
     expect((await agent.call('pay', { ...given, idempotency_key: 'one' })).body).toEqual(paid.body);
     const other = await agent.call('pay', { payable: await billOf('31'), idempotency_key: 'one' });

@@ -29,6 +29,10 @@ interface IdempotentRequest {
    * The time in milliseconds after which the request's `Prefer` header asks for an answer; null waits for the outcome.
    */
   readonly respondAfterMs: number | null;
+  /**
+   * Whether a request whose time is over is answered with error 4, and goes on: there is nothing to show before its end.
+   */
+  readonly endsWait: boolean;
   /** The key that encrypts and decrypts outcomes with a secret. */
   readonly sealKey: Uint8Array;
   /** Returns the client whose secret an outcome holds; null when it holds none. */
@@ -80,7 +84,7 @@ export class IdempotentRequests {
     }
     const outcome = this.#run(request).finally(() => this.#running.delete(id));
     this.#running.set(id, { fingerprint: request.fingerprint, outcome });
-    return outcome;
+    return request.endsWait ? inTime(request, outcome) : outcome;
   }
 
   /** Whether a request with that key is running, or has left something behind. */
@@ -93,6 +97,7 @@ export class IdempotentRequests {
    * asks for an answer. If the first request asked for a 202, this one still waits as its own `Prefer` says.
    */
   async #join(request: IdempotentRequest, outcome: Promise<Outcome>): Promise<Outcome> {
+    if (request.endsWait) return inTime(request, outcome);
     const first = await withinPatience(request, outcome);
     if (first) return first.httpStatus === FINAL ? first : this.run(request);
     const state = await this.#claim(request);
@@ -175,12 +180,25 @@ function nameOf({ walletId, caller, key }: KeyScope): string {
   return `${walletId} ${caller} ${key}`;
 }
 
+/** Returns the outcome, or throws error 4 when the request's `Prefer` asks for an answer before there is one. */
+async function inTime(request: IdempotentRequest, outcome: Promise<Outcome>): Promise<Outcome> {
+  const inTime = await withinPatience(request, outcome);
+  if (inTime !== null) return inTime;
+  throw new ApiError(
+    'timeout',
+    'There is no outcome yet, and the request goes on: repeat it with the same Idempotency-Key.',
+    { data: { sent: 'unknown' } },
+  );
+}
+
 /** Returns the outcome; null when the request's `Prefer` asks for an answer before there is one. */
 async function withinPatience(
   { respondAfterMs }: IdempotentRequest,
   outcome: Promise<Outcome>,
 ): Promise<Outcome | null> {
   if (respondAfterMs === null) return outcome;
+  // Where nobody waits for it any more, its error is the next repeat's.
+  outcome.catch(() => undefined);
   const stop = new AbortController();
   try {
     return await Promise.race([outcome, sleep(respondAfterMs, stop.signal).then(() => null)]);

@@ -110,7 +110,10 @@ export function requestHash(
         method,
         url,
         bodyHash: sha256(body),
-        headers: bound.map((name) => ({ name, valueHash: valueHash(headers[name]) })),
+        headers: bound.map((name) => ({
+          name,
+          valueHash: valueHash(Object.hasOwn(headers, name) ? headers[name] : undefined),
+        })),
       }),
     ),
   );

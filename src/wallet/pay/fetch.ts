@@ -6,6 +6,7 @@ import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, internalUnlessApi, refused } from '../../model/errors.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import type { Payment } from '../../model/payment.ts';
+import { paymentId } from '../../model/payment-index.ts';
 import type { RequestResource, ResourceAnswer } from '../../net/guarded-fetch.ts';
 import {
   type Challenge,
@@ -60,6 +61,7 @@ export async function fetchPaid(
     const reading = { request, network: descriptor.network, nowMs: clock.now() };
     const challenge = challengeIn(answer.headers, reading);
     requireWithinCost(challenge, request);
+    await requireUnpaid(session, challenge);
     const { dialect, token, invoice } = challenge;
     const kept: Kept = { dialect, token, invoice: invoice.text };
     return names.kept('challenge', async () => JSON.stringify(kept));
@@ -74,6 +76,18 @@ export async function fetchPaid(
     throw refused(`The resource was not paid: ${statusMsg}.`).with({ sent: 'no', index });
   }
   return { ...(await askPaid(context, request, { challenge, payment, ask })), payment };
+}
+
+/**
+ * Throws error 106 for an invoice that was paid before, or is being paid: its preimage would tell the service that this
+ * wallet has paid somebody's invoice, and prove it.
+ */
+async function requireUnpaid(session: Payer, { invoice }: Challenge): Promise<void> {
+  const earlier = await session.history.latest(paymentId('ln', invoice.paymentHash));
+  if (earlier === null || earlier.status === 'failed') return;
+  throw refused(
+    'The service asks for an invoice that this wallet has paid or is paying: nothing was paid, and it is told nothing.',
+  );
 }
 
 function requireWithinCost({ invoice }: Challenge, { maxCostMsat }: PaidRequest): void {

@@ -52,6 +52,7 @@ function run(
     earlierFingerprint: change.fingerprint ?? 'print',
     nowMs: 1,
     respondAfterMs: null,
+    endsWait: false,
     sealKey: new Uint8Array(32).fill(1),
     subjectOf: () => null,
     isSubjectActive: async () => true,

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { once } from '../../../lib/once.ts';
-import { sleep } from '../../../lib/sleep.ts';
 import { positiveAmountInput } from '../../../model/amount.ts';
-import { ApiError, rejected } from '../../../model/errors.ts';
+import { rejected } from '../../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../../model/payment.ts';
 import { fetchPaid, type PaidAnswer } from '../../../wallet/pay/fetch.ts';
 import { examplePayment } from '../../examples.ts';
@@ -18,6 +17,12 @@ const fetchMethod = once(() =>
 );
 const MOST_URL_CHARACTERS = 8192;
 const MOST_HEADERS = 50;
+
+/**
+ * Headers of every request. A sidecar refuses what comes from somewhere else (docs/decisions.md 70), as other programs of
+ * this machine may: without --require-auth the agent would be the owner there.
+ */
+const ALWAYS_SENT = { 'accept-encoding': 'identity', 'sec-fetch-site': 'cross-site' };
 
 /** Headers that belong to the connection, or to the proof of payment. */
 const NOT_FOR_CALLERS = new Set([
@@ -69,6 +74,7 @@ export const fetchRoutes = [
     }),
     movesMoney: true,
     needsKey: true,
+    endsWait: true,
     errors: OUTSIDE_PAY_ERRORS,
     example: {
       body: { url: 'https://api.example/report', max_cost: '100' },
@@ -81,24 +87,24 @@ export const fetchRoutes = [
       },
     },
     handler: async (context, { body }) => {
-      const { session, signal, idempotencyKey, names, parts, respondAfterMs } = context;
+      const { session, signal, idempotencyKey, names, parts } = context;
       const request = {
         method: body.method,
         url: readUrl(body.url),
-        headers: readHeaders(body.headers ?? {}),
+        headers: { accept: '*/*', ...readHeaders(body.headers ?? {}), ...ALWAYS_SENT },
         body: Buffer.from(body.body ?? ''),
         maxCostMsat: body.max_cost,
         personalNote: body.personal_note ?? null,
         externalId: body.external_id ?? null,
       };
       const sending = { onSent: () => undefined, goesOn: () => true };
-      const outcome = fetchPaid(
+      const outcome = await fetchPaid(
         { session, signal, idempotencyKey, names, ...sending },
         request,
         parts.services.requestResource,
         parts.fees,
       );
-      return shown(await withinPatience(outcome, respondAfterMs));
+      return shown(outcome);
     },
   }),
 ];
@@ -125,24 +131,6 @@ function readHeaders(given: Readonly<Record<string, string>>): Record<string, st
     }
   }
   return Object.fromEntries(entries);
-}
-
-/** Ends the wait as `Prefer` asks. The request goes on, and a repeat with the key has what came of it. */
-async function withinPatience(
-  outcome: Promise<PaidAnswer>,
-  respondAfterMs: number | null,
-): Promise<PaidAnswer> {
-  if (respondAfterMs === null) return outcome;
-  const over = new AbortController();
-  const late = sleep(respondAfterMs, over.signal).then(() => {
-    if (over.signal.aborted) return outcome;
-    throw new ApiError(
-      'timeout',
-      'The resource is not there yet: repeat the request with the same Idempotency-Key.',
-      { data: { sent: 'unknown' } },
-    );
-  });
-  return Promise.race([outcome, late]).finally(() => over.abort());
 }
 
 function shown({ status, headers, body, payment }: PaidAnswer) {

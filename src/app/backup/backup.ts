@@ -10,7 +10,14 @@ import { createPrivateFile } from '../../lib/files/replace-file.ts';
 import { copiedStore, firstDamage } from '../../store/sqlite/index.ts';
 import { VERSION } from '../../version.ts';
 import { requireWhole, STORE_FILE } from '../moved-data.ts';
-import { CONTENTS_FILE, COPIED, type Contents, fingerprint, TRIAL_SEED_FILE } from './contents.ts';
+import {
+  CONTENTS_FILE,
+  COPIED,
+  type Contents,
+  fingerprint,
+  requireNoLinks,
+  TRIAL_SEED_FILE,
+} from './contents.ts';
 
 /**
  * Copies what the data directory keeps into a new directory, while the sidecar runs or not (docs/decisions.md 182).
@@ -25,6 +32,7 @@ export function backup(dir: string, flags: Flags): string {
     throw new ConfigError(`${file} is not there: name the directory that holds it as --data-dir.`);
   }
   requireWhole(dataDir);
+  requireNoLinks(dataDir);
   const target = resolve(dir);
   if (existsSync(target)) {
     throw new ConfigError(`${target} is there already: name a directory that is to be made.`);

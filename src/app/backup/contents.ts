@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../../config/sources.ts';
-import { STORE_FILE } from '../moved-data.ts';
+import { RESTORING, STORE_FILE } from '../moved-data.ts';
 
 /** The file of the sandbox's world in the data directory. */
 export const SANDBOX_FILE = 'sandbox.sqlite';
@@ -29,6 +37,19 @@ const contents = z.object({
   version: z.string(),
   files: z.partialRecord(z.enum(COPIED), z.object({ bytes: z.int(), sha256: z.string() })),
 });
+
+/**
+ * Throws {@link ConfigError} for a data directory in which a link stands for a file that is copied: the superuser would
+ * follow it for whoever put it there.
+ */
+export function requireNoLinks(dataDir: string): void {
+  const names = [...COPIED, ...COPIED.map((name) => `${name}${RESTORING}`), 'lock.sqlite'];
+  const link = names
+    .map((name) => join(dataDir, name))
+    .find((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
+  if (link === undefined) return;
+  throw new ConfigError(`${link} is a symbolic link: remove it, and look who has put it there.`);
+}
 
 /** Returns the size and hash of a file. */
 export function fingerprint(path: string): { bytes: number; sha256: string } {

@@ -1,4 +1,12 @@
-import { chownSync, copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  lchownSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, type Flags } from '../../config/sources.ts';
 import { schemaVersionOf } from '../../lib/databases/copy-database.ts';
@@ -12,7 +20,14 @@ import { SIGNED_BEFORE } from '../../store/unusable.ts';
 import { problemAtStart } from '../../wallet/budget/store-guard.ts';
 import { isHalfRestored, keptFile, RESTORING, STORE_FILE } from '../moved-data.ts';
 import { dataPlaces } from './backup.ts';
-import { COPIED, type Contents, notWhole, readContents, SANDBOX_FILE } from './contents.ts';
+import {
+  COPIED,
+  type Contents,
+  notWhole,
+  readContents,
+  requireNoLinks,
+  SANDBOX_FILE,
+} from './contents.ts';
 
 const KNOWN = { [STORE_FILE]: SCHEMA_VERSION, [SANDBOX_FILE]: SANDBOX_SCHEMA_VERSION } as const;
 
@@ -34,6 +49,7 @@ export function restore(dir: string, flags: Flags): string {
   const from = resolve(dir);
   const { files, made_at } = readContents(from);
   for (const [name, known] of Object.entries(KNOWN)) requireReadable(from, name, known, files);
+  requireNoLinks(dataDir);
   const owned = ownDataDir(dataDir);
   try {
     requireEmpty(dataDir);
@@ -105,7 +121,8 @@ function put(from: string, dataDir: string, names: readonly string[]): void {
   for (const name of names) {
     const copy = join(dataDir, `${name}${RESTORING}`);
     rmSync(copy, { force: true });
-    copyFileSync(join(from, name), copy);
+    // Whatever another user may put there in the meantime is not written to.
+    copyFileSync(join(from, name), copy, constants.COPYFILE_EXCL);
     sync(copy);
     giveToOwner(dataDir, copy);
   }
@@ -121,5 +138,5 @@ function put(from: string, dataDir: string, names: readonly string[]): void {
 function giveToOwner(dataDir: string, path: string): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(dataDir);
-  chownSync(path, uid, gid);
+  lchownSync(path, uid, gid);
 }

@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -332,3 +333,24 @@ function enlarge(path: string): void {
   }
   db.close();
 }
+
+test('a link in the data directory is not followed, whoever runs the command', async () => {
+  const dataDir = at('linked');
+  await withSidecar(dataDir, async () => undefined);
+  const secret = at('secret of another');
+  writeFileSync(secret, 'SECRET');
+  rmSync(join(dataDir, 'dev-root-seed'));
+  symlinkSync(secret, join(dataDir, 'dev-root-seed'));
+  const copied = await backup(dataDir, at('copy of links'));
+  expect(copied).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('symbolic link') });
+  expect(existsSync(at('copy of links'))).toBeFalse();
+  rmSync(join(dataDir, 'dev-root-seed'));
+  expect((await backup(dataDir, at('copy'))).exitCode).toBe(0);
+
+  const planted = at('planted');
+  mkdirSync(planted, { mode: 0o700 });
+  symlinkSync(at('not there'), join(planted, 'lock.sqlite'));
+  const restored = await restore(at('copy'), planted);
+  expect(restored).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('symbolic link') });
+  expect(existsSync(at('not there'))).toBeFalse();
+});

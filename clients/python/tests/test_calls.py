@@ -173,6 +173,7 @@ class Errors(TestCase):
         lost = self.error_from(self.server(cuts).client(max_retries=0).pay, payable="x")
         self.assertIsInstance(lost, NoAnswerError)
         self.assertEqual((lost.kind, lost.may_have_taken_effect), ("unanswered", True))
+        self.assertRegex(str(lost), "ended without an answer: it may have taken effect.* before you try anew")
         self.assertNotIn("secret", repr(refused) + str(refused) + repr(client))
 
     def test_say_whether_the_call_may_have_taken_effect(self) -> None:
@@ -250,7 +251,15 @@ class Calls(TestCase):
         server = self.server(hangs)
         error = self.error_from(server.client().pay, payable="x", idempotency_key="k", timeout=0.05)
         self.assertEqual((error.kind, error.may_have_taken_effect, len(server.seen)), ("unanswered", True, 1))
-        self.error_from(server.client(timeout=0.05).health)
+        # The sidecar runs, so nothing says to check that; what to do next depends on the key.
+        effect = "No answer within 0.05 seconds: it may have taken effect, and a payment may be on its way. "
+        self.assertEqual(str(error), effect + "Repeat the call with the same key.")
+        bare = self.error_from(server.client().pay, payable="x", timeout=0.05)
+        self.assertEqual(str(bare), effect + "Look what became of it before you try anew.")
+        waited = self.error_from(server.client().wait_for_payment, index="x", timeout=0.05)
+        self.assertEqual(str(waited), "No answer within 0.05 seconds: call again.")
+        read = self.error_from(server.client(timeout=1).health)
+        self.assertRegex(str(read), "^No answer within 1 second:")
         patient = self.server(OK)
         self.assertEqual(patient.client().health(timeout=math.inf).status, "ok")
 

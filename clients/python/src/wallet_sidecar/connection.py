@@ -112,10 +112,21 @@ class Connection:
 def no_answer(url: BaseUrl, request: Request, *, was_connected: bool) -> NoAnswerError:
     """Returns the error of a request that got no answer."""
     return NoAnswerError(
-        f"No sidecar answered at {url}: check that it runs, and check the url.",
+        f"The connection to the sidecar at {url} ended without an answer: {after_no_answer(request)}"
+        if was_connected
+        else f"No sidecar answered at {url}: check that it runs, and check the url.",
         kind="unanswered" if was_connected else "unreachable",
         may_have_taken_effect=was_connected and request.method != "GET",
     )
+
+
+def after_no_answer(request: Request) -> str:
+    """Says what to do after a request that was sent and got no answer. A POST without a key must not be repeated."""
+    if request.method == "GET":
+        return "call again."
+    if request.method == "PUT" or "idempotency-key" in request.headers:
+        return "it may have taken effect, and a payment may be on its way. Repeat the call with the same key."
+    return "it may have taken effect, and a payment may be on its way. Look what became of it before you try anew."
 
 
 def left_secs(deadline: float) -> float | None:

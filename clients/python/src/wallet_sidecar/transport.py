@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from .answers import error_of, foreign_error, json_of
 from .base_url import base_url_of
-from .connection import Connection, Request
+from .connection import Connection, Request, after_no_answer
 from .decoding import DecodingError, decode
 from .encoding import body_bytes, query_text
 from .failure import WalletSidecarError
@@ -164,6 +164,7 @@ class Attempts:
 
     def __init__(self, call: Call, max_retries: int) -> None:
         self.deadline = time.monotonic() + call.limit_secs
+        self._call = call
         self._most = max_retries if call.is_repeatable else 0
         self._attempt = 0
         self._may_have_taken_effect = False
@@ -171,8 +172,11 @@ class Attempts:
     def delay_secs(self, error: WalletSidecarError) -> float | None:
         """Returns the pause before the call is repeated; None where it is not.
 
-        The error tells then whether any attempt may have taken effect.
+        The error tells then whether any attempt may have taken effect, and whether the time for the call is over.
         """
+        # Timers may fire a moment early.
+        if error.kind == "unanswered" and time.monotonic() > self.deadline - 0.005:
+            error.args = (_late_text(self._call),)
         self._attempt += 1
         self._may_have_taken_effect = self._may_have_taken_effect or error.may_have_taken_effect
         error.may_have_taken_effect = self._may_have_taken_effect
@@ -210,6 +214,11 @@ def is_stream(response: Answer) -> bool:
 def waits(secs: float | None) -> float:
     """Returns the seconds that the sidecar itself waits before it answers; without a limit for None."""
     return math.inf if secs is None else secs
+
+
+def _late_text(call: Call) -> str:
+    unit = "second" if call.limit_secs == 1 else "seconds"
+    return f"No answer within {call.limit_secs:g} {unit}: {after_no_answer(call.request)}"
 
 
 def _written(method: str, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Request:

@@ -50,7 +50,7 @@ test('a budget that was lowered below what is spent has nothing left, and no deb
 test('one payment may cost up to max_payment and no more, however much is left', () => {
   const budget = of(10_000n, { maxPaymentMsat: 2000n });
   expect(over(2000n, budget)).toBeNull();
-  expect(over(2001n, budget)).toEqual([109, '2']);
+  expect(over(2001n, budget)).toEqual([109, '10']);
 });
 
 test('max_payment does not lift what the period allows', () => {
@@ -58,12 +58,13 @@ test('max_payment does not lift what the period allows', () => {
   expect(over(2000n, budget, { spentMsat: 9000n })).toEqual([109, '1']);
 });
 
-test('what is told to be left is the smaller of max_payment and what the period allows', () => {
+test('what is told to be left is the rest of the budget, whichever limit refuses', () => {
   const budget = of(10_000n, { maxPaymentMsat: 2000n });
   expect(over(2001n, budget, { spentMsat: 9000n })).toEqual([109, '1']);
   expect(over(2001n, budget, { spentMsat: 8000n })).toEqual([109, '2']);
   expect(over(2001n, budget, { spentMsat: 10_000n })).toEqual([109, '0']);
-  expect(over(20_000n, budget)).toEqual([109, '2']);
+  expect(over(20_000n, budget)).toEqual([109, '10']);
+  expect(over(2001n, budget, { spentMsat: 5000n })).toEqual([109, '5']);
 });
 
 test('the message says what is left, for which period, and what the payment may cost', () => {
@@ -93,7 +94,9 @@ test('the error names the limit in force: of one payment where that is the narro
     }
   };
   const most = (maxPaymentMsat: bigint) => of(3000n, { maxPaymentMsat });
-  expect(messageOf(4000n, most(2000n))).toMatch(/may cost at most 2 sats/);
+  expect(messageOf(4000n, most(2000n))).toBe(
+    'By max_payment a payment with these credentials may cost at most 2 sats with its fees, and this one up to 4: a smaller max_fee leaves more for the amount.',
+  );
   expect(messageOf(4000n, most(3000n))).toMatch(/may cost at most 3 sats/);
   expect(messageOf(4000n, most(3001n))).toMatch(/has 3 sats left for this day/);
   expect(messageOf(4000n, of(3000n, { period: 'total' }))).toMatch(/left for this client/);

@@ -35,11 +35,11 @@ export function requireWithinBudget(standing: BudgetStanding, amountMsat: bigint
   }
   const { maxPaymentMsat } = budget;
   const leftMsat = budget.amountMsat > spentMsat ? budget.amountMsat - spentMsat : 0n;
-  // The error names the narrower of the two limits, because a payment of that amount must fit.
+  // The message names the narrower of the two limits. What remains is always the budget's.
   if (maxPaymentMsat !== null && amountMsat > maxPaymentMsat && maxPaymentMsat <= leftMsat) {
     throw overBudget(
-      `A payment with these credentials may cost at most ${formatAmountMsat(maxPaymentMsat)} sats with its fees.`,
-      maxPaymentMsat,
+      `By max_payment a payment with these credentials may cost at most ${formatAmountMsat(maxPaymentMsat)} sats with its fees, and this one up to ${formatAmountMsat(amountMsat)}: a smaller max_fee leaves more for the amount.`,
+      leftMsat,
     );
   }
   if (amountMsat > leftMsat) {

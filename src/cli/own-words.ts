@@ -16,6 +16,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   external_id: '--external-id',
   index: 'The index',
   label: '--label',
+  lease_secs: '--lease',
   limit: '--limit',
   lnurl: 'The LNURL',
   max_amount: 'The largest amount',
@@ -89,8 +90,9 @@ export function inOwnWords(message: string, [issue]: readonly Issue[]): string {
 function aboutField({ path, message }: Issue): string | null {
   const name = FIELDS[path];
   if (name === undefined) return null;
-  // A message in capitals is a sentence of its own.
-  return /^\p{Lu}/u.test(message) ? message : `${name} ${message}`;
+  // A message in capitals, or with a subject besides the field, is a sentence of its own.
+  if (!/^(?:\p{Lu}|(?:an?|say|the|this)\b)/u.test(message)) return `${name} ${message}`;
+  return message.charAt(0).toUpperCase() + message.slice(1);
 }
 
 function commandOf(endpoint: string): string | null {

@@ -146,7 +146,17 @@ const MISTAKES: Readonly<Record<string, Row>> = {
   'an offer without an amount': [
     () => ['pay', offer, '--idempotency-key', 'k'],
     1,
-    /^The amount is required.*\(error 7\)\.$/,
+    /^The amount is required, since the payee leaves it open: give it in satoshis \(error 7\)\.$/,
+  ],
+  'another amount than the payee asks for': [
+    () => ['pay', priced, '5', '--idempotency-key', 'm'],
+    1,
+    /^The payee asks for 100 sats: leave the amount out or give the same \(error 7\)\.$/,
+  ],
+  'an invoice without an amount that the world outside pays': [
+    () => ['sandbox', 'pay', unpriced],
+    1,
+    /^The invoice has no amount: say how many satoshis to pay \(error 7\)\.$/,
   ],
   'an LNURL for withdrawing': [
     () => ['pay', lnurl, '5', '--idempotency-key', 'l'],
@@ -162,7 +172,11 @@ const MISTAKES: Readonly<Record<string, Row>> = {
 
 let offer = '';
 let lnurl = '';
+let priced = '';
+let unpriced = '';
 beforeAll(async () => {
+  ({ invoice: priced } = await world.json('sandbox', 'invoice', '100'));
+  ({ invoice: unpriced } = await world.json('invoice'));
   ({ offer } = await world.json('sandbox', 'offer'));
   ({ lnurl } = await world.json('sandbox', 'lnurl', 'withdraw', '1', '5'));
 });

@@ -17,10 +17,7 @@ interface AmountSides {
 export function agreedAmountMsat({ askedMsat, givenMsat, field }: AmountSides): bigint {
   if (askedMsat === null) {
     if (givenMsat !== null) return givenMsat;
-    throw rejected(
-      field,
-      'is required, since the payee leaves the amount open: give it in satoshis',
-    );
+    throw rejected(field, 'is required, since the payee leaves it open: give it in satoshis');
   }
   if (givenMsat === null || givenMsat === askedMsat) return askedMsat;
   throw rejected(

@@ -61,6 +61,16 @@ describe('webhooks endpoints', () => {
     expect(shown.stdout).toContain('no limit');
     expect(shown.stdout).not.toContain('deleted');
 
+    const leased = await world.run('webhooks', 'endpoints', 'add', url, '--lease', '2h');
+    expect(leased.stdout).toMatch(/^Until +20/m);
+    const { id, created_at, expires_at } = (await endpoints()).find(
+      (one) => one.id !== endpoint.id,
+    );
+    expect(expires_at - created_at).toBe(7_200_000);
+    await world.run('webhooks', 'endpoints', 'remove', id);
+    const brief = await world.run('webhooks', 'endpoints', 'add', url, '--lease', '1');
+    expect(brief.stderr).toStartWith('--lease must be at least 10');
+
     const tested = await world.run('webhooks', 'endpoints', 'test', endpoint.id);
     expect(tested.exitCode).toBe(0);
     expect(tested.stdout).toMatch(/^Status +200$/m);

@@ -6,7 +6,7 @@ import { type EndpointJson, endpointJson } from '../../../model/webhooks/webhook
 import { parseWebhookSecret } from '../../../model/webhooks/webhook-secret.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { argument, flag, group } from '../../command.ts';
-import { readWebUrl } from '../../inputs.ts';
+import { readSeconds, readWebUrl } from '../../inputs.ts';
 import { oneCall } from '../../one-call.ts';
 import { eventsFlag, wideFlag } from '../../options.ts';
 import { type Column, fields } from '../../terminal/table.ts';
@@ -41,6 +41,11 @@ const add = oneCall('add', {
     url: argument('<url>', 'where to send them', readWebUrl),
     events: eventsFlag,
     description: flag('--description <text>', 'name for people'),
+    lease_secs: flag(
+      '--lease <duration>',
+      'delete it after this long, such as 1d, unless it is renewed over HTTP; required of a client',
+      readSeconds,
+    ),
     secret: flag(
       '--secret-path <file>',
       'file that holds the signing secret (default: a new one is drawn)',
@@ -58,6 +63,7 @@ const add = oneCall('add', {
       Endpoint: added.id,
       URL: added.url,
       Events: added.events.join(', '),
+      Until: added.expires_at === null ? null : minute(added.expires_at),
       Description: added.description,
       Secret: added.secret,
     }),

@@ -194,7 +194,11 @@ describe('webhook endpoints', () => {
     ] as const;
     for (const [method, path, body] of managed) {
       const answer = await world.call(method, path, { body, credentials: reader });
-      expectError(answer, 'forbidden', /manage_webhooks/);
+      expectError(
+        answer,
+        'forbidden',
+        /manage_webhooks: ask the wallet's owner to grant a scope that holds it, or the permission itself\.$/,
+      );
       expect(answer.body.data.permission).toBe('manage_webhooks');
     }
     const full = (await world.post('/v2/node/create_client', { scopes: ['full'] }))

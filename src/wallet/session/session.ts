@@ -140,7 +140,7 @@ export function lacking(
 ): ApiError {
   const message =
     configured?.now().lacks(permission) ??
-    `These credentials lack the permission ${permission}: ask the wallet's owner to grant a scope that holds it.`;
+    `These credentials lack the permission ${permission}: ask the wallet's owner to grant a scope that holds it, or the permission itself.`;
   return new ApiError('forbidden', message, { data: { permission } });
 }
 

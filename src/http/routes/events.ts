@@ -70,7 +70,10 @@ async function startOf(
   if (lastEventId === null) return startIndex ?? (await newestUpdate(session)) ?? BEFORE_ALL;
   const resumed = updatedIndexInput().safeParse(lastEventId);
   if (resumed.success) return resumed.data;
-  throw rejected('Last-Event-ID', 'must be the id of an event of this stream');
+  throw rejected(
+    'Last-Event-ID',
+    'must be the id of an event of this stream (start_index in the clients)',
+  );
 }
 
 /** The events of pages that streams have asked for. Streams that were woken together share a page. */

@@ -13,11 +13,17 @@ const secret = process.env.WEBHOOK_SECRET;
 if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret that the sidecar signs with.');
 const order = `order-${crypto.randomUUID()}`;
 
-// The order is the idempotency key: however often this is repeated, there is one invoice for it.
-const { invoice, index } = await wallet.createInvoice(
-  { amount: '1000', description: order },
-  { idempotencyKey: order },
-);
+// Order and number of the attempt are the idempotency key: however often one is repeated, it has one invoice.
+const ask = (attempt: number) =>
+  wallet.createInvoice(
+    { amount: '1000', description: order, external_id: order },
+    { idempotencyKey: `${order}-${attempt}` },
+  );
+let asked = await ask(1);
+// The key of an invoice that has expired gives it again. A shop stores the number with the order, and looks up each
+// of its indexes when a webhook comes: an earlier invoice may have been paid at the last moment.
+if (asked.expires_at <= Date.now()) asked = await ask(2);
+const { invoice, index } = asked;
 console.log(`${order} is to be paid with ${invoice}`);
 
 let deliver: (payment: PaymentFinalized) => void = () => undefined;
@@ -33,8 +39,9 @@ const server = createServer(async (request, response) => {
   try {
     const payment = await verifyWebhook(await bodyOf(request), request.headers, secret);
     // A webhook can come twice, and those of other payments come too: a shop looks its order up by the index, and
-    // answers 200 when the payment is stored.
-    if (payment.index === index && payment.type === 'payment.finalized') deliver(payment);
+    // answers 200 when the payment is stored. A refund is outbound, and may carry the order's external_id too.
+    const isIncoming = payment.type === 'payment.finalized' && payment.direction === 'inbound';
+    if (isIncoming && payment.index === index) deliver(payment);
     response.writeHead(200).end();
   } catch {
     response.writeHead(400).end();

@@ -1,10 +1,11 @@
+import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { type Amount, fromMsat, type Payment } from '../../src/client/index.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -118,6 +119,60 @@ describe.skipIf(!hasPythonClient)('the bot in Python', () => {
     expect(second.output).toContain(`thank you for 4 sats: ${index}`);
     expect(second.output.match(/thank you/g)).toHaveLength(2);
     expect(second.output).not.toContain(first.index);
+  });
+});
+
+describe.skipIf(!hasPythonClient)('the shop with orders in Python', () => {
+  test('has a new invoice when one has expired, ships once, and gives back what is paid again', async () => {
+    const database = join(data, 'orders.sqlite');
+    const shop = Bun.spawn(['python3', '-B', 'examples/python/orders.py'], {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        SIDECAR_URL: sidecar.baseUrl,
+        SIDECAR_CREDENTIALS: credentials,
+        WEBHOOK_SECRET: SECRET,
+        WEBHOOK_PORT: String(shopPort),
+        SHOP_DATABASE: database,
+        PYTHONPATH: join(ROOT, 'clients', 'python', 'src'),
+      },
+      stdout: 'pipe',
+    });
+    let printed = '';
+    const reading = (async () => {
+      for await (const bytes of shop.stdout) printed += new TextDecoder().decode(bytes);
+    })();
+    const url = `http://127.0.0.1:${shopPort}/orders/9`;
+    const order = async () => (await fetch(url, { method: 'POST' })).text();
+    const pay = (payable: string) =>
+      sidecar.call('POST', '/sandbox/pay', { body: { payable: payable.trim() } });
+    try {
+      await until(() => printed.includes('is open'), 'the shop to open');
+      const first = await order();
+      expect(await order()).toBe(first);
+      const rows = new Database(database);
+      rows.run('UPDATE invoices SET ends = 1');
+      rows.close();
+      const second = await order();
+      expect(second).toMatch(/^lnbcrt/);
+      expect(second).not.toBe(first);
+      expect(await order()).toBe(second);
+      expect(await (await fetch(url)).text()).toBe('open\n');
+      await pay(first);
+      await until(() => printed.includes('is paid: ship it'), 'the order to be paid');
+      expect(await (await fetch(url)).text()).toBe('paid\n');
+      // Nobody is asked to pay again, also when the invoices have expired.
+      expect(await order()).toBe('This order is paid.\n');
+      await pay(second);
+      await until(
+        () => printed.includes('pays an order again: give it back'),
+        'the second payment',
+      );
+      expect(printed.match(/ship it/g)).toHaveLength(1);
+    } finally {
+      shop.kill();
+      await reading;
+    }
   });
 });
 

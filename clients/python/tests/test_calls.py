@@ -258,6 +258,8 @@ class Calls(TestCase):
         self.assertEqual(str(bare), effect + "Look what became of it before you try anew.")
         waited = self.error_from(server.client().wait_for_payment, index="x", timeout=0.05)
         self.assertEqual(str(waited), "No answer within 0.05 seconds: call again.")
+        synced = self.error_from(server.client().sync_payments, timeout=0.05)
+        self.assertEqual(str(synced), "No answer within 0.05 seconds: call again.")
         read = self.error_from(server.client(timeout=1).health)
         self.assertRegex(str(read), "^No answer within 1 second:")
         patient = self.server(OK)

@@ -122,9 +122,9 @@ def no_answer(url: BaseUrl, request: Request, *, was_connected: bool) -> NoAnswe
 
 def after_no_answer(request: Request) -> str:
     """Says what to do after a request that was sent and got no answer. A POST without a key must not be repeated."""
-    if request.method == "GET":
+    if request.method != "POST":
         return "call again."
-    if request.method == "PUT" or "idempotency-key" in request.headers:
+    if "idempotency-key" in request.headers:
         return "it may have taken effect, and a payment may be on its way. Repeat the call with the same key."
     return "it may have taken effect, and a payment may be on its way. Look what became of it before you try anew."
 

@@ -1,13 +1,24 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import {
+  afterAll,
+  afterEach,
+  test as anyTest,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+} from 'bun:test';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { test } from './node-test.ts';
+import { CONFORMANCE_NODE } from './node-test.ts';
 import { type Behaviour, DIALECTS, openPaidService, type PaidService } from './paid-services.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
+
+/** The services of these tests are on this machine, where a sidecar of a real node asks nobody. */
+const test = anyTest.skipIf(CONFORMANCE_NODE !== 'sandbox');
 
 let world: ConformanceWorld;
 let keys = 0;

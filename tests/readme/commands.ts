@@ -51,6 +51,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs PostgreSQL, a node and a network; tests/faults/fleet.test.ts starts several so',
   'wallet-sidecar migrate sqlite-to-postgres    --database-url-path database-url --secrets-key-path secrets-key':
     'needs PostgreSQL; tests/store/copy.test.ts runs it',
+  'curl -s http://127.0.0.1:5393/v2/node/fetch -H "content-type: application/json" -H "idempotency-key: report-of-today"    -d \'{"url": "https://api.example/report", "max_cost": "100"}\'':
+    'needs a service that sells; tests/conformance/fetch.test.ts has some of its own',
   'npm run build': 'the tests run on what it has built',
   'npm test': 'CI runs it, and this test is part of it',
 };

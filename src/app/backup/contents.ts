@@ -40,7 +40,7 @@ const contents = z.object({
 
 /**
  * Throws {@link ConfigError} for a data directory in which a link stands for a file that is copied: the superuser would
- * follow it for whoever put it there.
+ * follow it for the user who put it there.
  */
 export function requireNoLinks(dataDir: string): void {
   const names = [...COPIED, ...COPIED.map((name) => `${name}${RESTORING}`), 'lock.sqlite'];

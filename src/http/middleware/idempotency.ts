@@ -30,7 +30,8 @@ interface IdempotentRequest {
    */
   readonly respondAfterMs: number | null;
   /**
-   * Whether a request whose time is over is answered with error 4, and goes on: there is nothing to show before its end.
+   * Whether a request whose time is over is answered with error 4, and goes on: nothing can be shown before its
+   * end.
    */
   readonly endsWait: boolean;
   /** The key that encrypts and decrypts outcomes with a secret. */

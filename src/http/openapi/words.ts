@@ -56,7 +56,7 @@ export const CALLING: readonly (readonly [title: string, text: string])[] = [
   ],
   [
     'Errors',
-    'Every error has the body `{code, msg, data, sensitive}`; `msg` says what happened and what to do. A payment that was tried and failed is no error: it is 200 with `status: "failed"`. Where an error follows a request that moves money, `data.sent` says whether anything may have been sent: `"no"` or `"unknown"`. Give the header `x-request-id` when you look into the log.',
+    'Every error has the body `{code, msg, data, sensitive}`; `msg` says what happened and what to do. A payment that was tried and failed is no error: it is 200 with `status: "failed"`. Where an error follows a request that moves money, `data.sent` says whether anything may have been sent: `"no"`, `"unknown"`, or of `fetch` `"yes"`. Give the header `x-request-id` when you look into the log.',
   ],
   [
     'Unknown fields',

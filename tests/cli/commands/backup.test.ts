@@ -334,7 +334,7 @@ function enlarge(path: string): void {
   db.close();
 }
 
-test('a link in the data directory is not followed, whoever runs the command', async () => {
+test('a link in the data directory is not followed, also by the superuser', async () => {
   const dataDir = at('linked');
   await withSidecar(dataDir, async () => undefined);
   const secret = at('secret of another');

@@ -19,8 +19,8 @@ const MOST_URL_CHARACTERS = 8192;
 const MOST_HEADERS = 50;
 
 /**
- * Headers of every request. A sidecar refuses what comes from somewhere else (docs/decisions.md 70), as other programs of
- * this machine may: without --require-auth the agent would be the owner there.
+ * Headers of every request. A sidecar refuses what comes from somewhere else (docs/decisions.md 70), as other programs
+ * of this machine may: without --require-auth the agent would be the owner there.
  */
 const ALWAYS_SENT = { 'accept-encoding': 'identity', 'sec-fetch-site': 'cross-site' };
 

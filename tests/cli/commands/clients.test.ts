@@ -73,6 +73,46 @@ describe('clients', () => {
     });
   });
 
+  test('update keeps the limit of one payment that it does not name (docs/decisions.md 66)', async () => {
+    const { client_pk } = await world.json(
+      ...['clients', 'create', '--label', 'kept', '--scope', 'send'],
+      ...['--budget', '10000/day', '--max-payment', '1000'],
+    );
+    const budget = async (...flags: string[]) =>
+      (await world.json('clients', 'update', ...flags)).client.budget;
+    const raised = await world.run('clients', 'update', client_pk, '--budget', '20000/week');
+    expect(raised.stdout).toMatch(/^Budget +0 of 20,000 sats a week, 1,000 sats at once$/m);
+    expect(raised.stderr).toMatch(/^One payment may still cost 1,000 sats at most: .*none/);
+    const week = { amount: '20000', period: 'week' };
+    expect(await budget('kept', '--max-payment', '100')).toMatchObject({
+      ...week,
+      max_payment: '100',
+    });
+    expect(await budget('kept', '--max-payment', 'none')).toMatchObject({
+      ...week,
+      max_payment: null,
+    });
+    const both = ['--budget', '30000/day', '--max-payment', '7'];
+    expect(await budget('kept', ...both)).toMatchObject({ amount: '30000', max_payment: '7' });
+    expect(await budget('kept', '--label', 'kept2')).toMatchObject({ max_payment: '7' });
+    const none = ['--budget', '5/day', '--max-payment', 'none'];
+    expect(await budget('kept2', ...none)).toMatchObject({ amount: '5', max_payment: null });
+  });
+
+  test('update refuses a limit where there is no budget, and one that is cleared at once', async () => {
+    const { client_pk } = await world.json('clients', 'create', '--scope', 'send');
+    const update = (...flags: string[]) => world.run('clients', 'update', client_pk, ...flags);
+    expect(await update('--max-payment', '5')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('The client has no budget'),
+    });
+    expect(await update('--max-payment', '5', '--clear-budget')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('set and cleared at once'),
+    });
+    expect(await world.json('clients', 'show', client_pk)).toMatchObject({ budget: null });
+  });
+
   test('revoke ends the credentials at once', async () => {
     const made = await world.json('clients', 'create', '--scope', 'full');
     const revoked = await world.run('clients', 'revoke', made.client_pk);

@@ -1,8 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { BudgetJson, BudgetPeriod } from '../../../model/clients/budget.ts';
+import type { ClientInfoJson } from '../../../model/clients/client.ts';
 import { PERMISSIONS, SCOPE_NAMES } from '../../../model/clients/permissions.ts';
+import { CallFailed } from '../../call-failed.ts';
 import { flag, type Given } from '../../command.ts';
 import { readFuture, readPositiveAmount } from '../../inputs.ts';
+import type { CliIo } from '../../io.ts';
 import { namesFlag } from '../../options.ts';
 import { grouped, sats } from '../../terminal/words.ts';
 
@@ -11,6 +14,10 @@ interface BudgetFlag {
   readonly amount: string;
   readonly period: BudgetPeriod;
 }
+
+/** What `clients update` takes in place of a limit to remove it. */
+const NO_LIMIT = 'none';
+const NEEDS_BUDGET = '--max-payment is part of a budget: give --budget too';
 
 /** The flags of `clients create` and `clients update` that describe a client's label, expiry, grant and budget. */
 export const GRANT_WORDS = {
@@ -42,17 +49,43 @@ export const GRANT_WORDS = {
   ),
 };
 
+/** The same flags of `clients update`. */
+export const CHANGE_WORDS = {
+  ...GRANT_WORDS,
+  max_payment: flag(
+    '--max-payment <sats>',
+    'what one payment may cost; "none" removes this limit, and without the flag it stays',
+    (text: string) => (text === NO_LIMIT ? text : readPositiveAmount(text)),
+  ),
+};
+
 /** Returns what is wrong with the flags; null when nothing is. A limit without a budget would limit nothing. */
 export function grantProblem({ budget, max_payment }: Given<typeof GRANT_WORDS>): string | null {
   if (max_payment === undefined || budget !== undefined) return null;
-  return '--max-payment is part of a budget: give --budget too';
+  return NEEDS_BUDGET;
 }
 
-/** Returns the members that the two request bodies share. */
-export function grantBody(given: Given<typeof GRANT_WORDS>) {
-  const { label, expires_at, scopes, permissions, budget, max_payment } = given;
-  const shared = { label, expires_at, scopes, permissions };
-  return budget === undefined ? shared : { ...shared, budget: { ...budget, max_payment } };
+/** Returns the budget of a changed client for the API, which replaces all of it: a limit that is not named is kept. */
+export async function changedBudget(
+  { budget, max_payment }: Pick<Given<typeof CHANGE_WORDS>, 'budget' | 'max_payment'>,
+  io: Pick<CliIo, 'stderr'>,
+  clientNow: () => Promise<ClientInfoJson>,
+) {
+  if (budget === undefined && max_payment === undefined) return undefined;
+  const limit = max_payment === NO_LIMIT ? undefined : max_payment;
+  if (budget !== undefined && max_payment !== undefined) return { ...budget, max_payment: limit };
+  const before = (await clientNow()).budget;
+  if (budget === undefined) {
+    if (before === null) throw new CallFailed(`The client has no budget, and ${NEEDS_BUDGET}`);
+    const { amount, period } = before;
+    return { amount, period, max_payment: limit };
+  }
+  const kept = before?.max_payment ?? null;
+  if (kept === null) return budget;
+  io.stderr(
+    `One payment may still cost ${sats(kept)} at most: "--max-payment none" removes this limit.`,
+  );
+  return { ...budget, max_payment: kept };
 }
 
 /** Returns a budget and what is left of it, in words. */

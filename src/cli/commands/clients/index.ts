@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ClientInfo, WalletSidecar } from '../../../client/index.ts';
 import { printable } from '../../../lib/printable.ts';
 import { type ClientInfoJson, clientInfoJson } from '../../../model/clients/client.ts';
 import { hexInput } from '../../../model/text.ts';
@@ -12,7 +13,7 @@ import { show } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { minute } from '../../terminal/words.ts';
 import { tellOutOfBudgets } from '../health.ts';
-import { budgetWords, GRANT_WORDS, grantBody, grantProblem } from './grant.ts';
+import { budgetWords, CHANGE_WORDS, changedBudget, GRANT_WORDS, grantProblem } from './grant.ts';
 import { clientLines, grantWords } from './one-client.ts';
 
 /** How the examples of commands name a client. */
@@ -53,10 +54,7 @@ const showClient = oneCall('show', {
   words: { client: { ...argument('[client]', ABOUT_CLIENT, readName), find: findClient } },
   examples: ['clients show', `clients show ${EXAMPLE}`],
   async call(sidecar, { client }) {
-    if (client === undefined) return sidecar.clientInfo();
-    const found = (await sidecar.listClients()).clients[client];
-    if (found !== undefined) return found;
-    throw new CallFailed('No active client has this public key: "clients list" shows them.');
+    return client === undefined ? sidecar.clientInfo() : activeClient(sidecar, client);
   },
   answer: () => clientInfoJson().loose(),
   lines: clientLines,
@@ -78,8 +76,8 @@ const create = asking(
         : grantProblem(given),
   },
   async (given, { io, flags, ask }) => {
-    const { scopes = [] } = given;
-    const body = { ...grantBody(given), scopes };
+    const { scopes = [], budget, max_payment, ...rest } = given;
+    const body = { ...rest, scopes, budget: budget && { ...budget, max_payment } };
     const answer = await ask(
       (sidecar) => sidecar.createClient(body),
       z.object({ client_pk: z.string(), client_credentials: z.string() }),
@@ -88,13 +86,13 @@ const create = asking(
     io.stderr(
       `Keep it secret: anyone who has it can use the wallet within the grant. To revoke it, run "wallet-sidecar clients revoke ${printable(answer.value.client_pk)}".`,
     );
-    if (given.budget !== undefined) await tellOutOfBudgets({ io, ask });
+    if (budget !== undefined) await tellOutOfBudgets({ io, ask });
   },
 );
 
 const UPDATE_WORDS = {
   ...CLIENT,
-  ...GRANT_WORDS,
+  ...CHANGE_WORDS,
   clear_label: flag('--clear-label', 'remove the label'),
   clear_expiration: flag('--clear-expiration', 'let the client never expire'),
   clear_budget: flag('--clear-budget', 'remove the budget'),
@@ -108,35 +106,37 @@ const update = asking(
     examples: [
       `clients update ${EXAMPLE} --label "Shop 2" --clear-expiration`,
       `clients update ${EXAMPLE} --scope read_info`,
+      `clients update ${EXAMPLE} --budget 20000/day`,
     ],
     check: updateProblem,
   },
-  async (
-    { client_pk, clear_label, clear_expiration, clear_budget, ...given },
-    { io, flags, ask },
-  ) => {
-    const changes = { ...grantBody(given), clear_label, clear_expiration, clear_budget };
+  async ({ max_payment, ...given }, { io, flags, ask }) => {
+    const { client_pk } = given;
+    const clientNow = async () =>
+      (await ask((sidecar) => activeClient(sidecar, client_pk), clientInfoJson())).value;
+    const budget = await changedBudget({ budget: given.budget, max_payment }, io, clientNow);
     const answer = await ask(
-      (sidecar) => sidecar.updateClient({ client_pk, ...changes }),
+      (sidecar) => sidecar.updateClient({ ...given, budget }),
       oneClientJson(),
     );
     show(io, flags, answer, ({ client }) => clientLines(client));
-    if (given.budget !== undefined) await tellOutOfBudgets({ io, ask });
+    if (budget !== undefined) await tellOutOfBudgets({ io, ask });
   },
 );
 
 function updateProblem({ client_pk: _, ...changes }: Given<typeof UPDATE_WORDS>): string | null {
-  const { label, expires_at, budget, clear_label, clear_expiration, clear_budget } = changes;
+  const { label, expires_at, budget, max_payment, clear_label, clear_expiration, clear_budget } =
+    changes;
   if (Object.values(changes).every((change) => change === undefined)) {
     return 'say what to change, such as --label or --scope';
   }
   const pairs = [
     ['label', label, clear_label],
     ['expires', expires_at, clear_expiration],
-    ['budget', budget, clear_budget],
+    ['budget', budget ?? max_payment, clear_budget],
   ] as const;
   const both = pairs.find(([, set, clear]) => set !== undefined && clear !== undefined);
-  if (both === undefined) return grantProblem(changes);
+  if (both === undefined) return null;
   return `${both[0]} is set and cleared at once: give one of the two flags`;
 }
 
@@ -170,6 +170,12 @@ const confirm = oneCall('confirm', {
   call: (sidecar) => sidecar.confirmBudgets(),
   lines: () => ['Confirmed: clients with a budget can spend again.'],
 });
+
+async function activeClient(sidecar: WalletSidecar, client: string): Promise<ClientInfo> {
+  const found = (await sidecar.listClients()).clients[client];
+  if (found !== undefined) return found;
+  throw new CallFailed('No active client has this public key: "clients list" shows them.');
+}
 
 /** Returns the public key of an active client that a person named. A whole key needs no look. */
 async function findClient(typed: string, { io, ask }: Finding): Promise<string> {

@@ -6,7 +6,7 @@ import { CALLS, exampleSidecar, nameOf, routes } from './cli-calls.ts';
 
 const HEAD = `# What --json prints
 
-One example for each command of the [command line](cli.md), made from the examples of the [API](api.md). Most commands print the answer of the API as it is, in one line. \`wait --next\`, \`events\`, \`export\` and \`listen\` print a line for each payment or attempt. A command that fails prints the API's error, such as \`{"code":107,"msg":"Payment not found"}\`, and ends with exit code 1.
+One example for each command of the [command line](cli.md), made from the examples of the [API](api.md). Most commands print the answer of the API as it is, in one line. \`wait --next\`, \`events\`, \`export\` and \`listen\` print a line for each payment or attempt. Where the API answers with an error, that is printed, such as \`{"code":107,"msg":"Payment not found"}\`, with exit code 1; a payment that failed is printed as a payment, with exit code 1 too. A command that fails without an answer of the API prints nothing on stdout: no sidecar answers, a name fits nothing or several, or the usage is wrong. The words for people are on stderr each time.
 `;
 
 const HEX = '5a'.repeat(32);

@@ -6,6 +6,7 @@ import { ownDataDir } from '../lib/files/data-dir.ts';
 import { openMarker } from '../lib/files/marker-file.ts';
 import { copyIntoPostgres, databaseName } from '../store/postgres/index.ts';
 import { openStoredRows } from '../store/sqlite/index.ts';
+import { SANDBOX_FILE } from './backup/contents.ts';
 import { keptFile, noteMoved, STORE_FILE } from './moved-data.ts';
 
 /**
@@ -24,6 +25,12 @@ export async function migrateToPostgres(flags: Flags): Promise<string> {
   const file = join(dataDir, STORE_FILE);
   if (dataDir === ':memory:' || !existsSync(file)) {
     throw new ConfigError(`${file} is not there: name the directory that holds it as --data-dir.`);
+  }
+  const sandbox = join(dataDir, SANDBOX_FILE);
+  if (existsSync(sandbox)) {
+    throw new ConfigError(
+      `Nothing was moved: ${sandbox} is the world of the sandbox, which does not work with a database. Where the wallet here is on a real node by now, move ${SANDBOX_FILE} away and run this again.`,
+    );
   }
   const owned = ownDataDir(dataDir);
   try {

@@ -58,7 +58,7 @@ export function requireUsableDatabase(config: Config): void {
   const file = join(dataDir, STORE_FILE);
   if (dataDir !== ':memory:' && existsSync(file)) {
     throw new ConfigError(
-      `${file} holds what this sidecar stored before, and --database-url would leave it out, payments that are not over too: move it with "wallet-sidecar migrate sqlite-to-postgres", use another --data-dir, or leave --database-url out.`,
+      `${file} holds what this sidecar stored before, and --database-url would leave it out, payments that are not over too: where it is new, from a start without --database-url by mistake, move the files that begin with that name away; otherwise move it with "wallet-sidecar migrate sqlite-to-postgres", use another --data-dir, or leave --database-url out.`,
     );
   }
 }

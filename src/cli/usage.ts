@@ -29,12 +29,14 @@ export function wrongCommandWords(program: Command, words: readonly string[]): s
   const word = words[depth];
   const names = at.commands.map((command) => command.name());
   if (at === program) {
-    if (word === undefined || word.startsWith('-') || word === 'help') return null;
+    const typed = word === 'help' ? words[depth + 1] : word;
+    if (typed === undefined || typed.startsWith('-')) return null;
+    if (typed === 'help' || names.includes(typed)) return null;
     const all = [...names, ...pairs(program)];
-    const near = similar(word, all);
+    const near = similar(typed, all);
     return near.length > 0
-      ? `unknown command '${word}' (Did you mean ${near.join(' or ')}?)`
-      : `unknown command '${word}'. The nearest are ${nearest(word, all).join(', ')}`;
+      ? `unknown command '${typed}' (Did you mean ${near.join(' or ')}?)`
+      : `unknown command '${typed}'. The nearest are ${nearest(typed, all).join(', ')}`;
   }
   if (word !== undefined) return null;
   return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names.join(', ')}`;

@@ -53,6 +53,11 @@ describe('wrong usage', () => {
       /^'clients' needs one of its commands list, show, create, update, revoke, prune, confirm;/,
     ],
     [['zork'], /^Unknown command 'zork': the nearest are [a-z -]+, [a-z -]+, [a-z -]+; --help/],
+    [
+      ['help', 'zork'],
+      /^Unknown command 'zork': the nearest are [a-z -]+, [a-z -]+, [a-z -]+; --help/,
+    ],
+    [['help', 'inof'], /^Unknown command 'inof' \(Did you mean info\?\);/],
     [['clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
     [['info', 'x'], /^Too many arguments for 'info': expected 0 arguments but got 1;/],
     [['info', '--zork'], /^Unknown option '--zork';/],

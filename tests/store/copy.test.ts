@@ -9,7 +9,7 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '../../src/store/ports.ts';
 import { COPIED_TABLES } from '../../src/store/postgres/copied-tables.ts';
@@ -230,6 +230,22 @@ describe.skipIf(programs === null)('migrate sqlite-to-postgres', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('run "wallet-sidecar migrate sqlite-to-postgres" again');
     expect(stderr).toContain(`remove ${file()}.moved-to.`);
+  });
+
+  test("is refused beside the sandbox's world, which no database can hold, and leaves all as it is", async () => {
+    const content = await filled();
+    const world = join(dataDir, 'sandbox.sqlite');
+    writeFileSync(world, '');
+    expect(await migrate()).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`Nothing was moved: ${world} is the world of the sandbox`),
+    });
+    expect(existsSync(`${file()}.moved-to`)).toBe(false);
+    const store = openSqliteStore(file());
+    expect(await contentOf(store)).toEqual(content);
+    await store.close();
+    rmSync(world);
+    expect(await migrate()).toMatchObject({ exitCode: 0 });
   });
 
   test('without a database, or without a file, says what is missing', async () => {

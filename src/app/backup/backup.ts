@@ -45,7 +45,7 @@ export function backup(dir: string, flags: Flags): string {
     signedWith === null
       ? 'the secrets key where you use one,'
       : `the secrets key ${signedWith}, without which the copy cannot be opened,`,
-    `and, on a real node, the node's own backup. The marker ${markerPath ?? `${resolve(dataDir)}.marker`} stays where it is: by it a restored copy is noticed, so no copy of it may come back with this one.`,
+    `and, on a real node, the node's own backup. The marker ${markerPath ?? `(${resolve(dataDir)}.marker, unless the sidecar is started with --marker-path)`} stays where it is: by it a restored copy is noticed, so no copy of it may come back with this one.`,
   ].join(' ');
 }
 
@@ -65,8 +65,10 @@ function requireFiles({ find }: Settings, dir: string): void {
   const path = find('databaseUrlPath');
   if (path === null && find('databaseUrl') === null) return;
   const url = path === null ? '"$SERVICE_DATABASE_URL"' : `"$(cat ${path.value})"`;
+  const hint =
+    path === null ? ' SERVICE_DATABASE_URL in it is the URL of the database: export it first.' : '';
   throw new ConfigError(
-    `Everything is kept in a PostgreSQL database: copy that with pg_dump --format=custom --schema=wallet_sidecar --file=${dir} ${url} and keep the secrets key elsewhere.`,
+    `Everything is kept in a PostgreSQL database: copy that with pg_dump --format=custom --schema=wallet_sidecar --file=${dir} ${url} and keep the secrets key elsewhere.${hint}`,
   );
 }
 

@@ -53,7 +53,10 @@ export function restore(dir: string, flags: Flags): string {
   const owned = ownDataDir(dataDir);
   try {
     requireEmpty(dataDir);
-    const fate = fateOf(join(from, STORE_FILE), { dataDir, markerPath });
+    const fate = fateOf(join(from, STORE_FILE), files[SANDBOX_FILE] !== undefined, {
+      dataDir,
+      markerPath,
+    });
     put(
       from,
       dataDir,
@@ -92,18 +95,24 @@ function requireEmpty(dataDir: string): void {
   );
 }
 
+const CLIENTS_OF_THEN =
+  'Clients are as they were at the copy: revoke or narrow those again that were since, and create newer ones again.';
+
 /** Returns sentences that say what the sidecar will do with a copy of the store. */
 function fateOf(
   path: string,
+  hasSandbox: boolean,
   place: { readonly dataDir: string; readonly markerPath: string | null },
 ): string {
   const mark = openMarker(place).read();
   const store = copiedStore(path, mark);
   const said: string[] = [];
+  const problem = store && problemAtStart(store.storeId, store.standing, mark);
+  if (store !== null && problem === null)
+    said.push('By the marker no client and no budget has changed since, so budgets hold.');
+  else said.push(CLIENTS_OF_THEN);
   if (store !== null) {
-    const problem = problemAtStart(store.storeId, store.standing, mark);
-    if (problem === null) said.push('By the marker no budget has changed since, so budgets hold.');
-    else
+    if (problem !== null)
       said.push(
         `Once the sidecar runs, health says: ${problem} Until then clients with a budget cannot spend.`,
       );
@@ -112,7 +121,10 @@ function fateOf(
   }
   return [
     ...said,
-    'Payments since the copy are read from the node again, but Idempotency-Keys since then are forgotten: look at "wallet-sidecar payments" before a request is repeated.',
+    hasSandbox
+      ? 'The sandbox is as it was at the copy, without the payments since.'
+      : 'Payments since the copy are read from the node again.',
+    'Idempotency-Keys since then are forgotten: look at "wallet-sidecar payments" before a request is repeated.',
   ].join(' ');
 }
 

@@ -8,10 +8,17 @@ import { givenFlags, settingFlag } from '../setting-flag.ts';
 /** Copies the data of a sidecar to or from a directory. Resolves to sentences that say what was done. */
 export type CopyData = (dir: string, flags: Flags) => Promise<string>;
 
-const SETTINGS = [OPTIONS.dataDir, OPTIONS.markerPath] as const;
+const SETTINGS = [
+  OPTIONS.dataDir,
+  OPTIONS.markerPath,
+  OPTIONS.databaseUrl,
+  OPTIONS.databaseUrlPath,
+] as const;
 const WORDS = {
   dataDir: optionWord<string | undefined>(() => settingFlag(OPTIONS.dataDir)),
   markerPath: optionWord<string | undefined>(() => settingFlag(OPTIONS.markerPath)),
+  databaseUrl: optionWord<string | undefined>(() => settingFlag(OPTIONS.databaseUrl)),
+  databaseUrlPath: optionWord<string | undefined>(() => settingFlag(OPTIONS.databaseUrlPath)),
   envFile: optionWord<string | undefined>(envFileOption),
   json: flag('--json', 'print JSON'),
 };

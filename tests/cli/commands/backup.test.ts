@@ -104,13 +104,18 @@ describe('backup and restore (docs/decisions.md 182)', () => {
       return restore(copy, data);
     };
     // Nothing has happened since.
-    expect((await empty()).stdout).toContain('budgets hold');
+    const same = (await empty()).stdout;
+    expect(same).toContain('budgets hold');
+    expect(same).not.toContain('revoke');
+    expect(same).toContain('The sandbox is as it was at the copy');
+    expect(same).not.toContain('read from the node');
     await withSidecar(data, async (url) =>
       expect(await health(url)).not.toMatch(/restored|marker|older copy/),
     );
     // That start was counted, so the copy is older now.
     const { stdout } = await empty();
     expect(stdout).toContain('clients with a budget cannot spend');
+    expect(stdout).toContain('revoke or narrow those again that were since');
     const [, said = ''] = /health says: (.*?confirm"\.)/.exec(stdout) ?? [];
     expect(said).toContain('restored from an older copy');
     await withSidecar(data, async (url) => expect(await health(url)).toContain(said));
@@ -230,7 +235,18 @@ describe('backup and restore (docs/decisions.md 182)', () => {
     expect(made.exitCode).toBe(2);
     expect(made.stderr).toContain('pg_dump');
     expect(made.stderr).not.toContain('hush');
+    expect(made.stderr).toContain('SERVICE_DATABASE_URL in it is the URL of the database');
     expect((await runBinary(['restore', at('pg')], { env })).stderr).toContain('pg_restore');
+    writeFileSync(at('url'), 'postgres://me:hush@127.0.0.1/x', { mode: 0o600 });
+    const named = await runBinary(['backup', at('pg'), '--database-url-path', at('url')]);
+    expect(named.exitCode).toBe(2);
+    expect(named.stderr).toContain(
+      `pg_dump --format=custom --schema=wallet_sidecar --file=${at('pg')} "$(cat ${at('url')})"`,
+    );
+    const given = ['--database-url', 'postgres://me:hush@127.0.0.1/x'];
+    const told = (await runBinary(['backup', at('pg'), ...given])).stderr;
+    expect(told).toContain('"$SERVICE_DATABASE_URL"');
+    expect(told).not.toContain('hush');
     expect(existsSync(at('pg'))).toBe(false);
   });
 });

@@ -119,6 +119,20 @@ describe('a client', () => {
   });
 });
 
+test('with --json a name that fits nothing leaves stdout empty, and an error of the API is printed', async () => {
+  const none = await world.run('show', 'ffffeeee', '--json');
+  expect(none).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(none.stderr).toContain('No payment has an id');
+  const port = '127.0.0.1:1';
+  const away = await world.run('info', '--json', '--url', `http://${port}`);
+  expect(away).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(away.stderr).toContain(`No sidecar answers at http://${port}`);
+  const index = `0000001764000000000-ln_${'ab'.repeat(32)}`;
+  const refused = await world.run('show', index, '--json');
+  expect(refused.exitCode).toBe(1);
+  expect(JSON.parse(refused.stdout)).toMatchObject({ code: 107 });
+});
+
 describe('a channel', () => {
   const OWN = 'cafe'.repeat(8);
   const names: Readonly<Record<string, (channel: Channel) => string>> = {

@@ -40,7 +40,7 @@ function follows(programs: readonly string[], run: (text: string) => Promise<voi
 }
 
 describeNetwork('the guides', (network) => {
-  follows(['lncli', 'sqlite3'], async (text) => {
+  follows(['lncli'], async (text) => {
     const { alice, bob } = network();
     const other = outsider(bob);
     await expectWorks(forNode(text, 'LND'), {
@@ -57,7 +57,7 @@ describeNetwork('the guides', (network) => {
 });
 
 describeClnNetwork('the guides', (network) => {
-  follows(['lightning-cli', 'sqlite3'], async (text) => {
+  follows(['lightning-cli'], async (text) => {
     const { alice, bob } = network();
     const other = clnOutsider(bob);
     await expectWorks(forNode(text, 'Core Lightning'), {

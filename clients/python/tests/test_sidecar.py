@@ -134,7 +134,7 @@ class ASidecar(unittest.TestCase):
         with self.assertRaises(OverBudgetError) as caught:
             client.pay(payable=sandbox("invoice", {"amount": "60"})["invoice"], idempotency_key=self.key())
         assert caught.exception.data is not None
-        self.assertEqual((caught.exception.data.remaining, caught.exception.data.sent), (50, "no"))
+        self.assertEqual((caught.exception.data.remaining, caught.exception.data.sent), (100, "no"))
         self.assertFalse(caught.exception.may_have_taken_effect)
         self.assertIn(made.client_pk, self.shop.list_clients().clients)
         self.shop.revoke_client(client_pk=made.client_pk)

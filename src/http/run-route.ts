@@ -78,8 +78,8 @@ export function runRoute(route: Route, runner: Runner): RunRoute {
 function handled(route: Route, runner: Runner): RunRoute {
   return async (context, session, input) => {
     const key = route.takesKey ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
-    if (route.movesMoney) context.set('sentBefore', undefined);
     if (key === null && route.needsKey) throw rejected('Idempotency-Key', 'is required');
+    if (route.movesMoney) context.set('sentBefore', undefined);
     if (key === null || session === undefined) {
       const request = new HandledRequest(runner, route, context, session);
       try {

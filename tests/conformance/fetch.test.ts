@@ -242,7 +242,9 @@ test('a resource that asks for nothing is given as it is: text, bytes, errors, r
 
 test('a request without a key, to a private place, or with headers of the connection is refused', async () => {
   const keyless = { body: { url: 'https://api.example/', max_cost: '1' } };
-  expectError(await world.call('POST', '/v2/node/fetch', keyless), 'rejected', /Idempotency-Key/);
+  const rejected = await world.call('POST', '/v2/node/fetch', keyless);
+  expectError(rejected, 'rejected', /Idempotency-Key/);
+  expect(rejected.body.data.sent).toBe('no');
   for (const url of ['http://example.com/', 'https://10.0.0.1/', 'ftp://example.com/', 'nothing']) {
     const answer = await get(url);
     expect([7, 113]).toContain(answer.body.code);

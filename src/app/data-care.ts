@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
+import { LOCK_FILE } from '../lib/files/data-dir.ts';
 import { watchFiles } from '../lib/files/file-watch.ts';
 import type { Log } from '../lib/log.ts';
 import { firstDamage } from '../store/sqlite/index.ts';
 import { CHECK_COMMAND } from './check-command.ts';
+import { SANDBOX_FILE, STORE_FILE } from './data-files.ts';
 
 /** Finds damage to the files of the data directory while the sidecar runs. */
 export interface DataCare {
@@ -13,7 +15,7 @@ export interface DataCare {
   stop(): void;
 }
 
-const FILES = ['sidecar.sqlite', 'sandbox.sqlite'];
+const FILES = [STORE_FILE, SANDBOX_FILE];
 const LOOK_EVERY_MS = 5_000;
 /** The first check comes after the start, which it would slow down. After that there is one each day. */
 const FIRST_CHECK_MS = 30_000;
@@ -30,7 +32,7 @@ export async function careForData(dataDir: string, log: Log): Promise<DataCare> 
   if (dataDir === ':memory:') return { problems: () => [], stop: () => undefined };
   const databases = FILES.map((file) => join(dataDir, file)).filter((path) => existsSync(path));
   const watch = await watchFiles({
-    paths: [...databases, ...databases.map((path) => `${path}-wal`), join(dataDir, 'lock.sqlite')],
+    paths: [...databases, ...databases.map((path) => `${path}-wal`), join(dataDir, LOCK_FILE)],
     everyMs: LOOK_EVERY_MS,
     onChange: (lost) => {
       if (lost.length > 0) log.error(lostWords(lost));

@@ -8,6 +8,7 @@ import { random } from '../lib/random.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Wallets } from '../wallet/open/wallets.ts';
+import { TRIAL_SEED_FILE } from './data-files.ts';
 
 /**
  * Returns the configuration with a trial wallet, unless it names a wallet already. The wallet's root seed is kept in
@@ -20,7 +21,7 @@ export function withDevWallet(config: Config): Config {
 
 function devSeed(dataDir: string): Uint8Array {
   if (dataDir === ':memory:') return random(32);
-  const path = join(dataDir, 'dev-root-seed');
+  const path = join(dataDir, TRIAL_SEED_FILE);
   if (existsSync(path)) {
     const seed = parseRootSeed(readFileSync(path, 'utf8'));
     if (seed) return seed;

@@ -6,8 +6,8 @@ import { ownDataDir } from '../lib/files/data-dir.ts';
 import { openMarker } from '../lib/files/marker-file.ts';
 import { copyIntoPostgres, databaseName } from '../store/postgres/index.ts';
 import { openStoredRows } from '../store/sqlite/index.ts';
-import { SANDBOX_FILE } from './backup/contents.ts';
-import { keptFile, noteMoved, STORE_FILE } from './moved-data.ts';
+import { SANDBOX_FILE, STORE_FILE } from './data-files.ts';
+import { keptFile, noteMoved } from './moved-data.ts';
 
 /**
  * Moves the store of a data directory into the PostgreSQL database that the settings name, and renames its file, so

@@ -2,9 +2,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/sources.ts';
 import { replacePrivateFile } from '../lib/files/replace-file.ts';
+import { STORE_FILE } from './data-files.ts';
 
-/** The name of the store's file in the data directory. */
-export const STORE_FILE = 'sidecar.sqlite';
 /** What the file is called after it was copied into a database. */
 export const keptFile = (dataDir: string) => join(dataDir, `${STORE_FILE}.moved`);
 /** A line that says where the data went. It stays when the person has removed the kept file, which holds secrets. */

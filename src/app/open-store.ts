@@ -5,7 +5,8 @@ import { ConfigError } from '../config/sources.ts';
 import type { Store } from '../store/ports.ts';
 import type { PostgresOptions, PostgresStore } from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
-import { requireNotMoved, requireWhole, STORE_FILE } from './moved-data.ts';
+import { STORE_FILE } from './data-files.ts';
+import { requireNotMoved, requireWhole } from './moved-data.ts';
 import { defaultKind } from './open-nodes.ts';
 
 /** The store, and this process's part among the sidecars of its database; null where it is a file. */

@@ -18,6 +18,7 @@ import { COMMIT, VERSION } from '../version.ts';
 import { openStoreGuard } from '../wallet/budget/store-guard.ts';
 import { walletMetrics } from '../wallet/open/wallet-metrics.ts';
 import { careForData } from './data-care.ts';
+import { SANDBOX_FILE } from './data-files.ts';
 import { withDevWallet } from './dev-wallet.ts';
 import { openFleet } from './fleet.ts';
 import { health, noDoubts, outOfBudgets, watchBudgets } from './health.ts';
@@ -133,7 +134,7 @@ export const START = new Steps<Given>()
       store,
       version: VERSION,
       ...site,
-      sandboxPath: dataDir === ':memory:' ? ':memory:' : join(dataDir, 'sandbox.sqlite'),
+      sandboxPath: dataDir === ':memory:' ? ':memory:' : join(dataDir, SANDBOX_FILE),
       measured: measuredNodes(metrics, elapsedMs),
     });
     return { value: nodes, undo: ending('node', nodes.close) };

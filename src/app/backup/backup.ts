@@ -9,15 +9,9 @@ import { fileUnusable } from '../../lib/files/file-problem.ts';
 import { createPrivateFile } from '../../lib/files/replace-file.ts';
 import { copiedStore, firstDamage } from '../../store/sqlite/index.ts';
 import { VERSION } from '../../version.ts';
-import { requireWhole, STORE_FILE } from '../moved-data.ts';
-import {
-  CONTENTS_FILE,
-  COPIED,
-  type Contents,
-  fingerprint,
-  requireNoLinks,
-  TRIAL_SEED_FILE,
-} from './contents.ts';
+import { STORE_FILE, TRIAL_SEED_FILE } from '../data-files.ts';
+import { requireWhole } from '../moved-data.ts';
+import { CONTENTS_FILE, COPIED, type Contents, fingerprint, requireNoLinks } from './contents.ts';
 
 /**
  * Copies what the data directory keeps into a new directory, while the sidecar runs or not (docs/decisions.md 182).

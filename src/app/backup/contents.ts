@@ -11,12 +11,9 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../../config/sources.ts';
-import { RESTORING, STORE_FILE } from '../moved-data.ts';
-
-/** The file of the sandbox's world in the data directory. */
-export const SANDBOX_FILE = 'sandbox.sqlite';
-/** The trial wallet's seed there, without which nobody has its worthless coins. */
-export const TRIAL_SEED_FILE = 'dev-root-seed';
+import { LOCK_FILE } from '../../lib/files/data-dir.ts';
+import { SANDBOX_FILE, STORE_FILE, TRIAL_SEED_FILE } from '../data-files.ts';
+import { RESTORING } from '../moved-data.ts';
 
 /**
  * What a backup holds, in the order in which it is copied: the node comes after the store, because a node that is ahead
@@ -43,7 +40,7 @@ const contents = z.object({
  * follow it for the user who put it there.
  */
 export function requireNoLinks(dataDir: string): void {
-  const names = [...COPIED, ...COPIED.map((name) => `${name}${RESTORING}`), 'lock.sqlite'];
+  const names = [...COPIED, ...COPIED.map((name) => `${name}${RESTORING}`), LOCK_FILE];
   const link = names
     .map((name) => join(dataDir, name))
     .find((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());

@@ -10,7 +10,7 @@ import {
 import { join, resolve } from 'node:path';
 import { ConfigError, type Flags } from '../../config/sources.ts';
 import { schemaVersionOf } from '../../lib/databases/copy-database.ts';
-import { ownDataDir } from '../../lib/files/data-dir.ts';
+import { LOCK_FILE, ownDataDir } from '../../lib/files/data-dir.ts';
 import { sync, syncFolder } from '../../lib/files/durable.ts';
 import { fileUnusable } from '../../lib/files/file-problem.ts';
 import { openMarker } from '../../lib/files/marker-file.ts';
@@ -18,16 +18,10 @@ import { SANDBOX_SCHEMA_VERSION } from '../../nodes/sandbox/index.ts';
 import { copiedStore, firstDamage, SCHEMA_VERSION } from '../../store/sqlite/index.ts';
 import { SIGNED_BEFORE } from '../../store/unusable.ts';
 import { problemAtStart } from '../../wallet/budget/store-guard.ts';
-import { isHalfRestored, keptFile, RESTORING, STORE_FILE } from '../moved-data.ts';
+import { SANDBOX_FILE, STORE_FILE } from '../data-files.ts';
+import { isHalfRestored, keptFile, RESTORING } from '../moved-data.ts';
 import { dataPlaces } from './backup.ts';
-import {
-  COPIED,
-  type Contents,
-  notWhole,
-  readContents,
-  requireNoLinks,
-  SANDBOX_FILE,
-} from './contents.ts';
+import { COPIED, type Contents, notWhole, readContents, requireNoLinks } from './contents.ts';
 
 const KNOWN = { [STORE_FILE]: SCHEMA_VERSION, [SANDBOX_FILE]: SANDBOX_SCHEMA_VERSION } as const;
 
@@ -138,7 +132,7 @@ function put(from: string, dataDir: string, names: readonly string[]): void {
     sync(copy);
     giveToOwner(dataDir, copy);
   }
-  giveToOwner(dataDir, join(dataDir, 'lock.sqlite'));
+  giveToOwner(dataDir, join(dataDir, LOCK_FILE));
   syncFolder(dataDir);
   for (const name of names.toReversed()) {
     renameSync(join(dataDir, `${name}${RESTORING}`), join(dataDir, name));

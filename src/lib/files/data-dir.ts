@@ -31,6 +31,9 @@ export interface OwnedDataDir {
 
 const ADVICE = 'use another --data-dir';
 
+/** The name of the file in a data directory whose lock the process that owns it holds. */
+export const LOCK_FILE = 'lock.sqlite';
+
 /**
  * Creates the directory, which only this user can read, and takes its lock, so that one process owns it
  * (docs/decisions.md 84). Throws {@link FileUnusable} with a sentence that says which process owns the directory, or
@@ -39,7 +42,7 @@ const ADVICE = 'use another --data-dir';
 export function ownDataDir(dir: string): OwnedDataDir {
   try {
     makePrivateDir(dir);
-    const release = takeKernelLock(join(dir, 'lock.sqlite'));
+    const release = takeKernelLock(join(dir, LOCK_FILE));
     if (release === null) throw inUse(dir, readOwner(dir));
     return owned(dir, release);
   } catch (error) {

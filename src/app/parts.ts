@@ -114,6 +114,7 @@ export function openWallets(
     }),
     historySinceMs: config.historySinceMs,
     onDelivery: wake,
+    approvalMs: config.approvalSecs * 1000,
     unfit: (problem) => void doubts.unfit.add(problem),
     unreadable: (index) => void doubts.unreadable.add(index),
     connector: nodes.connector,

@@ -32,6 +32,7 @@ export async function takeOverSandboxClients(
           budgetState: budget === null ? 'none' : 'set',
           token: { ...legacy.token, exposed: false },
           endedTokenIds: [],
+          approveAboveMsat: null,
         },
       ],
       budgets: [],

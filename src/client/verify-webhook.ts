@@ -1,4 +1,12 @@
-import type { PaymentFinalized, PaymentHeld, WebhookTest } from './generated/types.ts';
+import type {
+  PaymentApprovalRequested,
+  PaymentFinalized,
+  PaymentHeld,
+  WebhookTest,
+} from './generated/types.ts';
+
+/** The body of a webhook. */
+type WebhookBody = PaymentFinalized | PaymentHeld | PaymentApprovalRequested | WebhookTest;
 
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
@@ -45,7 +53,7 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   secret: string,
   options: VerifyOptions = {},
-): Promise<PaymentFinalized | PaymentHeld | WebhookTest> {
+): Promise<WebhookBody> {
   const id = header(headers, 'webhook-id');
   const timestamp = header(headers, 'webhook-timestamp');
   const signatures = header(headers, 'webhook-signature');
@@ -92,12 +100,9 @@ function checkAge(atSecs: number, { toleranceSecs = 300, nowMs = Date.now() }: V
   }
 }
 
-function paymentOf(raw: Uint8Array): PaymentFinalized | PaymentHeld | WebhookTest {
+function paymentOf(raw: Uint8Array): WebhookBody {
   try {
-    return JSON.parse(new TextDecoder().decode(raw)) as
-      | PaymentFinalized
-      | PaymentHeld
-      | WebhookTest;
+    return JSON.parse(new TextDecoder().decode(raw)) as WebhookBody;
   } catch {
     throw new WebhookVerificationError(
       'body',

@@ -77,6 +77,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly requireAuth: boolean;
   readonly maxFee: FeePolicy;
+  /** For how long a payment waits for approval. */
+  readonly approvalSecs: number;
   /** Whether agents may spend with credentials that have no budget. */
   readonly mcpAllowUnlimited: boolean;
   /** Whether GET /metrics is served. */
@@ -138,6 +140,7 @@ export function loadConfig(sources: Sources): Config {
     trustedProxies: settings.list('trustedProxy').map((one) => parseFound(one, parseIp)),
     requireAuth: readSwitch(find('requireAuth')),
     maxFee: feePolicyOf(settings),
+    approvalSecs: parse(find('approvalSecs'), asApprovalSecs) ?? 3600,
     mcpAllowUnlimited: readSwitch(find('mcpAllowUnlimited')),
     // Metrics reveal activity, so they are off by default when the sidecar listens beyond loopback.
     metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopbackHost(listen.host),
@@ -246,6 +249,13 @@ function asSeconds(text: string): Parsed<number> {
   return /^\d{1,6}$/.test(text)
     ? { value: Number(text) }
     : { problem: 'must be a whole number of seconds' };
+}
+
+function asApprovalSecs(text: string): Parsed<number> {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  return value >= 10 && value <= 604_800
+    ? { value }
+    : { problem: 'must be a whole number of seconds from 10 to 604800' };
 }
 
 function asTemplate(text: string): Parsed<string> {

@@ -261,6 +261,14 @@ export const OPTIONS = {
     description: 'Cap on routing fees: a percentage, never less than 10 sats.',
     fallback: '1%',
   },
+  approvalSecs: {
+    flag: 'approval-secs',
+    env: 'SERVICE_APPROVAL_SECS',
+    value: 'secs',
+    description:
+      'Seconds, from 10 to 604800, for which a payment waits for approval before it fails.',
+    fallback: '3600',
+  },
   mcpAllowUnlimited: {
     flag: 'mcp-allow-unlimited',
     env: 'SERVICE_MCP_ALLOW_UNLIMITED',

@@ -108,6 +108,26 @@ export const exampleHeldPayment: PaymentJson = {
   updated_at: 1764000006120,
 };
 
+/** {@link examplePayment} while it waited for approval. */
+export const exampleAwaitingPayment: PaymentJson = {
+  ...examplePayment,
+  preimage: null,
+  fees: '0',
+  status: 'pending',
+  status_msg: 'awaiting approval',
+  finalized_at: null,
+  updated_at: examplePayment.created_at,
+};
+
+/** {@link exampleAwaitingPayment} after it was rejected. */
+export const exampleRejectedPayment: PaymentJson = {
+  ...exampleAwaitingPayment,
+  status: 'failed',
+  status_msg: 'not approved',
+  finalized_at: examplePayment.updated_at,
+  updated_at: examplePayment.updated_at,
+};
+
 /** The payment in a test delivery, which does not exist. */
 export const exampleTestPayment: PaymentJson = {
   ...blank,

@@ -121,7 +121,7 @@ export const paymentJson = once(() =>
       status: z.enum(STATUSES).meta({ description: '`completed` and `failed` are final.' }),
       status_msg: z.string().meta({
         description:
-          'The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed.',
+          'The status in words, such as `invoice generated`, `held`, `awaiting approval`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed.',
       }),
       address: z.string().nullable().meta({ description: 'Address paid on chain.' }),
       invoice: z.string().nullable().meta({ description: 'BOLT 11 invoice, where one was used.' }),
@@ -236,6 +236,24 @@ export const HELD = 'held';
 /** Returns whether an inbound payment has arrived and waits to be settled or canceled. */
 export function isHeld({ status, statusMsg }: Pick<Payment, 'status' | 'statusMsg'>): boolean {
   return status === 'pending' && statusMsg === HELD;
+}
+
+/** `status_msg` of a payment that waits until it is approved or rejected (docs/decisions.md 190). */
+const AWAITING_APPROVAL = 'awaiting approval';
+/** `status_msg` of a payment that was rejected, or not approved in time. */
+export const NOT_APPROVED = 'not approved';
+
+/** Returns a payment as it is while it waits for approval: no node is asked to make it. */
+export function awaitingApproval(payment: Payment): Payment {
+  return { ...payment, statusMsg: AWAITING_APPROVAL };
+}
+
+/** Returns whether a payment waits for approval. */
+export function isAwaitingApproval(
+  payment: Pick<Payment, 'status' | 'statusMsg' | 'direction'>,
+): boolean {
+  const { status, statusMsg, direction } = payment;
+  return direction === 'outbound' && status === 'pending' && statusMsg === AWAITING_APPROVAL;
 }
 
 /** Returns whether a payment is completed or failed, which never changes again (docs/api.md, Payment status). */

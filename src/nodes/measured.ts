@@ -41,7 +41,7 @@ const CORE: Readonly<Record<Core, true>> = {
 const GROUPS: {
   readonly [Name in Group]: Readonly<Record<Asynchronous<NonNullable<WalletNode[Name]>>, true>>;
 } = {
-  history: { tip: true, updatedAfter: true },
+  history: { tip: true, updatedAfter: true, putAwaiting: true },
   notes: { setPersonalNote: true },
   offers: { createOffer: true, fetchInvoice: true, payFetched: true },
   spontaneous: { pay: true },

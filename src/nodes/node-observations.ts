@@ -52,4 +52,9 @@ export interface NodeHistory {
   tip(): Promise<UpdatedIndex | null>;
   /** Payments updated after `after` in order of (updated_at, id), each in its newest state, at most `limit`. */
   updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
+  /**
+   * Puts a payment that waits for approval into the order of updates, or ends it there, and returns it as it stands
+   * there then. The request to send it takes its place. One that the node has made or ended stays as it is.
+   */
+  putAwaiting(payment: Payment): Promise<Payment>;
 }

@@ -45,11 +45,15 @@ export function rowSigner(
 ): RowSigner {
   const key = Buffer.from(hkdfSync('sha256', secretsKey, storeId, 'wallet-sidecar/row-mac', 32));
   const keyed = new Bun.CryptoHasher('sha256', key);
-  const mac: RowSigner['mac'] = ({ table, key: names, columns, lowest }, row) => {
+  const mac: RowSigner['mac'] = ({ table, key: names, columns, later, lowest }, row) => {
     let text = table;
     for (const name of names) text += lengthAndValue(row[name]);
     for (const name of columns) {
       const value = row[name];
+      if (later.includes(name)) {
+        if (value !== null) text += `+${name}${lengthAndValue(value)}`;
+        continue;
+      }
       text += lengthAndValue(
         name === lowest?.column ? Math.max(Number(value), lowest.value) : value,
       );

@@ -3,6 +3,8 @@ export interface SignedTable<Column extends string = string> {
   readonly table: string;
   readonly key: readonly Column[];
   readonly columns: readonly Column[];
+  /** Columns that later steps of the schema have added: a row where one is null is signed as it was without it. */
+  readonly later: readonly Column[];
   /** What names one row, where its key may have several. */
   readonly rowKey: readonly string[];
   /** A column whose values below this are signed as this: which of them a row has means nothing. */
@@ -19,9 +21,10 @@ function signed<Column extends string>(
   {
     rowKey = key,
     lowest = null,
-  }: Partial<Pick<SignedTable<NoInfer<Column>>, 'rowKey' | 'lowest'>> = {},
+    later = [],
+  }: Partial<Pick<SignedTable<NoInfer<Column>>, 'rowKey' | 'lowest' | 'later'>> = {},
 ): SignedTable<Column> {
-  return { table, key, columns, rowKey, lowest };
+  return { table, key, columns, later, rowKey, lowest };
 }
 
 /**
@@ -45,7 +48,9 @@ export const SIGNED = {
       'budget_state',
       'token',
       'ended_token_ids',
+      'approve_above_msat',
     ],
+    { later: ['approve_above_msat'] },
   ),
   budget: signed(
     'budget',
@@ -58,7 +63,17 @@ export const SIGNED = {
   spend: signed(
     'spend',
     ['wallet', 'idx'],
-    ['state', 'json', 'after_attempt', 'attempt', 'plan', 'caller', 'idempotency_key'],
+    [
+      'state',
+      'json',
+      'after_attempt',
+      'attempt',
+      'plan',
+      'caller',
+      'idempotency_key',
+      'approve_until',
+    ],
+    { later: ['approve_until'] },
   ),
   fetchedInvoice: signed('fetched_invoice', ['wallet', 'idx'], ['invoice']),
   journal: signed(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
-import { encodePayment, isHeld, type Payment } from '../model/payment.ts';
+import { encodePayment, isAwaitingApproval, isHeld, type Payment } from '../model/payment.ts';
 import type { WebhookEvent, WebhookPayload } from '../model/webhooks/delivery.ts';
 import { CONFIGURED_ENDPOINT } from '../model/webhooks/webhook-endpoint.ts';
 import type { DeliveryDraft, ObservationRules } from '../store/ports.ts';
@@ -30,8 +30,8 @@ export function deliveryRule({
 }
 
 /**
- * Returns the delivery of a finalized or held payment (docs/webhooks.md, Payload). `timestamp` is the time at which the
- * payment ended or arrived. The webhook-id follows from wallet, payment and event alone, so it is the same over
+ * Returns the delivery of a payment that is finalized, held or waits for approval (docs/webhooks.md, Payload).
+ * `timestamp` is the time at which it became so. The webhook-id follows from wallet, payment and event alone, so it is the same over
  * attempts, redeliveries, restarts and endpoints (docs/decisions.md 91).
  */
 export function deliveryDraft(
@@ -40,19 +40,28 @@ export function deliveryDraft(
   nowMs: number,
 ): Omit<DeliveryDraft, 'endpoints'> {
   const type = eventOf(payment);
-  const atMs = type === 'payment.held' ? payment.updatedAtMs : (payment.finalizedAtMs ?? nowMs);
+  const isEnd = type === 'payment.finalized';
+  const atMs = isEnd ? (payment.finalizedAtMs ?? nowMs) : payment.updatedAtMs;
   const payload: WebhookPayload = {
     ...encodePayment(payment),
     type,
     timestamp: new Date(atMs).toISOString(),
     user_pk: userPk,
   };
-  const name = `${userPk}/${payment.index}${type === 'payment.held' ? '/held' : ''}`;
+  const name = `${userPk}/${payment.index}${NAME_ENDS[type]}`;
   const digest = createHash('sha256').update(name).digest('hex');
   const id = `msg_${digest.slice(0, 40)}`;
   return { id, event: type, body: JSON.stringify(payload), createdAtMs: nowMs };
 }
 
+/** What tells the webhook-ids of a payment's events apart. */
+const NAME_ENDS: Readonly<Record<WebhookEvent, string>> = {
+  'payment.finalized': '',
+  'payment.held': '/held',
+  'payment.approval_requested': '/approval',
+};
+
 function eventOf(payment: Payment): WebhookEvent {
+  if (isAwaitingApproval(payment)) return 'payment.approval_requested';
   return isHeld(payment) ? 'payment.held' : 'payment.finalized';
 }

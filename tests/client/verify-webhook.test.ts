@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import {
   type Amount,
+  type PaymentApprovalRequested,
   type PaymentFinalized,
   type PaymentHeld,
   verifyWebhook,
@@ -23,7 +24,7 @@ type AsText<T> = T extends Amount
 
 /** Compiles only if the sidecar's webhooks fit the client's type. */
 type Sent = WebhookPayload | TestPayload;
-type Typed = PaymentFinalized | PaymentHeld | WebhookTest;
+type Typed = PaymentFinalized | PaymentHeld | PaymentApprovalRequested | WebhookTest;
 const asSent = (payload: Sent): AsText<Typed> => payload;
 const asTyped = (members: Members<Typed>): Members<Sent> => members;
 

@@ -208,6 +208,7 @@ async function walletWorld() {
     rules: observationRules({ log, strict: true, deliver: () => null }),
     historySinceMs: null,
     onDelivery: () => undefined,
+    approvalMs: 3_600_000,
     connector: () => sandbox.connector,
     rootConnector: sandbox.connector,
     rootSeed: new Uint8Array(randomBytes(32)),

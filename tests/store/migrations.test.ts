@@ -126,6 +126,7 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
           fetchedInvoice: null,
           caller: 'owner',
           idempotencyKey: 'pay',
+          approveUntilMs: null,
         },
       ]);
       await observe(store, [sampleFailed(1)], { journaled: true, attempt: 4 });
@@ -150,6 +151,7 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
         budgetState: 'set',
         token: { id: '9007199254740991', token: '0201', exposed: true },
         endedTokenIds: [],
+        approveAboveMsat: null,
       } as const;
       const revoked = {
         ...record,

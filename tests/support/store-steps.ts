@@ -65,6 +65,7 @@ export function newSpend(payment: Payment, change: Partial<NewSpend> = {}): NewS
     caller: 'owner',
     idempotencyKey: null,
     journaled: true,
+    approveUntilMs: null,
     reservation: null,
     previous: null,
     ...change,
@@ -88,6 +89,7 @@ export function clientRecord(change: Partial<ClientRecord> = {}): ClientRecord {
     budgetState: 'none',
     token: { id: '7', token: 'aa', exposed: false },
     endedTokenIds: [],
+    approveAboveMsat: null,
     ...change,
   };
 }

@@ -32,12 +32,14 @@ const owner: Granter = {
   permissions: PERMISSIONS,
   expiresAtMs: null,
   budgetState: 'none',
+  approveAboveMsat: null,
 };
 const client = (scopes: readonly Scope[], change: Partial<Granter> = {}): Granter => ({
   clientPk: '01',
   permissions: permissionsOf(grant(scopes)),
   expiresAtMs: null,
   budgetState: 'none',
+  approveAboveMsat: null,
   ...change,
 });
 const target = (change: Partial<ClientRecord>) => clientRecord({ scopes: [], ...change });
@@ -53,8 +55,12 @@ function thrown(work: () => void): unknown {
     return error;
   }
 }
-const granted = (granter: Granter, wanted: Grant, expiresAtMs: number | null = null) =>
-  thrown(() => requireGrantable(granter, wanted, expiresAtMs));
+const granted = (
+  granter: Granter,
+  wanted: Grant,
+  expiresAtMs: number | null = null,
+  approveAboveMsat: bigint | null = null,
+) => thrown(() => requireGrantable(granter, { ...wanted, expiresAtMs, approveAboveMsat }));
 
 describe('what can be granted', () => {
   test('the owner grants everything, for ever', () => {
@@ -205,6 +211,7 @@ describe('narrowing', () => {
   const bounds = (permissions: readonly Permission[], expiresAtMs: number | null = null) => ({
     permissions: new Set(permissions),
     expiresAtMs,
+    approveAboveMsat: null,
   });
 
   test('what is within the bounds stays as it was granted', () => {

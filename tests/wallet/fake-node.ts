@@ -132,7 +132,13 @@ export function fakeNode({ history = false } = {}): FakeNode {
         }
       },
       ...(history
-        ? { history: { tip: async () => null, updatedAfter: async (): Promise<Payment[]> => [] } }
+        ? {
+            history: {
+              tip: async () => null,
+              updatedAfter: async (): Promise<Payment[]> => [],
+              putAwaiting: async (payment: Payment) => payment,
+            },
+          }
         : {}),
       spontaneous: {
         pay(command) {

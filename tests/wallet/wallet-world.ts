@@ -78,6 +78,7 @@ export async function walletWorld(
       historySinceMs: null,
       pause: (ms, signal) => world.pause(ms, signal),
       onDelivery: () => undefined,
+      approvalMs: 3_600_000,
       unreadable: (index) => void unreadable.push(index),
       connector: () => connector,
       rootConnector: connector,

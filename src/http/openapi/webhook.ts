@@ -1,13 +1,19 @@
 import type { z } from 'zod';
 import type { PaymentJson } from '../../model/payment.ts';
 import {
+  approvalPayload,
   finalizedPayload,
   heldPayload,
   type TestPayload,
   testPayload,
   type WebhookEvent,
 } from '../../model/webhooks/delivery.ts';
-import { exampleHeldPayment, examplePayment, exampleTestPayment } from '../examples.ts';
+import {
+  exampleAwaitingPayment,
+  exampleHeldPayment,
+  examplePayment,
+  exampleTestPayment,
+} from '../examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 import { ADDITION, WEBHOOK_TAG } from './words.ts';
 
@@ -51,6 +57,13 @@ export function webhooks(schemas: Schemas): Json {
       payment: exampleHeldPayment,
       summary: 'Tell that the money of a hold invoice has arrived',
       description: `Sent only for invoices that were created with \`payment_hash\`, with a \`webhook-id\` of its own; the payment is still pending. \`payment.finalized\` follows when it is settled or canceled. ${ATTEMPTS} ${ADDITION}`,
+    }),
+    'payment.approval_requested': webhook(schemas, {
+      type: 'payment.approval_requested',
+      payload: approvalPayload(),
+      payment: exampleAwaitingPayment,
+      summary: 'Tell that a payment waits for approval',
+      description: `Sent once for a payment that may cost more than its client's \`approve_above\`, with a \`webhook-id\` of its own; the payment is still pending, and nothing is sent. \`payment.finalized\` follows when it is completed or failed. ${ATTEMPTS} ${ADDITION}`,
     }),
     'webhook.test': webhook(schemas, {
       type: 'webhook.test',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { budgetInput } from '../../model/clients/budget.ts';
 import {
+  approveAboveInput,
   clientInfoJson,
   effectivePermissionsField,
   labelInput,
@@ -40,6 +41,7 @@ const exampleClient = {
     'get_human_bitcoin_address' as const,
   ],
   budget: null,
+  approve_above: null,
 };
 
 const GRANT = any(filled('scopes'), filled('permissions'));
@@ -71,10 +73,16 @@ const updateClientBody = once(() =>
         .boolean()
         .default(false)
         .meta({ description: 'Removes the budget.', addition: true }),
+      approve_above: approveAboveInput().optional(),
+      clear_approve_above: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'Lets payments of any cost go without approval.', addition: true }),
     }),
     setAndCleared('label', 'clear_label'),
     setAndCleared('expires_at', 'clear_expiration'),
     setAndCleared('budget', 'clear_budget'),
+    setAndCleared('approve_above', 'clear_approve_above'),
     [implies(any(given('scopes'), given('permissions')), GRANT), 'scopes', NO_GRANT],
   ),
 );
@@ -148,6 +156,7 @@ export const clientRoutes = [
           budget: budgetInput()
             .optional()
             .meta({ description: 'What the client may spend.', addition: true }),
+          approve_above: approveAboveInput().optional(),
         }),
         [GRANT, 'scopes', NO_GRANT],
       ),
@@ -170,6 +179,7 @@ export const clientRoutes = [
         expiresAtMs: body.expires_at ?? null,
         label: body.label ?? null,
         budget: body.budget ?? null,
+        approveAboveMsat: body.approve_above ?? null,
       };
       const { client, credentials } = await createClient(session, request, names);
       return {
@@ -215,7 +225,7 @@ export const clientRoutes = [
 ];
 
 function changeOf(body: z.output<ReturnType<typeof updateClientBody>>): ClientUpdate {
-  const { label, expires_at, scopes, permissions, budget } = body;
+  const { label, expires_at, scopes, permissions, budget, approve_above } = body;
   return {
     ...(label !== undefined ? { label } : {}),
     ...(body.clear_label ? { label: null } : {}),
@@ -226,5 +236,7 @@ function changeOf(body: z.output<ReturnType<typeof updateClientBody>>): ClientUp
       : {}),
     ...(budget !== undefined ? { budget } : {}),
     ...(body.clear_budget ? { budget: null } : {}),
+    ...(approve_above !== undefined ? { approveAboveMsat: approve_above } : {}),
+    ...(body.clear_approve_above ? { approveAboveMsat: null } : {}),
   };
 }

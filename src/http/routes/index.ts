@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts';
 import { addressRoutes } from './addresses.ts';
 import { analyzeRoutes } from './analyze.ts';
+import { approvalRoutes } from './approvals.ts';
 import { channelRoutes } from './channels.ts';
 import { clientRoutes } from './clients.ts';
 import { eventRoutes } from './events.ts';
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...sendOnchainRoutes,
   ...spontaneousRoutes,
   ...fetchRoutes,
+  ...approvalRoutes,
   ...paymentRoutes,
   ...waitRoutes,
   ...eventRoutes,

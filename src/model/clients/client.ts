@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
+import { amountInput, amountOutput, formatNullableAmountMsat } from '../amount.ts';
 import { hexOutput, timestamp, unicodeText } from '../text.ts';
 import { type BudgetJson, budgetJson } from './budget.ts';
 import {
@@ -43,6 +44,15 @@ export const labelInput = once(() =>
   unicodeText(LABEL_MAX_BYTES).meta({ description: 'Name for people.' }),
 );
 
+/** What a payment of a client may cost before it waits for approval, in a request. */
+export const approveAboveInput = once(() =>
+  amountInput().meta({
+    description:
+      'What a payment may cost with its fees, in sats; one that may cost more waits for approval.',
+    addition: true,
+  }),
+);
+
 /** A client in an answer (docs/api.md, Client info). */
 export const clientInfoJson = once(() =>
   z
@@ -65,6 +75,11 @@ export const clientInfoJson = once(() =>
       budget: budgetJson()
         .nullable()
         .meta({ description: 'What it may spend; null for no limit.', addition: true }),
+      approve_above: amountOutput().nullable().meta({
+        description:
+          'A payment that may cost more than this with its fees, in sats, waits for approval; null for none.',
+        addition: true,
+      }),
     })
     .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' }),
 );
@@ -84,6 +99,11 @@ export interface Client extends Grant {
   readonly expiresAtMs: number | null;
   readonly label: string | null;
   readonly revokedAtMs: number | null;
+  /**
+   * A payment that may cost more than this with its fees, in millisatoshis, waits for approval; null for none
+   * (docs/decisions.md 190).
+   */
+  readonly approveAboveMsat: bigint | null;
 }
 
 /**
@@ -136,5 +156,6 @@ export function encodeClient(client: Client, budget: BudgetJson | null): ClientI
     permissions: [...client.permissions],
     effective_permissions: effectivePermissions(client.scopes, client.permissions),
     budget,
+    approve_above: formatNullableAmountMsat(client.approveAboveMsat),
   };
 }

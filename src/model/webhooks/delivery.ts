@@ -11,7 +11,11 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'canceled'] as
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** The events that webhooks tell of (docs/webhooks.md, Events). */
-export const DELIVERY_EVENTS = ['payment.finalized', 'payment.held'] as const;
+export const DELIVERY_EVENTS = [
+  'payment.finalized',
+  'payment.held',
+  'payment.approval_requested',
+] as const;
 export type WebhookEvent = (typeof DELIVERY_EVENTS)[number];
 
 /** What the bodies of all webhooks hold: a payment, the type, and what tells wallets and times apart. */
@@ -42,6 +46,15 @@ export const heldPayload = once(() =>
   }),
 );
 
+/** The body of a `payment.approval_requested` webhook (docs/decisions.md 190). */
+export const approvalPayload = once(() =>
+  payload('payment.approval_requested', 'Always `payment.approval_requested`.').meta({
+    id: 'PaymentApprovalRequested',
+    description:
+      'Body of the webhook of a payment that waits for approval: the pending Payment, and three fields more.',
+  }),
+);
+
 /** The body of a test delivery (docs/decisions.md 128). */
 export const testPayload = once(() =>
   payload('webhook.test', 'Always `webhook.test`: no payment was made.').meta({
@@ -53,7 +66,8 @@ export type TestPayload = z.infer<ReturnType<typeof testPayload>>;
 /** The body of a webhook. */
 export type WebhookPayload =
   | z.infer<ReturnType<typeof finalizedPayload>>
-  | z.infer<ReturnType<typeof heldPayload>>;
+  | z.infer<ReturnType<typeof heldPayload>>
+  | z.infer<ReturnType<typeof approvalPayload>>;
 
 /** A webhook delivery in an answer (docs/api.md, Delivery). */
 export const deliveryJson = once(() =>
@@ -84,7 +98,8 @@ export const deliveryJson = once(() =>
         .nullable()
         .meta({ description: 'When the receiver took it, in milliseconds; null before.' }),
       created_at: timestamp().meta({
-        description: 'When the payment was finalized or held, in milliseconds.',
+        description:
+          'When the payment was finalized, was held or began to wait for approval, in milliseconds.',
       }),
     })
     .meta({ id: 'Delivery', description: 'A webhook delivery and how it stands.' }),

@@ -44,6 +44,7 @@ import {
   findPayment,
   latestPayment,
   newestUpdate,
+  putAwaiting,
   updatedAfter,
   updatePayment,
 } from './world/payments.ts';
@@ -135,7 +136,11 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       access.require();
       return walletUpdates(world, userPk, { ...options, check: () => access.require() });
     },
-    history: { tip: call(newestUpdate), updatedAfter: call(updatedAfter) },
+    history: {
+      tip: call(newestUpdate),
+      updatedAfter: call(updatedAfter),
+      putAwaiting: call(putAwaiting),
+    },
     notes: {
       setPersonalNote: call(
         (world, userPk, index: PaymentIndex, personalNote: string | null) =>

@@ -17,6 +17,7 @@ export interface ClientColumns {
   readonly budget_state: BudgetState;
   readonly token: string | null;
   readonly ended_token_ids: string;
+  readonly approve_above_msat: string | null;
 }
 
 /** Returns the columns of a client. */
@@ -36,11 +37,13 @@ export function columnsOfClient(record: ClientRecord): ClientColumns {
     budget_state: record.budgetState,
     token: record.token && JSON.stringify(record.token),
     ended_token_ids: JSON.stringify(record.endedTokenIds),
+    approve_above_msat: record.approveAboveMsat?.toString() ?? null,
   };
 }
 
 /** Returns the client of these columns. */
 export function clientOf(columns: ClientColumns): ClientRecord {
+  const { approve_above_msat: above } = columns;
   return {
     walletId: columns.wallet,
     clientPk: columns.client_pk,
@@ -56,5 +59,6 @@ export function clientOf(columns: ClientColumns): ClientRecord {
     budgetState: columns.budget_state,
     token: columns.token === null ? null : (JSON.parse(columns.token) as ClientRecord['token']),
     endedTokenIds: JSON.parse(columns.ended_token_ids) as string[],
+    approveAboveMsat: above === null ? null : BigInt(above),
   };
 }

@@ -13,6 +13,7 @@ export interface SpendColumns {
   readonly plan: string | null;
   readonly caller: string;
   readonly idempotency_key: string | null;
+  readonly approve_until: number | null;
 }
 
 /** Returns the columns of a spend. */
@@ -27,6 +28,7 @@ export function columnsOfSpend(spend: Omit<Spend, 'fetchedInvoice'>): SpendColum
     plan: spend.plan,
     caller: spend.caller,
     idempotency_key: spend.idempotencyKey,
+    approve_until: spend.approveUntilMs,
   };
 }
 
@@ -47,6 +49,7 @@ export function spendOf(columns: SpendColumns, fetchedInvoice: string | null): S
     fetchedInvoice,
     caller: columns.caller,
     idempotencyKey: columns.idempotency_key,
+    approveUntilMs: columns.approve_until,
   };
 }
 
@@ -63,6 +66,19 @@ function paymentIn({ idx, json }: SpendColumns): Payment | null {
 export function asked(spend: Spend, plan: string | null): Spend {
   const state = spend.state === 'begun' ? 'asked' : spend.state;
   return { ...spend, state, plan: plan ?? spend.plan };
+}
+
+/** Returns a spend that was approved, of a node that had that attempt as its newest, with what is sent. */
+export function approved(
+  spend: Spend,
+  { plan, afterAttempt }: Pick<Spend, 'plan' | 'afterAttempt'>,
+): Spend {
+  return { ...spend, state: 'asked', payment: approvedPayment(spend.payment), plan, afterAttempt };
+}
+
+/** Returns a payment that waits no longer. */
+export function approvedPayment(payment: Payment): Payment {
+  return { ...payment, statusMsg: 'pending' };
 }
 
 /** Returns a spend that the node has shown, with its attempt where it has one; null where it says so already. */

@@ -1,12 +1,15 @@
+import type { ClientRecord } from '../../model/clients/client.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { BudgetReservation, BudgetRules, PeriodStart } from './budgets.ts';
+import type { ObservationRules } from './observations.ts';
 
 /**
- * The state of a spend. `begun`: the request has certainly not left. `asked`: it may have left. `known`: the node has
- * shown the attempt. The row is deleted when the payment is final. See docs/architecture.md, A spend.
+ * The state of a spend. `begun`: the request has certainly not left. `awaiting`: it leaves only when the payment is
+ * approved. `asked`: it may have left. `known`: the node has shown the attempt. The row is deleted when the payment is
+ * final. See docs/architecture.md, A spend.
  */
-export type SpendState = 'begun' | 'asked' | 'known';
+export type SpendState = 'begun' | 'awaiting' | 'asked' | 'known';
 
 /** An outgoing payment that is not over. */
 export interface Spend {
@@ -28,6 +31,8 @@ export interface Spend {
   readonly caller: string;
   /** The Idempotency-Key of the request; null when it had none. */
   readonly idempotencyKey: string | null;
+  /** Until when the payment can be approved, by the node's clock; null for one that did not wait. */
+  readonly approveUntilMs: number | null;
 }
 
 /** A spend to begin. */
@@ -40,6 +45,8 @@ export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
    * at only where the payment is journaled.
    */
   readonly previous: Pick<Payment, 'index' | 'status'> | null;
+  /** The rule by which endpoints are told of a spend that is `awaiting`; of any other they are not told. */
+  readonly deliver?: ObservationRules['deliver'];
 }
 
 /** Spends: rows that are written before anything is sent (docs/decisions.md 33). */
@@ -47,7 +54,9 @@ export interface SpendStore {
   /**
    * Writes the spend, its fetched invoice, its watch and its budget reservation, in one transaction, and binds it where
    * it is `asked`: its index is written to the row of its Idempotency-Key, and its journal row is written, which
-   * readers are shown by an observation or by `show` of the journal (docs/decisions.md 168). When the rules throw,
+   * readers are shown by an observation or by `show` of the journal (docs/decisions.md 168). Where it is `awaiting`
+   * readers are shown its journal row at once, and its deliveries are written (docs/decisions.md 190). When the rules
+   * throw,
    * nothing is written and the error is passed on. Returns false, and writes nothing, when the newest payment with its
    * id is not `previous` any more.
    */
@@ -61,6 +70,22 @@ export interface SpendStore {
     index: PaymentIndex,
     asked: { readonly plan: string | null; readonly journaled: boolean },
   ): Promise<void>;
+  /**
+   * Moves a spend from `awaiting` to `asked`, with what is sent and the newest attempt that the node has, and its journal
+   * row with it. Returns false, and writes nothing, where the spend does not wait, or not at `nowMs` any more, or its
+   * client may not pay by `mayPay`: null stands for a client that is not there.
+   */
+  approve(
+    walletId: string,
+    index: PaymentIndex,
+    approved: {
+      readonly plan: string | null;
+      readonly afterAttempt: number | null;
+      readonly journaled: boolean;
+      readonly nowMs: number;
+    },
+    mayPay: (client: ClientRecord | null) => boolean,
+  ): Promise<boolean>;
   /**
    * Undoes {@link begin} where nothing was sent: deletes the spend, its fetched invoice, its watch, journal row, cached
    * row and reservation, and unbinds the key. Leaves a spend alone that the node has shown.

@@ -1,26 +1,23 @@
-import { idOf, isFinal, type Payment } from '../../model/payment.ts';
-import type { DeliveryColumns } from '../columns/delivery.ts';
+import { idOf, isAwaitingApproval, isFinal, type Payment } from '../../model/payment.ts';
 import { hiddenPayment } from '../hidden-payment.ts';
 import type {
-  DeliveryDraft,
   GaveWay,
   JournalRow,
   ObservationRules,
   ObservationStore,
   ObservedPayment,
 } from '../ports.ts';
-import { SIGNED } from '../signed-tables.ts';
+import type { DeliveryWriter } from './deliveries.ts';
 import type { FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { IssuedOfferRows } from './issued-offers.ts';
 import type { JournalRows, JournalWriter } from './journal.ts';
 import type { NameInvoiceRows } from './names.ts';
 import type { ObservedRows, ObservedRowsOf } from './observed-rows.ts';
-import type { Query, RowDatabase, Rows } from './rows.ts';
+import type { RowDatabase, Rows } from './rows.ts';
 import type { SpendingRows } from './spending.ts';
 import type { SpendRows } from './spends.ts';
 import { type Steps, send, together } from './steps.ts';
-import { tableOf } from './table.ts';
 import type { WatchRows } from './watches.ts';
 import type { WebhookEndpointRows } from './webhook-endpoints.ts';
 
@@ -36,6 +33,7 @@ interface ObservationParts {
   readonly offers: IssuedOfferRows;
   readonly endpoints: WebhookEndpointRows;
   readonly keys: IdempotencyRows;
+  readonly putDeliveries: DeliveryWriter;
 }
 
 /** Returns the {@link ObservationStore}. */
@@ -55,7 +53,6 @@ export function observationStore(
   const moveCursor = rows.prepare(
     `${insertCursor} ON CONFLICT (wallet) DO UPDATE SET ${cursorColumn} = excluded.${cursorColumn}`,
   );
-  const putDeliveries = deliveryWriter(rows);
   return {
     async cursor(walletId) {
       const raw = await db.read(() => readCursor.one(walletId));
@@ -71,7 +68,7 @@ export function observationStore(
           parts.observed(walletId, observations, journaled),
           journaled && parts.journal.writer(walletId),
         ]);
-        const batch = { walletId, observed, journal, nowMs, rules, parts, putDeliveries };
+        const batch = { walletId, observed, journal, nowMs, rules, parts };
         const changed: Payment[] = [];
         const gaveWay: GaveWay[] = [];
         let deliveries = 0;
@@ -95,7 +92,6 @@ interface Batch {
   readonly nowMs: number;
   readonly rules: ObservationRules;
   readonly parts: ObservationParts;
-  readonly putDeliveries: DeliveryWriter;
 }
 
 /** What an observation changed. */
@@ -108,7 +104,9 @@ interface Applied {
 function* applyOne(batch: Batch, seen: ObservedPayment): Steps<Applied> {
   const { walletId, observed, journal, rules, parts } = batch;
   const match = rules.match(observed.candidates(seen), seen);
-  const isShown = match !== null && !seen.ownWord;
+  // What waits for approval is the wallet's own word as well, which a node with a history has kept for it.
+  const isOwnWord = seen.ownWord || isAwaitingApproval(seen.payment);
+  const isShown = match !== null && !isOwnWord;
   const row = isShown ? { ...match, attempt: match.attempt ?? seen.attempt } : match;
   const next = rules.transition(row?.payment ?? null, seen) ?? hiddenPayment(row);
   // The spend of a payment that is final now is removed below.
@@ -238,37 +236,7 @@ function* announceMilestone(batch: Batch, payment: Payment): Steps<number> {
 }
 
 function* deliver(batch: Batch, payment: Payment): Steps<number> {
-  const { walletId, rules, parts, putDeliveries } = batch;
+  const { walletId, rules, parts } = batch;
   const draft = rules.deliver(payment, walletId, yield* parts.endpoints.list(walletId));
-  return draft === null ? 0 : yield* putDeliveries(walletId, payment, draft);
-}
-
-type DeliveryWriter = (walletId: string, payment: Payment, draft: DeliveryDraft) => Steps<number>;
-
-/**
- * Returns what writes the deliveries of a payment, unless there are some of its webhook-id, and returns how many. Rows
- * stay when a delivery is pruned or canceled, so an observation that comes again is not delivered again, and not to an
- * endpoint that was made later either.
- */
-function deliveryWriter(rows: Rows): DeliveryWriter {
-  const table = tableOf<DeliveryColumns>(rows, SIGNED.delivery);
-  const inserts = new Map<number, Query<unknown>>();
-  const prepareOf = (count: number) =>
-    rows.query<unknown>(
-      `INSERT INTO wallet_sidecar.delivery (id, event, wallet, idx, state, body, due_at, created_at, endpoint, mac)
-       SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), CAST(?3 AS TEXT), CAST(?4 AS TEXT), 'pending', CAST(?5 AS TEXT),
-         CAST(?6 AS BIGINT), CAST(?6 AS BIGINT), column1, column2
-       FROM (VALUES ${Array(count).fill('(CAST(? AS TEXT), CAST(? AS TEXT))').join(', ')}) AS given
-       WHERE NOT EXISTS (SELECT 1 FROM wallet_sidecar.delivery WHERE id = ?1)`,
-    );
-  return function* (wallet, { index: idx }, { id, event, body, createdAtMs, endpoints }) {
-    if (endpoints.length === 0) return 0;
-    const given = endpoints.flatMap((endpoint) => [
-      endpoint,
-      table.mac({ id, endpoint, event, wallet, idx, body, created_at: createdAtMs }),
-    ]);
-    const insert = inserts.get(endpoints.length) ?? prepareOf(endpoints.length);
-    inserts.set(endpoints.length, insert);
-    return yield* insert.run(id, event, wallet, idx, body, createdAtMs, ...given);
-  };
+  return draft === null ? 0 : yield* parts.putDeliveries(walletId, payment, draft);
 }

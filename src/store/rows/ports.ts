@@ -4,6 +4,7 @@ import { budgetRows, budgetStore } from './budgets.ts';
 import { clientRows } from './client-rows.ts';
 import { clientStore } from './clients.ts';
 import { connectorState } from './connector-state.ts';
+import { deliveryWriter } from './deliveries.ts';
 import { deliveryAttemptRows } from './delivery-attempts.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, idempotencyStore } from './idempotency.ts';
@@ -49,18 +50,13 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
   const nameInvoices = nameInvoiceRows(rows);
   const offers = issuedOfferRows(rows);
   const endpoints = webhookEndpointRows(rows);
-  const paid = { spends, fetched, journal, watches, spending, keys };
+  const putDeliveries = deliveryWriter(rows);
+  const paid = { spends, fetched, journal, watches, spending, keys, endpoints, putDeliveries };
   const observed = own.observed(rows, { journal, spends });
   return {
-    observations: observationStore(db, rows, {
-      ...paid,
-      observed,
-      nameInvoices,
-      offers,
-      endpoints,
-    }),
+    observations: observationStore(db, rows, { ...paid, observed, nameInvoices, offers }),
     journal: paymentJournal(db, rows, journal),
-    spends: spendStore(db, rows, { ...paid, budgets }),
+    spends: spendStore(db, rows, { ...paid, budgets, clients }),
     watches: watchStore(db, rows, watches),
     offers: issuedOffers(db, offers),
     names: nameStore(db, rows, nameInvoices),

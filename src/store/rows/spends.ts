@@ -1,15 +1,26 @@
 import { idOf } from '../../model/payment.ts';
-import { asked, columnsOfSpend, known, type SpendColumns, spendOf } from '../columns/spend.ts';
+import {
+  approved,
+  approvedPayment,
+  asked,
+  columnsOfSpend,
+  known,
+  type SpendColumns,
+  spendOf,
+} from '../columns/spend.ts';
 import { isOvertaken } from '../overtaken.ts';
 import type {
   BudgetReservation,
   BudgetStanding,
+  NewSpend,
   PeriodStart,
   Spend,
   SpendStore,
 } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
 import type { BudgetRows } from './budgets.ts';
+import type { ClientRows } from './client-rows.ts';
+import type { DeliveryWriter } from './deliveries.ts';
 import type { FetchedInvoiceColumns, FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { JournalRows } from './journal.ts';
@@ -18,6 +29,7 @@ import type { SpendingRows } from './spending.ts';
 import { type Steps, together } from './steps.ts';
 import { type Stored, tableOf } from './table.ts';
 import type { WatchRows } from './watches.ts';
+import type { WebhookEndpointRows } from './webhook-endpoints.ts';
 
 /** Rows of the spend table, for ports that write them inside their own transactions. */
 export interface SpendRows {
@@ -66,7 +78,7 @@ export function spendRows(rows: Rows): SpendRows {
   const table = tableOf<SpendColumns>(rows, SIGNED.spend);
   const read = selectSpends(rows, 'WHERE wallet = ? AND idx = ?');
   const insert = table.insert();
-  const update = table.update(['state', 'json', 'attempt', 'plan']);
+  const update = table.update(['state', 'json', 'after_attempt', 'attempt', 'plan']);
   const spends: SpendRows = {
     get: read.one,
     list: selectSpends(rows, 'WHERE wallet = ? ORDER BY idx').all,
@@ -91,11 +103,15 @@ interface SpendParts {
   readonly budgets: BudgetRows;
   readonly spending: SpendingRows;
   readonly keys: IdempotencyRows;
+  readonly clients: ClientRows;
+  readonly endpoints: WebhookEndpointRows;
+  readonly putDeliveries: DeliveryWriter;
 }
 
 /** Returns the {@link SpendStore}. */
 export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts): SpendStore {
   const { spends, fetched, journal, watches, budgets, spending, keys } = parts;
+  const { clients, endpoints, putDeliveries } = parts;
   const wallets = prepare<{ wallet: string }>('SELECT DISTINCT wallet FROM wallet_sidecar.spend');
 
   function reserve(
@@ -120,6 +136,18 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
       journaled && journal.putHidden(walletId, { payment, attempt: null, afterAttempt }),
       key !== null && keys.bind({ walletId, caller, key }, payment.index),
     ]);
+  }
+
+  /** Writes what belongs to a spend that waits for approval, and tells of it. */
+  function* wait(walletId: string, spend: NewSpend): Steps<void> {
+    const { payment, afterAttempt, journaled, caller, idempotencyKey: key, deliver } = spend;
+    if (key !== null) yield* keys.bind({ walletId, caller, key }, payment.index);
+    const writer = journaled && (yield* journal.writer(walletId));
+    const row = { payment, attempt: null, afterAttempt };
+    const shown = writer ? writer.put(row, payment.createdAtMs) : { payment, stored: null };
+    if (shown.stored) yield* shown.stored;
+    const draft = deliver?.(shown.payment, walletId, yield* endpoints.list(walletId));
+    if (draft) yield* putDeliveries(walletId, shown.payment, draft);
   }
 
   return {
@@ -147,6 +175,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
           fetchedInvoice !== null && fetched.add(walletId, index, fetchedInvoice),
           watches.add(walletId, { kind: 'payment', index }),
           state === 'asked' && bind(walletId, spend, journaled),
+          state === 'awaiting' && wait(walletId, spend),
         ]);
         return true;
       }),
@@ -161,6 +190,20 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
         }
         yield* spends.put(asked(spend, plan));
         if (spend.state === 'begun') yield* bind(walletId, spend, journaled);
+      }),
+    approve: (walletId, index, { plan, afterAttempt, journaled, nowMs }, mayPay) =>
+      db.write(walletId, function* () {
+        const spend = yield* spends.get(walletId, index);
+        if (spend?.state !== 'awaiting' || nowMs >= (spend.approveUntilMs ?? 0)) return false;
+        const client = yield* clients.find(spend.caller);
+        if (!mayPay(client?.walletId === walletId ? client : null)) return false;
+        yield* spends.put(approved(spend, { plan, afterAttempt }));
+        const row = journaled ? yield* journal.get(walletId, index) : null;
+        if (row === null) return true;
+        const writer = yield* journal.writer(walletId);
+        const next = { ...row, payment: approvedPayment(row.payment), afterAttempt };
+        yield* writer.put(next, nowMs).stored;
+        return true;
       }),
     abandon: (walletId, index, periodStart) =>
       db.write(walletId, function* () {

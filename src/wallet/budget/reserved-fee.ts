@@ -1,7 +1,8 @@
 import { hex } from '@scure/base';
-import { type ApiError, internalUnlessApi, isApiError } from '../../model/errors.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
+import { ApiError, internalUnlessApi, isApiError } from '../../model/errors.ts';
 import { type EffectNames, type Fee, sentBefore } from '../session/effect-names.ts';
-import type { Spender } from '../session/session.ts';
+import { approveAboveMsat, type Spender } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import { budgetRules, FEE_HEADROOM, periodStart } from './budget.ts';
 
@@ -38,16 +39,23 @@ export async function withReservedFee<T extends Done>(
   const before = sentBefore(names, purpose);
   const isRepeat = before === 'unknown';
   const hasBudget = session.hasBudget();
+  const aboveMsat = approveAboveMsat(session);
+  const isBounded = hasBudget || aboveMsat !== null;
   const settle = async (costMsat: bigint) => {
     if (hasBudget) await store.spends.settle(userPk, name, costMsat, periodStart);
   };
   const boundMsat = await tellingSent(before, async () => {
     await session.resolver.ready();
     if (hasBudget) guard.requireTrusted();
-    const kept = await names.kept(purpose, async () => `${hasBudget ? await bound() : 0n}`);
-    if (!hasBudget) return 0n;
+    const kept = await names.kept(purpose, async () => `${isBounded ? await bound() : 0n}`);
+    if (!isBounded) return 0n;
     const ownMsat = BigInt(kept);
     const amountMsat = ownMsat * FEE_HEADROOM;
+    // An earlier run may have asked for the act when it was allowed.
+    if (aboveMsat !== null && amountMsat > aboveMsat && !isRepeat) {
+      throw needsApproval(amountMsat, aboveMsat);
+    }
+    if (!hasBudget) return ownMsat;
     const reservation = { clientPk: caller.id, amountMsat, nowMs: node.clock.now() };
     await store.spends.reserve(userPk, name, reservation, budgetRules);
     try {
@@ -59,7 +67,7 @@ export async function withReservedFee<T extends Done>(
     return ownMsat;
   });
   const asked = async () =>
-    act({ maxFeeMsat: hasBudget ? boundMsat * FEE_HEADROOM : null, isRepeat });
+    act({ maxFeeMsat: isBounded ? boundMsat * FEE_HEADROOM : null, isRepeat });
   const done = await asked().catch(async (thrown) => {
     const error = internalUnlessApi(thrown);
     const sent = wasRefused(error) ? before : 'unknown';
@@ -75,6 +83,16 @@ export async function withReservedFee<T extends Done>(
   const costMsat = done.isNew || isRepeat ? (done.feeMsat ?? boundMsat) : 0n;
   await tellingSent('unknown', () => settle(costMsat));
   return done;
+}
+
+/** Only payments wait for approval: any other cost above that limit is not for the client (docs/decisions.md 190). */
+function needsApproval(costMsat: bigint, aboveMsat: bigint): ApiError {
+  const [cost, above] = [formatAmountMsat(costMsat), formatAmountMsat(aboveMsat)];
+  return new ApiError(
+    'forbidden',
+    `This may cost up to ${cost} sats in fees, and with these credentials what costs more than ${above} sats is left to the wallet's owner: ask the owner to do it.`,
+    { data: { approve_above: above } },
+  );
 }
 
 function wasRefused(error: ApiError): boolean {

@@ -16,6 +16,7 @@ export interface ClientUpdate {
   readonly expiresAtMs?: number | null;
   readonly grant?: Grant;
   readonly budget?: Budget | null;
+  readonly approveAboveMsat?: bigint | null;
 }
 
 /**
@@ -97,11 +98,12 @@ function endedWith({ token, endedTokenIds }: ClientRecord): string[] {
 
 /** Returns the record after the update. */
 export function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {
-  const { label, expiresAtMs, grant, budget } = update;
+  const { label, expiresAtMs, grant, budget, approveAboveMsat } = update;
   return {
     ...before,
     ...(label === undefined ? {} : { label }),
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...(approveAboveMsat === undefined ? {} : { approveAboveMsat }),
     ...(grant
       ? { scopes: [...new Set(grant.scopes)], permissions: [...new Set(grant.permissions)] }
       : {}),

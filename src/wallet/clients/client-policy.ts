@@ -1,3 +1,4 @@
+import { formatNullableAmountMsat } from '../../model/amount.ts';
 import type { BudgetState, ClientRecord, Grant } from '../../model/clients/client.ts';
 import {
   effectivePermissions,
@@ -15,6 +16,8 @@ export interface Granter {
   readonly permissions: readonly Permission[];
   readonly expiresAtMs: number | null;
   readonly budgetState: BudgetState;
+  /** See {@link ClientRecord.approveAboveMsat}. */
+  readonly approveAboveMsat: bigint | null;
   /** What is said to the owner of a configured token that lacks a permission; see `TokenGrant.lacks`. */
   readonly lacks?: ((permission: Permission) => string) | undefined;
 }
@@ -23,7 +26,11 @@ export interface Granter {
 export interface Bounds {
   readonly permissions: ReadonlySet<Permission>;
   readonly expiresAtMs: number | null;
+  readonly approveAboveMsat: bigint | null;
 }
+
+/** What a client may do, how long and up to which cost. */
+type Terms = Grant & Pick<ClientRecord, 'expiresAtMs' | 'approveAboveMsat'>;
 
 /** Returns whether the permission can cost money. */
 export function spends(permission: Permission): boolean {
@@ -32,10 +39,11 @@ export function spends(permission: Permission): boolean {
 
 /**
  * Throws `forbidden` (error 108) for a grant with more permissions or a longer life than the granter's own
- * (docs/decisions.md 61). It also throws for a grant that spends when the granter has or had a budget, because the new
+ * (docs/decisions.md 61), or with a higher cost before a payment waits for approval (docs/decisions.md 190). It also throws for a grant that spends when the granter has or had a budget, because the new
  * client would multiply that budget (docs/decisions.md 68).
  */
-export function requireGrantable(granter: Granter, grant: Grant, expiresAtMs: number | null): void {
+export function requireGrantable(granter: Granter, grant: Terms): void {
+  const { expiresAtMs } = grant;
   const wanted = effectivePermissions(grant.scopes, grant.permissions);
   const beyond = wanted.find((permission) => !granter.permissions.includes(permission));
   if (beyond !== undefined) {
@@ -49,6 +57,12 @@ export function requireGrantable(granter: Granter, grant: Grant, expiresAtMs: nu
     throw forbidden(
       'A client cannot outlive the client that grants it: give an expires_at no later than your own.',
       { expires_at: granter.expiresAtMs },
+    );
+  }
+  if (exceeds(grant.approveAboveMsat, granter.approveAboveMsat)) {
+    throw forbidden(
+      'Payments of these credentials wait for approval above a cost, and those of a client cannot wait above a higher one: ask the wallet owner.',
+      { approve_above: formatNullableAmountMsat(granter.approveAboveMsat) },
     );
   }
   const spending = wanted.find(spends);
@@ -77,7 +91,7 @@ export function requireReach(granter: Granter, target: ClientRecord): void {
       { permission: spending },
     );
   }
-  if (beyond === undefined && !outlives(target.expiresAtMs, granter.expiresAtMs)) return;
+  if (beyond === undefined && !reachesBeyond(target, granter)) return;
   throw forbidden(
     'This client holds more than these credentials do, so they cannot change or revoke it: ask the wallet owner.',
     beyond === undefined ? { expires_at: granter.expiresAtMs } : { permission: beyond },
@@ -106,7 +120,7 @@ export function requireNoGift(
   const held = permissionsOf(before);
   const wider = permissionsOf(after).find((permission) => !held.includes(permission));
   const freer = changesBudget && before.budgetState === 'set';
-  if (wider === undefined && !outlives(after.expiresAtMs, before.expiresAtMs) && !freer) return;
+  if (wider === undefined && !reachesBeyond(after, before) && !freer) return;
   throw forbidden(
     'These credentials can widen only clients that they created: ask the wallet owner.',
     { permission: wider ?? 'update_client' },
@@ -149,10 +163,7 @@ export function permissionsOf(grant: Grant): Permission[] {
  * Returns the client without anything beyond the bounds. A scope that is only partly within them is replaced by its
  * permissions that are.
  */
-export function narrowed<Narrowed extends Grant & { readonly expiresAtMs: number | null }>(
-  client: Narrowed,
-  bounds: Bounds,
-): Narrowed {
+export function narrowed<Narrowed extends Terms>(client: Narrowed, bounds: Bounds): Narrowed {
   const isWithin = (permission: Permission) => bounds.permissions.has(permission);
   const scopes = client.scopes.filter((scope: Scope) => SCOPES[scope].every(isWithin));
   const byScopes = new Set(effectivePermissions(scopes, []));
@@ -164,20 +175,22 @@ export function narrowed<Narrowed extends Grant & { readonly expiresAtMs: number
   const expiresAtMs = outlives(client.expiresAtMs, bounds.expiresAtMs)
     ? bounds.expiresAtMs
     : client.expiresAtMs;
-  return { ...client, scopes, permissions, expiresAtMs };
+  const approveAboveMsat = exceeds(client.approveAboveMsat, bounds.approveAboveMsat)
+    ? bounds.approveAboveMsat
+    : client.approveAboveMsat;
+  return { ...client, scopes, permissions, expiresAtMs, approveAboveMsat };
 }
 
 /**
- * Returns the bounds that a client sets for its descendants: its own permissions and expiry, without permissions that
- * spend if it has or had a budget.
+ * Returns the bounds that a client sets for its descendants: its own permissions, expiry and cost above which a payment
+ * waits, without permissions that spend if it has or had a budget.
  */
-export function boundsOf(
-  client: Grant & { readonly expiresAtMs: number | null; readonly budgetState: BudgetState },
-): Bounds {
+export function boundsOf(client: Terms & Pick<ClientRecord, 'budgetState'>): Bounds {
   const permissions = permissionsOf(client).filter(
     (permission) => client.budgetState === 'none' || !spends(permission),
   );
-  return { permissions: new Set(permissions), expiresAtMs: client.expiresAtMs };
+  const { expiresAtMs, approveAboveMsat } = client;
+  return { permissions: new Set(permissions), expiresAtMs, approveAboveMsat };
 }
 
 /** Returns whether two grants have the same permissions and expiry, so that one token serves both. */
@@ -192,6 +205,22 @@ export function sameReach(
 
 function outlives(expiresAtMs: number | null, ownMs: number | null): boolean {
   return ownMs !== null && (expiresAtMs === null || expiresAtMs > ownMs);
+}
+
+/** Whether a payment may cost more before it waits for approval than by the own limit. */
+function exceeds(aboveMsat: bigint | null, ownMsat: bigint | null): boolean {
+  return ownMsat !== null && (aboveMsat === null || aboveMsat > ownMsat);
+}
+
+/** Whether the one has a longer life than the other, or a higher cost before a payment waits. */
+function reachesBeyond(
+  one: Pick<Terms, 'expiresAtMs' | 'approveAboveMsat'>,
+  other: Pick<Terms, 'expiresAtMs' | 'approveAboveMsat'>,
+): boolean {
+  return (
+    outlives(one.expiresAtMs, other.expiresAtMs) ||
+    exceeds(one.approveAboveMsat, other.approveAboveMsat)
+  );
 }
 
 function forbidden(message: string, data: unknown): ApiError {

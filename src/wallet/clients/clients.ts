@@ -34,6 +34,8 @@ export interface NewClient extends Grant {
   readonly expiresAtMs: number | null;
   readonly label: string | null;
   readonly budget: Budget | null;
+  /** Null or absent for that of the client that creates it. */
+  readonly approveAboveMsat?: bigint | null;
 }
 
 /** Returns the identity and grant of the caller (docs/api.md, Client info). */
@@ -58,6 +60,7 @@ export async function clientInfo(
     permissions: [],
     effective_permissions: [...PERMISSIONS],
     budget: null,
+    approve_above: null,
   };
 }
 
@@ -94,7 +97,7 @@ export function createClient(
     const records = await session.store.clients.list(session.userPk);
     const requireGranted = (current: readonly ClientRecord[]): Granter => {
       const granter = granterIn(current, session, 'create_client');
-      requireGrantable(granter, request, request.expiresAtMs);
+      requireGrantable(granter, withOwnLimit(request, granter));
       if (request.budget) requireBudgetAuthority(granter);
       return granter;
     };
@@ -122,6 +125,7 @@ export function createClient(
       budgetState: request.budget ? 'set' : 'none',
       token,
       endedTokenIds: [],
+      approveAboveMsat: withOwnLimit(request, granter).approveAboveMsat,
     };
     await session.store.clients.change(session.userPk, (current) => {
       requireGranted(current);
@@ -157,8 +161,9 @@ export function updateClient(
       );
       const after = merged(before, update);
       requireReach(granter, before);
-      if (update.grant !== undefined || update.expiresAtMs !== undefined) {
-        requireGrantable(granter, after, after.expiresAtMs);
+      const { grant, expiresAtMs, approveAboveMsat } = update;
+      if ([grant, expiresAtMs, approveAboveMsat].some((changed) => changed !== undefined)) {
+        requireGrantable(granter, after);
       }
       if (update.budget !== undefined) requireBudgetAuthority(granter);
       requireNoGift(granter, before, after, {
@@ -186,6 +191,7 @@ export function updateClient(
     }));
     session.liveClients.changed(final);
     await session.guard.keepUp();
+    await session.approvals.sweep();
     await endTokens(session);
     return withBudget(session, final.find((one) => one.clientPk === clientPk) ?? after);
   });
@@ -225,6 +231,7 @@ export function revokeClient(
     });
     session.liveClients.changed(records);
     await session.guard.keepUp();
+    await session.approvals.sweep();
     await endTokens(session);
     const [target] = records;
     if (!target) throw clientNotFound();
@@ -248,6 +255,7 @@ function granterIn(
       permissions: grant?.permissions ?? PERMISSIONS,
       expiresAtMs: null,
       budgetState: 'none',
+      approveAboveMsat: null,
       lacks: grant?.lacks,
     };
   }
@@ -255,8 +263,13 @@ function granterIn(
   if (!own || !isActive(own, session.node.clock.now())) throw endedCredentials();
   const permissions = permissionsOf(own);
   if (!permissions.includes(permission)) throw lacking(session, permission);
-  const { clientPk, expiresAtMs, budgetState } = own;
-  return { clientPk, permissions, expiresAtMs, budgetState };
+  const { clientPk, expiresAtMs, budgetState, approveAboveMsat } = own;
+  return { clientPk, permissions, expiresAtMs, budgetState, approveAboveMsat };
+}
+
+/** A new client's payments wait for approval where those of its creator do, unless the request names a cost. */
+function withOwnLimit(request: NewClient, granter: Granter) {
+  return { ...request, approveAboveMsat: request.approveAboveMsat ?? granter.approveAboveMsat };
 }
 
 async function withBudget(session: Keeper, client: Client): Promise<ClientInfoJson> {

@@ -1,6 +1,6 @@
 import { both } from '../../lib/both.ts';
 import { quietResolvers } from '../../lib/quiet-resolvers.ts';
-import { isFinal, type Payment } from '../../model/payment.ts';
+import { isAwaitingApproval, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentId, PaymentIndex } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import type { ObservedPayment } from '../../store/ports.ts';
@@ -222,7 +222,11 @@ export class Feed implements PaymentFeed {
     const { journal } = store;
     const updates = node.updates({
       after: (await store.observations.cursor(walletId)) ?? null,
-      open: (which) => (which === 'all' ? journal.open(walletId) : journal.openOnchain(walletId)),
+      async open(which) {
+        const open = which === 'all' ? journal.open(walletId) : journal.openOnchain(walletId);
+        // The node was not asked for what waits for approval.
+        return (await open).filter((payment) => !isAwaitingApproval(payment));
+      },
       signal: AbortSignal.any([signal, ended]),
       historySinceMs,
       log,

@@ -2,7 +2,14 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import type { Log } from '../../lib/log.ts';
 import { describedBy } from '../../model/description.ts';
-import { idOf, isFinal, isHeld, LEAST_TIME_US, type Payment } from '../../model/payment.ts';
+import {
+  idOf,
+  isAwaitingApproval,
+  isFinal,
+  isHeld,
+  LEAST_TIME_US,
+  type Payment,
+} from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type {
   JournalRow,
@@ -121,6 +128,8 @@ export function matchObservation(
   }
   const { latest } = rows;
   if (latest === null || !isOfAmount(payment, latest.payment)) return null;
+  // What nobody asked the node for has no attempt there (docs/decisions.md 190).
+  if (isAwaitingApproval(latest.payment)) return null;
   const mayBeSame = !isFinal(latest.payment) || latest.payment.status === payment.status;
   if (latest.attempt !== null) {
     return mayBeSame && isNumberedOtherwise(latest.attempt, attempt) ? latest : null;

@@ -8,6 +8,7 @@ import type { ObservationRules, Store } from '../../store/ports.ts';
 import { Feed } from '../follow/feed.ts';
 import type { Follower } from '../follow/feed-options.ts';
 import { historyOf } from '../follow/history.ts';
+import { Approvals } from '../pay/approvals.ts';
 import { Resolver } from '../pay/resolver.ts';
 import type { FeedStanding } from '../session/feed-standing.ts';
 import type { LiveClient, LiveClients } from '../session/live-clients.ts';
@@ -29,6 +30,8 @@ export interface OpenWalletsOptions {
   /** Waits while the outcome of a spend is unknown; {@link sleep} when absent. */
   readonly pause?: typeof sleep;
   readonly onDelivery: () => void;
+  /** For how long a payment waits for approval, in milliseconds. */
+  readonly approvalMs: number;
   /** Called with a sentence about what a node answered that cannot be so, so that health can say it. */
   readonly unfit?: (problem: string) => void;
   /** Called with the index of an unfinished payment whose row cannot be read, so that health can say so. */
@@ -38,6 +41,7 @@ export interface OpenWalletsOptions {
 interface OpenWallet {
   readonly feed: Feed;
   readonly resolver: Resolver;
+  readonly approvals: Approvals;
   readonly locks: KeyedLock;
   readonly sessions: Set<Session>;
 }
@@ -68,6 +72,7 @@ export class OpenWallets {
    * one.
    */
   readonly #follower: (walletId: string, open: Session | null) => Promise<Follower | null>;
+  readonly #nodeOf: Session['nodeOf'];
   readonly #wallets = new Map<string, OpenWallet>();
   readonly #timer: NodeJS.Timeout;
 
@@ -75,10 +80,12 @@ export class OpenWallets {
     options: OpenWalletsOptions,
     live: LiveClients,
     follower: (walletId: string, open: Session | null) => Promise<Follower | null>,
+    nodeOf: Session['nodeOf'],
   ) {
     this.#options = options;
     this.#live = live;
     this.#follower = follower;
+    this.#nodeOf = nodeOf;
     this.#timer = setInterval(() => this.closeUnusedFeeds(), CLOSE_UNUSED_MS);
     this.#timer.unref();
   }
@@ -95,8 +102,11 @@ export class OpenWallets {
     };
     const feed = new Feed({ ...this.#options, walletId, follower });
     const node = async () => (await follower())?.node ?? null;
-    const resolver = new Resolver({ ...this.#options, walletId, feed, node });
-    const wallet = { feed, resolver, locks: keyedLock(), sessions };
+    const locks = keyedLock();
+    const parts = { ...this.#options, walletId, feed, node, locks };
+    const approvals = new Approvals(parts);
+    const resolver = new Resolver({ ...parts, approvals });
+    const wallet = { feed, resolver, approvals, locks, sessions };
     this.#wallets.set(walletId, wallet);
     return wallet;
   }
@@ -105,7 +115,7 @@ export class OpenWallets {
   adopt(parts: SessionParts): Session {
     const { userPk, caller, node, live } = parts;
     const { store, log, guard, unfit = () => undefined } = this.#options;
-    const { feed, resolver, locks, sessions } = this.of(userPk);
+    const { feed, resolver, approvals, locks, sessions } = this.of(userPk);
     const session: Session = {
       userPk,
       caller,
@@ -126,6 +136,8 @@ export class OpenWallets {
       liveClients: this.#live,
       feed,
       resolver,
+      approvals,
+      nodeOf: this.#nodeOf,
       locks,
       history: historyOf(node, userPk, store, feed),
     };
@@ -142,11 +154,12 @@ export class OpenWallets {
 
   /** Closes idle wallets without watches until at most `most` are open. */
   closeIdle(most: number): void {
-    for (const [walletId, { feed, resolver, sessions }] of this.#wallets) {
+    for (const [walletId, { feed, resolver, approvals, sessions }] of this.#wallets) {
       if (this.#wallets.size <= most) break;
       if (feed.busy || resolver.busy || sessions.size > 0) continue;
       feed.stop();
       resolver.stop();
+      approvals.stop();
       this.#wallets.delete(walletId);
     }
   }
@@ -160,6 +173,11 @@ export class OpenWallets {
     };
   }
 
+  /** Ends payments that have waited too long for approval. */
+  async sweepApprovals(): Promise<void> {
+    await Promise.allSettled([...this.#wallets.values()].map(({ approvals }) => approvals.sweep()));
+  }
+
   /** Closes the feeds that were last used some minutes ago. */
   closeUnusedFeeds(): void {
     for (const { feed } of this.#wallets.values()) feed.closeUnused();
@@ -167,9 +185,10 @@ export class OpenWallets {
 
   stop(): void {
     clearInterval(this.#timer);
-    for (const { feed, resolver } of this.#wallets.values()) {
+    for (const { feed, resolver, approvals } of this.#wallets.values()) {
       feed.stop();
       resolver.stop();
+      approvals.stop();
     }
   }
 }

@@ -105,6 +105,7 @@ export class SessionOpeners {
       expiresAtMs: null,
       label: null,
       revokedAtMs: null,
+      approveAboveMsat: null,
       scopes: [],
       permissions,
     });

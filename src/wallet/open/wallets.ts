@@ -28,8 +28,11 @@ export class Wallets {
   constructor(options: WalletsOptions) {
     this.#options = options;
     const live = this.#live;
-    this.#wallets = new OpenWallets(options, live, (walletId, open) =>
-      findFollower({ ...options, openers: this.#openers }, walletId, open),
+    this.#wallets = new OpenWallets(
+      options,
+      live,
+      (walletId, open) => findFollower({ ...options, openers: this.#openers }, walletId, open),
+      async (client) => (await this.#openers.connectClient(client)).node,
     );
     this.#openers = new SessionOpeners(options, {
       live,
@@ -118,9 +121,10 @@ export class Wallets {
     }
   }
 
-  /** Must be called after a clock was moved. Ends the clients that have expired. */
-  clockMoved(): void {
+  /** Must be called after a clock was moved. Ends clients that have expired, and what waited too long for approval. */
+  async clockMoved(): Promise<void> {
     this.#live.expire();
+    await this.#wallets.sweepApprovals();
   }
 
   /** How many wallets and sessions are open, and the states of their open feeds. */

@@ -6,7 +6,7 @@ import { refused, rejected } from '../../model/errors.ts';
 import type { OwnWords, Payment, Priority } from '../../model/payment.ts';
 import { type PaymentId, paymentId } from '../../model/payment-index.ts';
 import { FEE_HEADROOM, lesserMsat } from '../budget/budget.ts';
-import { nodeGroup, type Spender } from '../session/session.ts';
+import { approveAboveMsat, nodeGroup, type Spender } from '../session/session.ts';
 import { addressNetworkObstacle, requireNone } from '../strings/obstacles.ts';
 import { broadcastOf } from './await-end.ts';
 import { type SendContext, send } from './send.ts';
@@ -115,6 +115,7 @@ async function planOnchainPayment(
     amountMsat,
     maxFeeMsat: maxFeeMsat ?? 0n,
     again: 'never',
+    repeat: { maxFeeMsat: maxFeeMsat ?? 0n },
     details: { address: address.canonical, priority, ...words, statusMsg: 'pending' },
     sign: (identity) => onchain.sign({ ...identity, ...command }),
     start: (identity, signed) => onchain.publish({ ...identity, ...command }, signed),
@@ -122,11 +123,12 @@ async function planOnchainPayment(
 }
 
 /**
- * The limit on the fee, in millisatoshis: the request's own or, if lower, the one for clients with a budget, which must
- * be known before the transaction is made (docs/decisions.md 68). Null without a limit.
+ * The limit on the fee, in millisatoshis: the request's own or, if lower, the one for clients with a budget or whose
+ * payments wait for approval, which must be known before the transaction is made (docs/decisions.md 68, 190). Null
+ * without a limit.
  */
 async function feeLimitMsat(session: Spender, request: OnchainTerms): Promise<bigint | null> {
-  if (!session.hasBudget()) return request.maxFeeMsat;
+  if (!session.hasBudget() && approveAboveMsat(session) === null) return request.maxFeeMsat;
   const { maxFeeMsat, feeMsat } = request;
   // A fee that leaves nothing cannot be higher.
   const boundMsat =

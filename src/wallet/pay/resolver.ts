@@ -6,6 +6,7 @@ import type { WalletNode } from '../../nodes/node.ts';
 import { periodStart } from '../budget/budget.ts';
 import type { Feed } from '../follow/feed.ts';
 import type { SpendResolver } from '../session/ports.ts';
+import { type Approvals, isWaiting } from './approvals.ts';
 import { LookUps, type LookUpsOptions } from './look-ups.ts';
 import { afterRestart } from './spend-state.ts';
 
@@ -15,6 +16,7 @@ const ASK_AGAIN = { firstMs: 200, mostMs: 5000, jitter: 0.5 };
 
 interface ResolverOptions extends LookUpsOptions {
   readonly feed: Feed;
+  readonly approvals: Pick<Approvals, 'resume'>;
   readonly random: () => number;
   /** Waits before the node is asked again or its silence is looked at; {@link sleep} when absent. */
   readonly pause?: typeof sleep;
@@ -127,6 +129,7 @@ export class Resolver implements SpendResolver {
     for (const { payment } of asked) this.#toShow.add(payment.index);
     await this.#showLeft();
     const node = await this.#node();
+    await this.#options.approvals.resume(unfinished.filter(isWaiting), node);
     for (const row of unfinished) {
       const next = afterRestart(row, node);
       if (next === 'give_up') await this.giveUp(row.payment.index);

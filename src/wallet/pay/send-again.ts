@@ -1,15 +1,23 @@
 import type { SendReport, WalletNode } from '../../nodes/node.ts';
 import type { Spend } from './spend.ts';
 
+type Request = () => Promise<SendReport>;
+
 /**
  * Returns what asks the node again for exactly what the spend was asked for, which the node makes at most once: the
  * same transaction, the same payment hash. Null where the node does not promise that, or the row does not have the
  * terms (docs/decisions.md 114, 143).
  */
-export function repeatOf(node: WalletNode, spend: Spend): (() => Promise<SendReport>) | null {
+export function repeatOf(node: WalletNode, spend: Spend): Request | null {
+  const isSafe = spend.rail === 'onchain' || spend.rail === 'spontaneous' || node.repeatsSafely;
+  return isSafe ? requestOf(node, spend, true) : null;
+}
+
+/** Returns what asks the node for exactly what the row says. Null where that does not have the terms. */
+export function requestOf(node: WalletNode, spend: Spend, isRepeat: boolean): Request | null {
   const { index, createdAtMs, message, personalNote, externalId } = spend.payment;
   const identity = { index, createdAtMs, personalNote, externalId };
-  const same = { ...identity, message, isRepeat: true };
+  const same = { ...identity, message, isRepeat };
   switch (spend.rail) {
     case 'onchain': {
       const { onchain } = node;
@@ -17,7 +25,7 @@ export function repeatOf(node: WalletNode, spend: Spend): (() => Promise<SendRep
       const command = { ...identity, ...order, maxFeeMsat: null };
       return onchain
         ? async () => {
-            await onchain.renew(signed);
+            if (isRepeat) await onchain.renew(signed);
             return onchain.publish(command, signed);
           }
         : null;
@@ -27,15 +35,15 @@ export function repeatOf(node: WalletNode, spend: Spend): (() => Promise<SendRep
       return spontaneous ? () => spontaneous.pay({ ...same, ...spend.order }) : null;
     }
     case 'offer': {
-      const { offers, repeatsSafely } = node;
+      const { offers } = node;
       const { fetched: invoice, feeCap } = spend;
-      return repeatsSafely && offers && invoice && feeCap
+      return offers && invoice && feeCap
         ? () => offers.payFetched({ ...same, ...feeCap, invoice })
         : null;
     }
     case 'invoice': {
       const { order } = spend;
-      return node.repeatsSafely && order ? () => node.payInvoice({ ...same, ...order }) : null;
+      return order ? () => node.payInvoice({ ...same, ...order }) : null;
     }
   }
 }

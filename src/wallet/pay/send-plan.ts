@@ -51,6 +51,9 @@ export interface LightningPlan extends SendTerms {
 /** A payment whose transaction is signed and stored before the node is asked to publish it. */
 export interface OnchainPlan extends SendTerms {
   readonly rail: 'onchain';
+  /** What is kept of it while it waits for approval, before which nothing is signed. */
+  readonly repeat: FeeCap;
+  readonly fetchedInvoice?: never;
   readonly sign: (identity: SendIdentity) => Promise<SignedSend>;
   /** Asks the node to publish what was signed, and returns its report. */
   readonly start: (identity: SendIdentity, signed: SignedSend) => Promise<SendReport>;

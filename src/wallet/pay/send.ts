@@ -1,12 +1,18 @@
 import { type ApiError, internalUnlessApi, refused } from '../../model/errors.ts';
-import { blankPayment, idOf, isFinal, type Payment } from '../../model/payment.ts';
+import {
+  awaitingApproval,
+  blankPayment,
+  idOf,
+  isFinal,
+  type Payment,
+} from '../../model/payment.ts';
 import { type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import type { NewSpend, SpendState } from '../../store/ports.ts';
 import { budgetRules } from '../budget/budget.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { maySee, requireMaySee } from '../session/paid-by-another.ts';
-import type { OnNode, Payer, WalletRows } from '../session/session.ts';
+import { approveAboveMsat, type OnNode, type Payer, type WalletRows } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import { endOf, reached } from './await-end.ts';
 import { type Earlier, earlierOf } from './earlier.ts';
@@ -148,7 +154,7 @@ function begin(context: SendContext, plan: SendPlan, earlier: Earlier): Promise<
   return session.feed.unanswered.during(index, () => ask(context, plan, earlier, pending));
 }
 
-/** Stores the spend, then asks the node. */
+/** Stores the spend, then asks the node, unless the payment waits for approval (docs/decisions.md 190). */
 async function ask(
   { session, idempotencyKey }: SendContext,
   plan: SendPlan,
@@ -159,25 +165,32 @@ async function ask(
   const { index, createdAtMs } = pending;
   const identity = { index, createdAtMs };
   const nowMs = node.clock.now();
+  const aboveMsat = approveAboveMsat(session);
+  const waits = aboveMsat !== null && plan.amountMsat + plan.maxFeeMsat > aboveMsat;
+  // When there is nothing to sign now, one commit serves both states.
+  const isWhole = waits || plan.sign === null;
+  const payment = waits ? awaitingApproval(pending) : pending;
   const order = await tellingSent('no', async () => {
     await session.feed.prepare(node);
     if (session.hasBudget()) session.guard.requireTrusted();
     const spend: NewSpend = {
-      payment: pending,
+      payment,
       journaled: node.history === undefined,
-      // When there is nothing to sign, one commit serves both states.
-      state: plan.sign === null ? 'asked' : 'begun',
+      state: waits ? 'awaiting' : isWhole ? 'asked' : 'begun',
       afterAttempt,
-      plan: plan.sign === null && plan.repeat ? planText(plan.repeat) : null,
-      fetchedInvoice: (plan.sign === null && plan.fetchedInvoice) || null,
+      plan: isWhole && plan.repeat ? planText(plan.repeat) : null,
+      fetchedInvoice: plan.fetchedInvoice ?? null,
       caller: session.caller.id,
       idempotencyKey,
+      approveUntilMs: waits ? nowMs + session.approvals.waitMs : null,
+      deliver: session.approvals.deliver,
       reservation: session.isOwner
         ? null
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
       previous,
     };
     if (!(await session.store.spends.begin(session.userPk, spend, budgetRules))) return null;
+    if (waits) return 'waits';
     // From here on, a spend that is not sent must be given up.
     try {
       if (session.hasBudget()) await session.guard.requireKept();
@@ -192,7 +205,9 @@ async function ask(
   });
   if (order === null) return null;
   session.feed.watchAdded();
-  return startedPayment(session, pending, order.signed, await startSafely(order.start));
+  if (order === 'waits') return session.approvals.began(payment, node);
+  const undo = () => session.resolver.giveUp(index).then(() => null);
+  return startedPayment(session, pending, { ...order, undo });
 }
 
 /** Signs the transaction and stores it before the node is asked to publish it (docs/decisions.md 38). */
@@ -214,7 +229,7 @@ async function signAndStore(
 }
 
 /** Gives back the coins of a send that was not published. Where that fails, their locks end by themselves. */
-async function releaseCoins({ node }: OnNode, signed: SignedSend): Promise<void> {
+export async function releaseCoins({ node }: OnNode, signed: SignedSend): Promise<void> {
   await node.onchain?.release(signed).catch(() => undefined);
 }
 
@@ -227,25 +242,35 @@ async function startSafely(start: () => Promise<SendReport>): Promise<SendReport
   }
 }
 
+/** The first request for a spend that is stored as asked for. */
+interface FirstRequest {
+  readonly signed: SignedSend | null;
+  readonly start: () => Promise<SendReport>;
+  /** Undoes the spend where the node has refused it. Returns the payment at its end; null where none is left. */
+  readonly undo: (error: ApiError) => Promise<Payment | null>;
+}
+
 /**
- * What a connector's report means for the payment (docs/decisions.md 34). Null when the payment of another program came
- * first.
+ * Asks the node, and does what its report means for the payment (docs/decisions.md 34). Null when the payment of
+ * another program came first.
  */
-async function startedPayment(
-  session: Payer,
+export async function startedPayment(
+  session: Pick<Payer, 'node' | 'feed' | 'resolver' | 'log' | 'store' | 'userPk'>,
   pending: Payment,
-  signed: SignedSend | null,
-  report: SendReport,
+  { signed, start, undo }: FirstRequest,
 ): Promise<Payment | null> {
+  const report = await startSafely(start);
   const { index } = pending;
   const { node, feed, resolver, log, userPk } = session;
   const state = report.state === 'refused' ? await stateOf(session, index) : 'asked';
   const when = { question: signed ? 'publish' : 'request', nowMs: node.clock.now() } as const;
   const { fate, observation } = decide({ payment: pending, state }, report, when);
   if (fate === 'give_up' && 'error' in report) {
-    await tellingSent('no', () => resolver.giveUp(index));
+    const { error } = report;
+    const ended = await tellingSent('no', () => undo(error));
     if (signed) await releaseCoins(session, signed);
-    throw report.error.with({ sent: 'no' });
+    if (ended !== null) return ended;
+    throw error.with({ sent: 'no' });
   }
   if (observation === null) {
     const error = 'error' in report ? report.error : null;

@@ -9,6 +9,8 @@ import { isOfAmount } from '../follow/observe.ts';
  *   state   is durable                       after a crash, or an answer that was lost
  *   named   the Idempotency-Key's row        the repeat begins anew, under the same names
  *   begun   row, watch, reservation          given up: the request has certainly not left
+ *   awaiting  the same, shown to readers,    it waits on for approval, until its time is over: the request leaves
+ *           what will be sent, until when    only when it is approved
  *   asked   what is sent, the key's index,   pending: the node is asked until it shows the attempt, or is known never
  *           the hidden row of the journal    to make it; what it does not show for long is sent again
  *   known   the node's attempt               its feed tells the end
@@ -90,6 +92,8 @@ const REQUEST_OF_KNOWN: Fates = { ...SHOWN, refused: 'give_way', other_open: 'gi
  */
 export function fateOf(state: SpendState, question: Question, word: Word): Fate {
   if (state === 'begun') return 'give_up';
+  // The node was not asked, so it can say nothing of this spend.
+  if (state === 'awaiting') return 'wait';
   if (state === 'asked') return ASKED[question][word];
   return (question === 'request' ? REQUEST_OF_KNOWN : SHOWN)[word];
 }
@@ -123,8 +127,9 @@ export function decide(
 export function afterRestart(
   { state, payment, attempt }: SpendRow,
   { history }: Pick<WalletNode, 'history'>,
-): 'give_up' | 'ask' | 'leave to the feed' {
+): 'give_up' | 'ask' | 'leave to the feed' | 'await approval' {
   if (state === 'begun') return 'give_up';
+  if (state === 'awaiting') return 'await approval';
   // Version 0.2 may have taken another program's attempt for that of the spend: it did so where the node numbers no
   // attempts. The end of that attempt is told of another row.
   const mayBeAnothers = payment.rail !== 'onchain' && attempt === null && history === undefined;

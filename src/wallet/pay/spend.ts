@@ -3,6 +3,7 @@ import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { type Bolt12Invoice, decodeInvoice } from '../../codecs/bolt12/index.ts';
 import { once } from '../../lib/once.ts';
+import type { Payment } from '../../model/payment.ts';
 import type {
   PayInvoiceCommand,
   PayOnchainCommand,
@@ -32,13 +33,16 @@ type Repeatable =
   | {
       readonly rail: 'onchain';
       readonly signed: SignedSend;
-      readonly order: Pick<PayOnchainCommand, 'address' | 'priority' | 'amountMsat'>;
+      readonly order: OnchainOrder;
     };
+
+/** What an on-chain payment sends where, and how fast. */
+type OnchainOrder = Pick<PayOnchainCommand, 'address' | 'priority' | 'amountMsat'>;
 
 /** A spend whose request may have left, with exactly what its repeat needs. */
 export type Spend = Repeatable &
   Pick<SpendRow, 'payment' | 'afterAttempt' | 'attempt'> & {
-    readonly state: Exclude<SpendState, 'begun'>;
+    readonly state: Exclude<SpendState, 'begun' | 'awaiting'>;
   };
 
 /** A spend's row does not have what its repeat needs. The message says what is missing, and repeats none of it. */
@@ -54,7 +58,7 @@ export function planText(sent: FeeCap | SpontaneousTerms | SignedSend): string {
 /** Reads a spend from its row, also from one of version 0.2. Throws {@link UnreadableSpend}. */
 export function readSpend(row: SpendRow): Spend {
   const { payment, state, afterAttempt, attempt } = row;
-  if (state === 'begun') throw new UnreadableSpend('It was not asked for.');
+  if (state === 'begun' || state === 'awaiting') throw new UnreadableSpend('It was not asked for.');
   return { payment, state, afterAttempt, attempt, ...repeatable(row) };
 }
 
@@ -80,13 +84,21 @@ function repeatable({ payment, plan, fetchedInvoice }: SpendRow): Repeatable {
       };
     case 'spontaneous':
       return { rail, order: { ...planned(spontaneousTerms()), amountMsat: amountMsat() } };
-    case 'onchain': {
-      const address = part('address', () => decodeAddress(needed(payment.address)));
-      const priority = payment.priority ?? 'normal';
-      const order = { address, priority, amountMsat: amountMsat() };
-      return { rail, signed: planned(signedSend()), order };
-    }
+    case 'onchain':
+      return { rail, signed: planned(signedSend()), order: onchainOrder(payment) };
   }
+}
+
+/** Reads what is to be signed when an on-chain payment is approved. Throws {@link UnreadableSpend}. */
+export function readOnchainOrder({ payment, plan }: SpendRow): OnchainOrder & FeeCap {
+  const { maxFeeMsat } = part('plan', () => feeCap().parse(JSON.parse(plan ?? '')));
+  return { ...onchainOrder(payment), maxFeeMsat };
+}
+
+function onchainOrder(payment: Payment): OnchainOrder {
+  const address = part('address', () => decodeAddress(needed(payment.address)));
+  const amountMsat = part('amount', () => needed(payment.amountMsat));
+  return { address, priority: payment.priority ?? 'normal', amountMsat };
 }
 
 /** What a repeat of a Lightning payment needs beside the payment itself. */

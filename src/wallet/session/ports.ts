@@ -1,7 +1,7 @@
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
-import type { ObservedPayment } from '../../store/ports.ts';
+import type { ObservationRules, ObservedPayment } from '../../store/ports.ts';
 import type { FeedStanding } from './feed-standing.ts';
 import type { OnePaymentListener, PaymentListener } from './payment-listeners.ts';
 import type { Unanswered } from './unanswered.ts';
@@ -94,6 +94,20 @@ export interface SpendResolver {
    * another program makes it (docs/decisions.md 36). It never resolves, and stops checking when `signal` aborts.
    */
   outOfReach(index: PaymentIndex, signal: AbortSignal): Promise<never>;
+}
+
+/** Payments that wait for approval (docs/decisions.md 190). */
+export interface WaitingApprovals {
+  /** For how long a payment waits, in milliseconds. */
+  readonly waitMs: number;
+  /** The rule by which endpoints are told of a payment that begins to wait. */
+  readonly deliver: ObservationRules['deliver'];
+  /** Must be called after a spend was stored that waits: shows it to readers, and wakes what ends it in time. */
+  began(payment: Payment, node: WalletNode): Promise<Payment>;
+  /** Ends what waits no longer: the time is over, or the client that asked may not pay any more. */
+  sweep(): Promise<void>;
+  /** Ends the payment as failed, for which nothing was sent. The caller holds the lock of its id. */
+  end(payment: Payment, statusMsg: string, node: WalletNode): Promise<Payment>;
 }
 
 /** Guards budgets: a store that does not fit its marker was restored, and does not know what was spent since. */

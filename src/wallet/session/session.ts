@@ -1,13 +1,13 @@
 import type { KeyedLock } from '../../lib/keyed-lock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Client } from '../../model/clients/client.ts';
+import type { Client, ClientRecord } from '../../model/clients/client.ts';
 import { isGranted, type Permission } from '../../model/clients/permissions.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import type { ConfiguredGrant, WalletNode } from '../../nodes/node.ts';
 import type { Store, Watch } from '../../store/ports.ts';
 import type { LiveClients } from './live-clients.ts';
-import type { History, PaymentFeed, SpendResolver, StoreGuard } from './ports.ts';
+import type { History, PaymentFeed, SpendResolver, StoreGuard, WaitingApprovals } from './ports.ts';
 import { requireFit } from './unfit.ts';
 
 /** The caller: one client of a wallet, or its owner. Idempotency-Keys belong to callers (docs/decisions.md 50). */
@@ -46,6 +46,9 @@ export interface Session {
   readonly history: History;
   readonly resolver: SpendResolver;
   readonly guard: StoreGuard;
+  readonly approvals: WaitingApprovals;
+  /** The node as the token of a client of the wallet reaches it. */
+  readonly nodeOf: (client: ClientRecord) => Promise<WalletNode>;
   readonly liveClients: LiveClients;
   /** Tells health what the node answered that cannot be so, see `requireFit`. */
   readonly unfit: (problem: string) => void;
@@ -70,13 +73,21 @@ export type Waiter = OnNode & WithHistory & Pick<Session, 'feed' | 'ended'>;
 /** Who spends on chain, with what a budget allows. */
 export type Spender = OnNode &
   WalletRows &
-  Pick<Session, 'caller' | 'hasBudget' | 'guard' | 'resolver' | 'locks'>;
+  Pick<Session, 'caller' | 'client' | 'hasBudget' | 'guard' | 'resolver' | 'locks'>;
 /** Who pays, and waits for the end while that is granted. */
-export type Payer = Spender & Onlooker & Waiter & Pick<Session, 'log' | 'onGrantChange'>;
+export type Payer = Spender &
+  Onlooker &
+  Waiter &
+  Pick<Session, 'log' | 'onGrantChange' | 'approvals'>;
+/** Who approves payments of others. */
+export type Approver = Payer & Pick<Session, 'nodeOf'>;
 /** Who looks after the clients of a wallet. */
 export type Keeper = OnNode &
   WalletRows &
-  Pick<Session, 'caller' | 'isOwner' | 'configured' | 'guard' | 'locks' | 'liveClients' | 'log'>;
+  Pick<
+    Session,
+    'caller' | 'isOwner' | 'configured' | 'guard' | 'approvals' | 'locks' | 'liveClients' | 'log'
+  >;
 /** The parts of a session that serve what no client asks for, such as an invoice for a payer of a name. */
 export type ServedWallet = OnNode & WalletRows & Pick<Session, 'feed' | 'log' | 'unfit'>;
 
@@ -152,6 +163,11 @@ export function requireOwner({ isOwner }: Pick<Session, 'isOwner'>): void {
     "Only the wallet's owner may do this: call with the root seed, the node's own credentials or the cookie.",
     { data: { permission: 'owner' } },
   );
+}
+
+/** What a payment of the caller may cost, in millisatoshis, before it waits for approval; null for any cost. */
+export function approveAboveMsat({ client }: Pick<Session, 'client'>): bigint | null {
+  return client()?.approveAboveMsat ?? null;
 }
 
 /**

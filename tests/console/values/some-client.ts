@@ -11,6 +11,7 @@ export function someClient(more: Partial<ClientInfo> = {}): ClientInfo {
     permissions: [],
     effective_permissions: [],
     budget: null,
+    approve_above: null,
     ...more,
   };
 }

@@ -41,6 +41,7 @@ export function spendContract(open: () => Promise<Store>): void {
           fetchedInvoice: null,
           caller: CLIENT,
           idempotencyKey: 'k',
+          approveUntilMs: null,
         };
         expect(await get()).toEqual(begun);
         expect(await store.spends.wallets()).toEqual([WALLET]);

@@ -28,7 +28,7 @@ export function planOf(
   } as const;
   if (rail !== 'onchain') return { ...terms, rail, sign: null };
   if (sign === null) throw new Error('An on-chain payment is signed.');
-  return { ...terms, rail, sign };
+  return { ...terms, rail, sign, repeat: { maxFeeMsat: terms.maxFeeMsat } };
 }
 
 /** The context of a pay request in that session. */

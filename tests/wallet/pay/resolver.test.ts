@@ -700,6 +700,7 @@ describe('after a kill', () => {
         walletId: WALLET,
         store: world.store,
         feed: feedOf(owner),
+        approvals: { resume: async () => undefined },
         log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
         random: () => 0,
         elapsedMs: () => 0,

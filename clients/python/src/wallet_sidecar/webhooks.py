@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Union
 
 from .answers import json_of
 from .decoding import DecodingError, decode
-from .generated.types import PaymentFinalized, PaymentHeld, WebhookTest
+from .generated.types import PaymentApprovalRequested, PaymentFinalized, PaymentHeld, WebhookTest
 
 #: What is wrong with a webhook, in the order of the checks:
 #: - ``header``: a header is missing.
@@ -22,6 +22,9 @@ from .generated.types import PaymentFinalized, PaymentHeld, WebhookTest
 #: - ``age``: the signature matches, but it was not made now. The webhook may be a replay.
 #: - ``body``: the signature matches, but the body is no webhook that this version knows.
 VerificationProblem = Literal["header", "timestamp", "signature", "age", "body"]
+
+#: The body of a webhook.
+_Body = Union[PaymentFinalized, PaymentHeld, PaymentApprovalRequested, WebhookTest]
 
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 _VERSION = "v1,"
@@ -52,7 +55,7 @@ def verify_webhook(
     *,
     tolerance_secs: float = 300,
     now_secs: float | None = None,
-) -> PaymentFinalized | PaymentHeld | WebhookTest:
+) -> PaymentFinalized | PaymentHeld | PaymentApprovalRequested | WebhookTest:
     """Verifies a webhook and returns its payment; ``type`` says which event it is.
 
     ``webhook.test`` is a test, in which no money moved.
@@ -63,9 +66,7 @@ def verify_webhook(
     """
     verify_signature(body, headers, secret, tolerance_secs=tolerance_secs, now_secs=now_secs)
     try:
-        event: PaymentFinalized | PaymentHeld | WebhookTest = decode(
-            Union[PaymentFinalized, PaymentHeld, WebhookTest], json_of(_bytes(body))
-        )
+        event: _Body = decode(_Body, json_of(_bytes(body)))
         return event
     except DecodingError as error:
         raise WebhookVerificationError(

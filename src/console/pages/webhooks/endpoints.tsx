@@ -81,7 +81,11 @@ function likeEndpoint({ url, events, description }: WebhookEndpoint): AddWebhook
 }
 
 type Event = WebhookEndpoint['events'][number];
-const EVENTS: readonly Event[] = ['payment.finalized', 'payment.held'];
+const EVENTS: readonly Event[] = [
+  'payment.finalized',
+  'payment.held',
+  'payment.approval_requested',
+];
 
 /** The most characters of a description. The sidecar counts bytes, and says so. */
 const MOST_DESCRIPTION = 200;

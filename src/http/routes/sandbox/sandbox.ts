@@ -137,7 +137,7 @@ export const sandboxRoutes = [
     example: { body: { advance_secs: 3600 }, response: { now: 1764003600000 } },
     handler: async (context, { body }) => {
       const moved = await sandboxControls(context.parts).advanceClock(body.advance_secs);
-      context.parts.wallets.clockMoved();
+      await context.parts.wallets.clockMoved();
       return moved;
     },
   }),

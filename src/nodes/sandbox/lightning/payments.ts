@@ -2,11 +2,11 @@ import { isBolt12InvoiceExpired } from '../../../codecs/bolt12/index.ts';
 import { keptDescription } from '../../../model/description.ts';
 import { ownInvoice, ownNode, refused } from '../../../model/errors.ts';
 import type { OwnWords, Payment } from '../../../model/payment.ts';
-import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
+import type { PaymentIndex } from '../../../model/payment-index.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, PaySpontaneousCommand } from '../../node.ts';
 import { invoiceOfAnother } from '../../refusals.ts';
 import { claimFetched } from '../offers/offers.ts';
-import { findPayment, insertPayment, latestPayment } from '../world/payments.ts';
+import { findPayment, insertPayment, madePayment } from '../world/payments.ts';
 import { outsideKeys, walletOfNode } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { decide, FEE_TOO_HIGH } from './decisions.ts';
@@ -58,7 +58,7 @@ export function startFetchedPayment(
 ): Payment {
   const { index, invoice } = command;
   return world.transact(() => {
-    const first = latestPayment(world, userPk, idOfIndex(index));
+    const first = madePayment(world, userPk, index);
     if (first !== null) return first;
     if (isBolt12InvoiceExpired(invoice, Math.floor(world.clock.now() / 1000))) {
       throw refused('The invoice for the offer has expired; pay the offer again.');
@@ -119,7 +119,7 @@ type Outgoing = Pick<
 
 /** The earlier payment that a repeat returns: that of the same index, or one of the same hash that has not failed. */
 function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Payment | null {
-  const latest = latestPayment(world, userPk, idOfIndex(index));
+  const latest = madePayment(world, userPk, index);
   if (latest === null) return null;
   if (latest.direction === 'inbound') throw ownInvoice();
   if (latest.index === index) return latest;

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../model/errors.ts';
-import type { Payment } from '../../../model/payment.ts';
+import { isAwaitingApproval, type Payment } from '../../../model/payment.ts';
 import type { Observation, SendOutcome, SendQuestion, SendReport } from '../../node.ts';
-import { findPayment, type PaymentKey } from '../world/payments.ts';
+import { changePayment, findPayment, type PaymentKey } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 
 /**
@@ -40,10 +40,18 @@ export async function reportSend(
 
 /**
  * Finds out what became of a send. The node runs in this process, so a request that is not in its file never reached
- * it; but a signed transaction may still be published.
+ * it; but a signed transaction may still be published. A payment whose request was lost after it was approved ends here,
+ * since it has its place in the order of updates already.
  */
 export function sendOutcome(world: World, userPk: string, question: SendQuestion): SendOutcome {
   const payment = findPayment(world, userPk, question.payment.index);
-  if (payment?.direction === 'outbound') return { state: 'known', ...observed(payment) };
-  return question.signed === null ? { state: 'never', reason: 'not sent' } : { state: 'unknown' };
+  const isAwaiting = payment !== null && isAwaitingApproval(payment);
+  if (payment?.direction === 'outbound' && !isAwaiting) {
+    return { state: 'known', ...observed(payment) };
+  }
+  if (question.signed !== null) return { state: 'unknown' };
+  const reason = 'not sent';
+  if (!isAwaiting) return { state: 'never', reason };
+  const failed = changePayment(world, userPk, payment, { status: 'failed', statusMsg: reason });
+  return { state: 'known', ...observed(failed) };
 }

@@ -2,7 +2,6 @@ import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
-import { idOfIndex } from '../../../model/payment-index.ts';
 import type { PayOnchainCommand, SignedSend } from '../../node.ts';
 import { broadcast } from '../chain/broadcast.ts';
 import { watchConfirmations } from '../chain/finality.ts';
@@ -11,7 +10,7 @@ import { spendableInputsSat } from '../chain/outputs.ts';
 import { composeSpend, estimateFeeSat, mostSpendable, type SpendOrder } from '../chain/spend.ts';
 import { readTransaction, type SignedTransaction } from '../chain/transaction.ts';
 import { FEE_RATES } from '../chain/weight.ts';
-import { insertPayment, latestPayment } from '../world/payments.ts';
+import { insertPayment, madePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { scriptOf } from './address.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
@@ -53,7 +52,7 @@ export function publishOnchain(
   signed: SignedSend,
 ): Payment {
   return world.transact(() => {
-    const first = latestPayment(world, userPk, idOfIndex(command.index));
+    const first = madePayment(world, userPk, command.index);
     if (first !== null) {
       if (first.txid !== signed.txid) releaseSigned(world, userPk, signed);
       return first;

@@ -1,7 +1,14 @@
 import { storedPayment } from '../../../model/description.ts';
 import { ApiError } from '../../../model/errors.ts';
-import { encodePayment, idOf, isFinal, type Payment } from '../../../model/payment.ts';
 import {
+  encodePayment,
+  idOf,
+  isAwaitingApproval,
+  isFinal,
+  type Payment,
+} from '../../../model/payment.ts';
+import {
+  idOfIndex,
   type PaymentId,
   type PaymentIndex,
   type UpdatedIndex,
@@ -37,10 +44,35 @@ export function onPaymentChange(world: World, userPk: string, listener: () => vo
   };
 }
 
-/** Records a payment and returns it as recorded. Its `updated_at` is greater than the wallet's last. */
+/**
+ * Records a payment and returns it as recorded. Its `updated_at` is greater than the wallet's last. It takes the place
+ * of the one with its index that waited for approval, whose note stays.
+ */
 export function insertPayment(world: World, userPk: string, shown: ShownPayment): Payment {
   return world.transact(() => {
-    const recorded = { ...shownPayment(shown), updatedAtMs: nextUpdateMs(world, userPk) };
+    const { index } = shown;
+    const waiting = findPayment(world, userPk, index);
+    if (waiting === null) return record(world, userPk, shownPayment(shown));
+    if (!isAwaitingApproval(waiting)) throw new Error(`The payment ${index} is there already.`);
+    const { personalNote } = waiting;
+    return changePayment(world, userPk, waiting, { ...shownPayment(shown), personalNote });
+  });
+}
+
+/** See {@link NodeHistory.putAwaiting}. */
+export function putAwaiting(world: World, userPk: string, payment: Payment): Payment {
+  return world.transact(() => {
+    const there = findPayment(world, userPk, payment.index);
+    if (there === null) return record(world, userPk, payment);
+    if (!isAwaitingApproval(there) || !isFinal(payment)) return there;
+    const { status, statusMsg } = payment;
+    return changePayment(world, userPk, there, { status, statusMsg });
+  });
+}
+
+function record(world: World, userPk: string, payment: Payment): Payment {
+  return world.transact(() => {
+    const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
     insertRow(world, 'payments', {
       user_pk: userPk,
       idx: recorded.index,
@@ -114,6 +146,12 @@ export function latestPayment(world: World, userPk: string, id: PaymentId): Paym
   const sql = `SELECT json FROM payments INDEXED BY payments_by_id
     WHERE user_pk = ? AND id = ? ORDER BY idx DESC LIMIT 1`;
   return decodeRow(firstRow(world, sql, userPk, id));
+}
+
+/** The newest payment of the id, unless it waits for approval, so that it is not made yet. */
+export function madePayment(world: World, userPk: string, index: PaymentIndex): Payment | null {
+  const latest = latestPayment(world, userPk, idOfIndex(index));
+  return latest && isAwaitingApproval(latest) ? null : latest;
 }
 
 /** Payments updated after `after`, in the order of `updated_at`, which is unique in a wallet. */

@@ -6,6 +6,7 @@ import { keysOfAnyCaller } from './0005-keys-of-any-caller.ts';
 import { advances } from './0006-advances.ts';
 import { signedRows } from './0007-signed-rows.ts';
 import { externalIds } from './0008-external-ids.ts';
+import { approvals } from './0009-approvals.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -20,6 +21,7 @@ export const STEPS: readonly string[] = [
   advances,
   signedRows,
   externalIds,
+  approvals,
 ];
 
 /** The version of the schema that this program reads and writes. */

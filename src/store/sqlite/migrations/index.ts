@@ -15,6 +15,7 @@ import { keysOfAnyCaller } from './0013-keys-of-any-caller.ts';
 import { advances } from './0014-advances.ts';
 import { signedRows } from './0015-signed-rows.ts';
 import { externalIds } from './0016-external-ids.ts';
+import { approvals } from './0017-approvals.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -37,6 +38,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   advances,
   signedRows,
   externalIds,
+  approvals,
 ];
 
 /** The version of the schema that this program reads and writes. */

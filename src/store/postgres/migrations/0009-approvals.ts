@@ -1,0 +1,5 @@
+/** Adds what a client's payment may cost before it waits for approval, and until when a payment waits (docs/decisions.md 190). */
+export const approvals = `
+ALTER TABLE client ADD COLUMN approve_above_msat NUMERIC;
+ALTER TABLE spend ADD COLUMN approve_until BIGINT;
+`;

@@ -1,0 +1,133 @@
+import { decodeInvoice, isBolt12InvoiceExpired } from '../../codecs/bolt12/index.ts';
+import type { ClientRecord } from '../../model/clients/client.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import { NOT_APPROVED, type Payment } from '../../model/payment.ts';
+import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
+import type { SignedSend } from '../../nodes/node.ts';
+import type { Spend } from '../../store/ports.ts';
+import { paymentOf } from '../read/payments.ts';
+import { type Approver, approveAboveMsat, nodeGroup } from '../session/session.ts';
+import { isWaiting, mayPay, mayWait } from './approvals.ts';
+import { releaseCoins, startedPayment } from './send.ts';
+import { requestOf } from './send-again.ts';
+import { planText, readOnchainOrder, readSpend } from './spend.ts';
+
+/**
+ * Has a payment sent that waits for approval, exactly as it was asked for, with the token of the client that asked
+ * (docs/decisions.md 190). Returns it as the node shows it, or pending when the outcome is unknown, or failed where its
+ * invoice has expired or the node refuses. Throws errors 106, 107, 108 and 109, and what the node throws before
+ * anything is sent; the payment then waits on, unless error 106 says that it does not wait.
+ */
+export function approvePayment(session: Approver, index: PaymentIndex): Promise<Payment> {
+  return decided(session, index, async (spend) => {
+    const { node, store, approvals, guard, feed, userPk } = session;
+    const client = await payerOf(session, spend);
+    const nowMs = node.clock.now();
+    if (client === null || !mayWait(spend, client, nowMs)) {
+      throw notWaiting(await approvals.end(spend.payment, NOT_APPROVED, node));
+    }
+    if (isExpired(spend, nowMs)) return approvals.end(spend.payment, 'expired', node);
+    if (client.budgetState === 'set') await guard.requireKept();
+    const payer = { ...session, node: await session.nodeOf(client) };
+    const sent = await feed.whileSending(idOfIndex(index), payer.node, async () => {
+      const { signed, start } = await askedFor(payer, spend);
+      const { payment } = (await store.spends.get(userPk, index)) ?? spend;
+      const shown = node.history ? null : await store.journal.get(userPk, index);
+      if (shown) feed.emit(shown);
+      const undo = (error: ApiError) => approvals.end(payment, error.message, node);
+      return startedPayment(payer, payment, { signed, start, undo });
+    });
+    return sent ?? paymentOf(session, index);
+  });
+}
+
+/** Ends a payment that waits for approval; nothing was sent. Throws errors 106, 107 and 108. */
+export function rejectPayment(session: Approver, index: PaymentIndex): Promise<Payment> {
+  return decided(session, index, ({ payment }) =>
+    session.approvals.end(payment, NOT_APPROVED, session.node),
+  );
+}
+
+/** Decides under the lock by which payments of that id are sent one after another. */
+function decided(
+  session: Approver,
+  index: PaymentIndex,
+  decide: (spend: Spend) => Promise<Payment>,
+): Promise<Payment> {
+  if (approveAboveMsat(session) !== null) {
+    throw forbidden('Payments of these credentials wait for approval themselves');
+  }
+  return session.locks.run(idOfIndex(index), async () => {
+    await session.resolver.ready();
+    const spend = await session.store.spends.get(session.userPk, index);
+    if (spend === null || !isWaiting(spend)) throw notWaiting(await paymentOf(session, index));
+    if (spend.caller === session.caller.id) {
+      throw forbidden('These credentials have asked for this payment themselves');
+    }
+    return decide(spend);
+  });
+}
+
+/** Moves the spend to `asked`, signed where that is needed, and returns the request that makes it. */
+async function askedFor(session: Approver, spend: Spend) {
+  const { node, store, userPk, resolver, approvals } = session;
+  const { index, rail } = spend.payment;
+  const signed = rail === 'onchain' ? await signedFor(session, spend) : null;
+  const release = async (error: unknown): Promise<never> => {
+    if (signed) await releaseCoins(session, signed);
+    throw error;
+  };
+  const plan = signed ? planText(signed) : spend.plan;
+  const prepare = async () => {
+    const start = requestOf(node, readSpend({ ...spend, state: 'asked', plan }), false);
+    if (start === null) throw new Error(`The row of the payment ${index} lacks what is sent.`);
+    return { start, afterAttempt: signed ? null : await node.newestAttempt(idOfIndex(index)) };
+  };
+  const { start, afterAttempt } = await prepare().catch(release);
+  const nowMs = node.clock.now();
+  const journaled = node.history === undefined;
+  const approved = { plan, afterAttempt, journaled, nowMs };
+  const may = (client: ClientRecord | null) => mayPay(spend.payment, client, nowMs);
+  const isMoved = await store.spends.approve(userPk, index, approved, may).catch(async (error) => {
+    // Where it was stored after all, the node is asked about it like about every other spend.
+    await resolver.resolve(index);
+    throw error;
+  });
+  // Its time was over, or its client may not pay any more, since it was looked at.
+  if (!isMoved) return release(notWaiting(await approvals.end(spend.payment, NOT_APPROVED, node)));
+  return { signed, start };
+}
+
+function signedFor(session: Approver, spend: Spend): Promise<SignedSend> {
+  const { index, createdAtMs, personalNote, externalId } = spend.payment;
+  const order = readOnchainOrder(spend);
+  return nodeGroup(session, 'onchain').sign({
+    ...{ index, createdAtMs, personalNote, externalId },
+    ...order,
+  });
+}
+
+async function payerOf(
+  { store, userPk }: Approver,
+  { caller }: Spend,
+): Promise<ClientRecord | null> {
+  const client = await store.clients.find(caller);
+  return client?.walletId === userPk ? client : null;
+}
+
+/** Whether the invoice that would be paid has expired. */
+function isExpired({ payment, fetchedInvoice }: Spend, nowMs: number): boolean {
+  if (fetchedInvoice !== null) {
+    return isBolt12InvoiceExpired(decodeInvoice(fetchedInvoice), Math.floor(nowMs / 1000));
+  }
+  return payment.expiresAtMs !== null && payment.expiresAtMs <= nowMs;
+}
+
+function notWaiting({ status, statusMsg }: Payment): ApiError {
+  return refused(`This payment does not wait for approval: it is ${status} (${statusMsg}).`);
+}
+
+function forbidden(why: string): ApiError {
+  const message = `${why}, so they cannot decide: ask the wallet's owner.`;
+  return new ApiError('forbidden', message, { data: { permission: 'approve_payments' } });
+}

@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { test } from './node-test.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+const create = (body: object, by?: string) => world.post('/v2/node/create_client', body, by);
+/** A client that pays, with a budget, whose payments above 100 sats wait for approval. */
+const agent = (more: object = {}) =>
+  create({
+    scopes: ['send', 'read_payments', 'read_info'],
+    budget: { amount: '5000', period: 'total' },
+    approve_above: '100',
+    ...more,
+  });
+const invoiceOf = async (amount: string, more: object = {}) =>
+  (await world.post('/sandbox/invoice', { amount, ...more })).invoice as string;
+/** Asks to pay, and returns the answer when the payment is on its way or waits. */
+const ask = (credentials: string, invoice: string, headers: Record<string, string> = {}) =>
+  world.call('POST', '/v2/node/pay_invoice', {
+    body: { invoice, max_fee: '10' },
+    credentials,
+    headers: { Prefer: 'respond-async', ...headers },
+  });
+const decide = (what: 'approve' | 'reject', index: unknown, credentials?: string) =>
+  world.call('POST', `/v2/node/${what}`, { body: { index }, ...(credentials && { credentials }) });
+const paymentOf = (index: unknown) => world.get('/v2/node/payment', { index: String(index) });
+const ended = (index: unknown) =>
+  world.get('/v2/node/wait_for_payment', { index: String(index), timeout_secs: '30' });
+const spent = async (credentials: string) =>
+  (await world.get('/v2/node/client_info', {}, credentials)).budget.spent as string;
+const AWAITING = { status: 'pending', status_msg: 'awaiting approval' };
+const NOT_APPROVED = { status: 'failed', status_msg: 'not approved' };
+
+describe('a payment that would cost more than approve_above', () => {
+  test('waits, shown to readers and with its budget reserved, and is paid when it is approved', async () => {
+    const { client_credentials } = await agent();
+    const invoice = await invoiceOf('500');
+    const { status, body } = await ask(client_credentials, invoice);
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ ...AWAITING, amount: '500', invoice, direction: 'outbound' });
+    const { index } = body;
+    expect(await paymentOf(index)).toMatchObject(AWAITING);
+    await world.put('/v2/node/sync_payments');
+    const { payments } = await world.get('/v2/node/list_payments', { filter: 'pending' });
+    expect(payments).toContainEqual(expect.objectContaining({ index, ...AWAITING }));
+    expect(await spent(client_credentials)).toBe('510');
+    const approved = await decide('approve', index);
+    expect([approved.status, approved.body.index]).toEqual([200, index]);
+    expect(approved.body.status_msg).not.toBe(AWAITING.status_msg);
+    const end = await ended(index);
+    expect(end).toMatchObject({ status: 'completed', amount: '500', invoice });
+    expect(await spent(client_credentials)).toBe(String(500 + Number(end.fees)));
+  });
+
+  test('keeps the request that asked waiting, and a repeat by its key, until it is decided', async () => {
+    const { client_credentials } = await agent();
+    const body = { invoice: await invoiceOf('200'), max_fee: '10' };
+    const headers = { 'Idempotency-Key': 'waits' };
+    const pay = (more: object = {}) =>
+      world.call('POST', '/v2/node/pay_invoice', {
+        body,
+        credentials: client_credentials,
+        headers: { ...headers, ...more },
+      });
+    const blocked = pay();
+    const waiting = await until(async () => {
+      const answer = await pay({ Prefer: 'respond-async' });
+      return answer.status === 202 ? answer.body : null;
+    }, 'the payment waits');
+    expect(waiting).toMatchObject(AWAITING);
+    const other = await world.call('POST', '/v2/node/pay_invoice', {
+      body,
+      headers: { Prefer: 'respond-async' },
+    });
+    expect(other.body).toMatchObject({ index: waiting?.index, ...AWAITING });
+    await decide('approve', waiting?.index);
+    expect((await blocked).body).toMatchObject({ index: waiting?.index, status: 'completed' });
+    expect((await pay()).body).toMatchObject({ index: waiting?.index, status: 'completed' });
+  });
+
+  test('ends as not approved when it is rejected: nothing is sent, and its budget is given back', async () => {
+    const { client_credentials } = await agent();
+    const before = (await world.get('/v2/node/node_info')).lightning_balance;
+    const { index } = (await ask(client_credentials, await invoiceOf('500'))).body;
+    const { body } = await decide('reject', index);
+    expect(body).toMatchObject({ index, ...NOT_APPROVED });
+    expect(body.finalized_at).toBeNumber();
+    expect(await paymentOf(index)).toMatchObject(NOT_APPROVED);
+    expect(await spent(client_credentials)).toBe('0');
+    expect((await world.get('/v2/node/node_info')).lightning_balance).toEqual(before);
+    for (const what of ['approve', 'reject'] as const) {
+      expectError(await decide(what, index), 'refused', /does not wait.*failed \(not approved\)/);
+    }
+  });
+
+  test('goes at once where amount and highest fee are not above it', async () => {
+    const { client_credentials } = await agent();
+    const paid = await world.post(
+      '/v2/node/pay_invoice',
+      { invoice: await invoiceOf('90'), max_fee: '10' },
+      client_credentials,
+    );
+    expect(paid.status).toBe('completed');
+    expect((await ask(client_credentials, await invoiceOf('91'))).body).toMatchObject(AWAITING);
+  });
+
+  test('ends as not approved after an hour by the clock of the node, also over a restart', async () => {
+    const { client_credentials } = await agent();
+    const { index } = (await ask(client_credentials, await invoiceOf('500'))).body;
+    await world.post('/sandbox/clock', { advance_secs: 3590 });
+    expect(await paymentOf(index)).toMatchObject(AWAITING);
+    await world.restart();
+    expect(await paymentOf(index)).toMatchObject(AWAITING);
+    await world.post('/sandbox/clock', { advance_secs: 10 });
+    expect(await paymentOf(index)).toMatchObject(NOT_APPROVED);
+    expect(await spent(client_credentials)).toBe('0');
+    expectError(await decide('approve', index), 'refused', /does not wait/);
+  });
+
+  test('is paid after a restart in which it waited', async () => {
+    const { client_credentials } = await agent();
+    const { index } = (await ask(client_credentials, await invoiceOf('300'))).body;
+    await world.restart();
+    await decide('approve', index);
+    expect(await ended(index)).toMatchObject({ status: 'completed' });
+  });
+
+  test('ends as expired where its invoice has expired when it is approved', async () => {
+    const { client_credentials } = await agent();
+    const invoice = await invoiceOf('500', { expiration_secs: 60 });
+    const { index } = (await ask(client_credentials, invoice)).body;
+    await world.post('/sandbox/clock', { advance_secs: 61 });
+    const { status, body } = await decide('approve', index);
+    expect([status, body.status, body.status_msg]).toEqual([200, 'failed', 'expired']);
+    expect(await spent(client_credentials)).toBe('0');
+  });
+
+  test('ends as failed with the words of a node that refuses it, and its budget is given back', async () => {
+    const { client_credentials } = await agent({
+      budget: { amount: '900000000', period: 'total' },
+    });
+    const { index } = (await ask(client_credentials, await invoiceOf('500000000'))).body;
+    const { status, body } = await decide('approve', index);
+    expect([status, body.status]).toEqual([200, 'failed']);
+    expect(body.status_msg).toContain('over Lightning');
+    expect(await paymentOf(index)).toEqual(body);
+    expect(await spent(client_credentials)).toBe('0');
+  });
+
+  test('waits not where it is beyond the budget', async () => {
+    const { client_credentials } = await agent({ budget: { amount: '300', period: 'total' } });
+    expectError(await ask(client_credentials, await invoiceOf('500')), 'overBudget');
+    expect((await ask(client_credentials, await invoiceOf('280'))).body).toMatchObject(AWAITING);
+    expectError(await ask(client_credentials, await invoiceOf('280')), 'overBudget');
+  });
+});
+
+describe('every rail', () => {
+  const waitingOn = async (path: string, body: object) => {
+    const { client_credentials } = await agent({ budget: { amount: '900000', period: 'total' } });
+    const { body: payment, status } = await world.call('POST', path, {
+      body,
+      credentials: client_credentials,
+      headers: { Prefer: 'respond-async' },
+    });
+    expect([status, payment]).toEqual([202, expect.objectContaining(AWAITING)]);
+    return { payment, client_credentials };
+  };
+
+  test('an offer is paid with the invoice that was fetched when it was asked for', async () => {
+    const { offer } = await world.post('/sandbox/offer', {});
+    const { payment } = await waitingOn('/v2/node/pay_offer', { offer, amount: '400' });
+    await decide('approve', payment.index);
+    const end = await ended(payment.index);
+    expect(end).toMatchObject({ status: 'completed', hash: payment.hash, amount: '400' });
+  });
+
+  test('an on-chain payment is signed only when it is approved, within its fee cap', async () => {
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const before = (await world.get('/v2/node/node_info')).onchain_balance;
+    const { payment, client_credentials } = await waitingOn('/v2/node/pay_onchain', {
+      address,
+      amount: '20000',
+    });
+    expect(payment).toMatchObject({ txid: null, address, rail: 'onchain' });
+    expect((await world.get('/v2/node/node_info')).onchain_balance).toEqual(before);
+    const reserved = Number(await spent(client_credentials));
+    const { body } = await decide('approve', payment.index);
+    expect(body).toMatchObject({ status: 'pending', status_msg: 'broadcasted', amount: '20000' });
+    expect(Number(body.fees)).toBeLessThanOrEqual(reserved - 20_000);
+    await world.post('/sandbox/blocks', { count: 6 });
+    expect(await ended(payment.index)).toMatchObject({ status: 'completed', txid: body.txid });
+    expect(await spent(client_credentials)).toBe(String(20_000 + Number(body.fees)));
+  });
+
+  test('an on-chain payment that is rejected leaves coins and budget as they were', async () => {
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const { payment, client_credentials } = await waitingOn('/v2/node/pay_onchain', {
+      address,
+      amount: '20000',
+    });
+    expect((await decide('reject', payment.index)).body).toMatchObject(NOT_APPROVED);
+    expect(await spent(client_credentials)).toBe('0');
+  });
+
+  test('a payment without an invoice is sent with the preimage that was drawn for it', async () => {
+    const { node_pk } = await world.get('/v2/node/node_info', {}, world.bob);
+    const { payment } = await waitingOn('/v2/node/pay_spontaneous', { node_pk, amount: '300' });
+    await decide('approve', payment.index);
+    expect(await ended(payment.index)).toMatchObject({ status: 'completed', hash: payment.hash });
+  });
+});
+
+describe('who decides', () => {
+  test('needs approve_payments, which the scope full holds', async () => {
+    const { client_credentials } = await agent();
+    const { index } = (await ask(client_credentials, await invoiceOf('300'))).body;
+    const reader = (await create({ scopes: ['read_payments', 'send'] })).client_credentials;
+    expectError(await decide('approve', index, reader), 'forbidden');
+    expectError(await decide('reject', index, reader), 'forbidden');
+    const approver = await create({ scopes: [], permissions: ['approve_payments'] });
+    const full = await create({ scopes: ['full'] });
+    expect(full.effective_permissions).toContain('approve_payments');
+    // The approver may not pay: what it approves is paid as the client asked.
+    expect((await decide('approve', index, approver.client_credentials)).status).toBe(200);
+    expect(await ended(index)).toMatchObject({ status: 'completed' });
+    const next = (await ask(client_credentials, await invoiceOf('300'))).body.index;
+    const rejected = await decide('reject', next, full.client_credentials);
+    expect(rejected.body).toMatchObject(NOT_APPROVED);
+  });
+
+  test('is no client whose own payments wait, nor one that it has made', async () => {
+    const boss = await create({ scopes: ['full'], approve_above: '100' });
+    const own = (await ask(boss.client_credentials, await invoiceOf('300'))).body.index;
+    expectError(
+      await decide('approve', own, boss.client_credentials),
+      'forbidden',
+      /wait for approval/,
+    );
+    const child = await create({ scopes: ['full'] }, boss.client_credentials);
+    expect(
+      (await world.get('/v2/node/client_info', {}, child.client_credentials)).approve_above,
+    ).toBe('100');
+    expectError(await decide('approve', own, child.client_credentials), 'forbidden');
+    const ofChild = (await ask(child.client_credentials, await invoiceOf('300'))).body.index;
+    expectError(await decide('reject', ofChild, boss.client_credentials), 'forbidden');
+    expect(await paymentOf(own)).toMatchObject(AWAITING);
+    expect((await decide('approve', own)).status).toBe(200);
+    expect((await decide('reject', ofChild)).status).toBe(200);
+  });
+
+  test('is not the client that asked, also after its limit was taken away', async () => {
+    const { client_pk, client_credentials } = await create({
+      scopes: ['full'],
+      approve_above: '0',
+    });
+    const { index } = (await ask(client_credentials, await invoiceOf('1'))).body;
+    await world.put('/v2/node/update_client', { client_pk, clear_approve_above: true });
+    expectError(await decide('approve', index, client_credentials), 'forbidden', /themselves/);
+    expect((await decide('approve', index)).status).toBe(200);
+  });
+
+  test('decides on payments that are there, and wait', async () => {
+    const index = `0000001764000000000-ln_${'ab'.repeat(32)}`;
+    expectError(await decide('approve', index), 'notFound');
+    const invoice = await invoiceOf('20');
+    const paid = await world.post('/v2/node/pay_invoice', { invoice });
+    expectError(await decide('reject', paid.index), 'refused', /it is completed/);
+  });
+});
+
+describe('approve_above of a client', () => {
+  test('is shown, changed and removed by the owner', async () => {
+    const { client_pk, client_credentials } = await agent({ approve_above: '12.5' });
+    const info = () => world.get('/v2/node/client_info', {}, client_credentials);
+    expect(await info()).toMatchObject({ approve_above: '12.5' });
+    await world.put('/v2/node/update_client', { client_pk, approve_above: '7' });
+    await world.restart();
+    expect(await info()).toMatchObject({ approve_above: '7' });
+    const both = { client_pk, approve_above: '7', clear_approve_above: true };
+    expectError(await world.call('PUT', '/v2/node/update_client', { body: both }), 'rejected');
+    await world.put('/v2/node/update_client', { client_pk, clear_approve_above: true });
+    expect(await info()).toMatchObject({ approve_above: null });
+  });
+
+  test('is lifted neither by the client itself nor for one that it makes', async () => {
+    const { client_pk, client_credentials } = await create({
+      scopes: ['full'],
+      approve_above: '50',
+    });
+    const update = (body: object) =>
+      world.call('PUT', '/v2/node/update_client', { body, credentials: client_credentials });
+    expectError(await update({ client_pk, approve_above: '51' }), 'forbidden');
+    expectError(await update({ client_pk, clear_approve_above: true }), 'forbidden');
+    expect((await update({ client_pk, approve_above: '40' })).status).toBe(200);
+    const higher = { scopes: ['send'], approve_above: '41' };
+    const made = await world.call('POST', '/v2/node/create_client', {
+      body: higher,
+      credentials: client_credentials,
+    });
+    expectError(made, 'forbidden');
+    const child = await create({ scopes: ['send'], approve_above: '30' }, client_credentials);
+    expectError(await update({ client_pk: child.client_pk, approve_above: '41' }), 'forbidden');
+    const free = await create({ scopes: ['send'] });
+    expectError(await update({ client_pk: free.client_pk, label: 'mine' }), 'forbidden');
+    // What the parent may is what its children may.
+    await world.put('/v2/node/update_client', { client_pk, approve_above: '10' });
+    const { clients } = await world.get('/v2/node/list_clients');
+    expect(clients[child.client_pk].approve_above).toBe('10');
+  });
+
+  test('ends what waits when the client, its parent or its permission goes', async () => {
+    const parent = await create({ scopes: ['full'] });
+    const child = await create({ scopes: ['send'], approve_above: '0' }, parent.client_credentials);
+    const one = (await ask(child.client_credentials, await invoiceOf('20'))).body.index;
+    await world.post('/v2/node/revoke_client', { client_pk: parent.client_pk });
+    expect(await paymentOf(one)).toMatchObject(NOT_APPROVED);
+    const { client_pk, client_credentials } = await agent();
+    const two = (await ask(client_credentials, await invoiceOf('300'))).body.index;
+    await world.put('/v2/node/update_client', { client_pk, scopes: ['read_payments'] });
+    expect(await paymentOf(two)).toMatchObject(NOT_APPROVED);
+    expectError(await decide('approve', two), 'refused');
+  });
+
+  test('bounds what else costs fees: that is left to the owner', async () => {
+    const { client_credentials } = await create({ scopes: ['full'], approve_above: '10' });
+    const open = await world.call('POST', '/v2/node/open_channel', {
+      body: { value: '50000' },
+      credentials: client_credentials,
+    });
+    expectError(open, 'forbidden', /ask the owner/);
+    expect(open.body.data).toMatchObject({ approve_above: '10', sent: 'no' });
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const { index } = await world.post('/v2/node/pay_onchain', { address, amount: '20000' });
+    const bump = await world.call('POST', '/v2/node/bump_fee', {
+      body: { index },
+      credentials: client_credentials,
+    });
+    expectError(bump, 'forbidden', /ask the owner/);
+    const [channel] = (await world.get('/v2/node/list_channels')).channels;
+    const close = await world.call('POST', '/v2/node/close_channel', {
+      body: { channel_id: channel.channel_id },
+      credentials: client_credentials,
+    });
+    expectError(close, 'forbidden', /ask the owner/);
+    const rich = await create({ scopes: ['full'], approve_above: '100000' });
+    const opened = await world.call('POST', '/v2/node/open_channel', {
+      body: { value: '50000' },
+      credentials: rich.client_credentials,
+    });
+    expect(opened.status).toBe(200);
+  });
+});

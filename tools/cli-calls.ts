@@ -24,6 +24,8 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   'post /v2/node/pay': ['pay', 'lno1x', '5', '--max-fee', '1'],
   'post /v2/node/pay_onchain': ['pay', 'bc1x', '5', '--priority', 'high', '--max-fee', '900'],
   'post /v2/node/bump_fee': ['bump', INDEX, '--max-fee', '900'],
+  'post /v2/node/approve': ['approve', INDEX],
+  'post /v2/node/reject': ['reject', INDEX],
   'post /v2/node/pay_spontaneous': ['keysend', NODE, '5', '--max-fee', '1'],
   'get /v2/node/payment': ['show', INDEX],
   'put /v2/node/sync_payments': ['sync'],

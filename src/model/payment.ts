@@ -238,8 +238,8 @@ export function isHeld({ status, statusMsg }: Pick<Payment, 'status' | 'statusMs
   return status === 'pending' && statusMsg === HELD;
 }
 
-/** `status_msg` of a payment that waits until it is approved or rejected (docs/decisions.md 190). */
-const AWAITING_APPROVAL = 'awaiting approval';
+/** `status_msg` of a payment that waits until it is approved or rejected (docs/decisions.md 187). */
+export const AWAITING_APPROVAL = 'awaiting approval';
 /** `status_msg` of a payment that was rejected, or not approved in time. */
 export const NOT_APPROVED = 'not approved';
 

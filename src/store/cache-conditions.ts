@@ -1,3 +1,4 @@
+import { AWAITING_APPROVAL } from '../model/payment.ts';
 import { timePart } from '../model/payment-index.ts';
 import type { CacheQuery } from './ports.ts';
 
@@ -12,6 +13,10 @@ interface CacheConditions {
 /** Any time and any prefix of an id, for LIKE: what an index has before the hex characters of its id. */
 const BEFORE_HEX = '_'.repeat('0001700000000000000-ln_'.length);
 
+/** The payments that wait for approval. In the JSON of a row no other text has such quotes, which are escaped there. */
+const AWAITING = `status = 'pending' AND direction = 'outbound'
+  AND json LIKE '%"status_msg":${JSON.stringify(AWAITING_APPROVAL)}%'`;
+
 /** Returns what the list of a wallet's payments selects. */
 export function cacheConditions(walletId: string, query: CacheQuery): CacheConditions {
   const conditions: string[] = [];
@@ -22,6 +27,7 @@ export function cacheConditions(walletId: string, query: CacheQuery): CacheCondi
   };
   where('wallet = ?', walletId);
   if (query.filter === 'finalized') conditions.push("status != 'pending'");
+  else if (query.filter === 'awaiting') conditions.push(AWAITING);
   else if (query.filter !== 'all') where('status = ?', query.filter);
   if (query.after !== null) where(query.order === 'asc' ? 'idx > ?' : 'idx < ?', query.after);
   if (query.direction !== null) where('direction = ?', query.direction);

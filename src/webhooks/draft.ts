@@ -31,8 +31,8 @@ export function deliveryRule({
 
 /**
  * Returns the delivery of a payment that is finalized, held or waits for approval (docs/webhooks.md, Payload).
- * `timestamp` is the time at which it became so. The webhook-id follows from wallet, payment and event alone, so it is the same over
- * attempts, redeliveries, restarts and endpoints (docs/decisions.md 91).
+ * `timestamp` is the time at which it became so. The webhook-id follows from wallet, payment and event alone, so it is
+ * the same over attempts, redeliveries, restarts and endpoints (docs/decisions.md 91).
  */
 export function deliveryDraft(
   payment: Payment,

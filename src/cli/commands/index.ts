@@ -28,7 +28,7 @@ import {
   addWithdraw,
 } from './receive.ts';
 import { addSandbox } from './sandbox.ts';
-import { addBump, addKeysend } from './send.ts';
+import { addApprove, addBump, addKeysend, addReject } from './send.ts';
 import { addProvision, addSecretsKey, addSeed, addSignup } from './set-up.ts';
 import { addTrigger } from './trigger.ts';
 import { addInfo, addNote, addPayments, addShow, addSync, addUpdates, addWait } from './wallet.ts';
@@ -56,7 +56,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
     addWithdraw,
     addBuy,
   ],
-  'Send:': [addAnalyze, addPay, addKeysend, addBump, addProof, addChannels],
+  'Send:': [addAnalyze, addPay, addKeysend, addApprove, addReject, addBump, addProof, addChannels],
   'Set up:': [
     addSeed,
     addSignup,

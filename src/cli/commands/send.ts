@@ -1,13 +1,15 @@
 import { feePolicyOf } from '../../config/fee-policy.ts';
 import { paymentJson } from '../../model/payment.ts';
-import { argument, flag } from '../command.ts';
-import { settingsOf } from '../connection.ts';
+import { argument, asking, flag } from '../command.ts';
+import { type ConnectionFlags, settingsOf } from '../connection.ts';
 import { readNodePk, readPositiveAmount } from '../inputs.ts';
 import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
+import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { costLines } from '../terminal/cost.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
+import { show } from '../terminal/show.ts';
 import { sats } from '../terminal/words.ts';
 import { routingCap } from './pay-question.ts';
 
@@ -61,6 +63,46 @@ export const addBump = oneCall('bump', {
     ],
   },
   call: (sidecar, given, { key }) => sidecar.bumpFee(given, { idempotencyKey: key }),
+  answer: paymentJson,
+  lines: paymentLines,
+});
+
+const WAITING = { index: paymentArgument };
+
+/** Adds `approve`, which has a payment sent that waits for approval. */
+export const addApprove = asking(
+  'approve',
+  {
+    about:
+      'Approve a payment that waits: it is sent as it was asked for. Exit code 1 if it fails. "payments --filter awaiting" lists what waits.',
+    words: WAITING,
+    examples: ['approve 3de403f1aa'],
+  },
+  async (given, { io, command, ask }) => {
+    const flags = command.opts<ConnectionFlags & SpendingFlags>();
+    const asks = !flags.yes && io.terminal.canAsk;
+    if (asks) {
+      const { value } = await ask((sidecar) => sidecar.payment(given), paymentJson());
+      await agree(io, flags, paymentLines(value));
+    }
+    const answer = await spendOnce(io, {
+      key: flags.idempotencyKey,
+      flags: asks ? ['--yes'] : [],
+      send: (idempotencyKey) =>
+        ask((sidecar) => sidecar.approve(given, { idempotencyKey }), paymentJson(), 'Paying'),
+    });
+    show(io, flags, answer, paymentLines);
+    requireNotFailed(answer.value);
+  },
+  withSpending,
+);
+
+/** Adds `reject`, which ends a payment that waits for approval. */
+export const addReject = oneCall('reject', {
+  about: 'Reject a payment that waits: it fails, and nothing is sent.',
+  words: WAITING,
+  examples: ['reject 3de403f1aa'],
+  call: (sidecar, given) => sidecar.reject(given),
   answer: paymentJson,
   lines: paymentLines,
 });

@@ -48,7 +48,7 @@ export const addPayments = asking(
       filter: flag(
         '--filter <state>',
         'only payments in this state',
-        ['all', 'pending', 'completed', 'failed', 'finalized'],
+        ['all', 'pending', 'completed', 'failed', 'finalized', 'awaiting'],
         'all',
       ),
       order: flag('--order <order>', 'newest or oldest first', ['desc', 'asc'], 'desc'),

@@ -3,7 +3,7 @@ import { approvePayment, rejectPayment } from '../../wallet/pay/approve.ts';
 import { exampleAwaitingPayment, exampleRejectedPayment, indexInput } from '../examples.ts';
 import { post } from '../route.ts';
 
-/** Routes that decide on payments that wait for approval (docs/decisions.md 190). */
+/** Routes that decide on payments that wait for approval (docs/decisions.md 187). */
 export const approvalRoutes = [
   post('/v2/node/approve', 'send', {
     access: 'approve_payments',

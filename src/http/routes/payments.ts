@@ -81,8 +81,10 @@ export const paymentRoutes = [
     description: 'Reads the local cache; call `sync_payments` first for fresh data.',
     query: () => ({
       filter: z
-        .enum(['all', 'pending', 'completed', 'failed', 'finalized'])
-        .describe('Which payments; `finalized` are completed or failed.'),
+        .enum(['all', 'pending', 'completed', 'failed', 'finalized', 'awaiting'])
+        .describe(
+          'Which payments; `finalized` are completed or failed, `awaiting` wait for approval.',
+        ),
       order: listOrder().default('desc').describe('Newest first (`desc`), or oldest.'),
       limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
       after: indexInput()

@@ -101,7 +101,7 @@ export interface Client extends Grant {
   readonly revokedAtMs: number | null;
   /**
    * A payment that may cost more than this with its fees, in millisatoshis, waits for approval; null for none
-   * (docs/decisions.md 190).
+   * (docs/decisions.md 187).
    */
   readonly approveAboveMsat: bigint | null;
 }

@@ -22,7 +22,7 @@ const SCOPE_TABLE = {
   manage_clients: ['list_clients', 'create_client', 'update_client', 'revoke_client'],
 } as const;
 
-/** Permissions that no scope but `full` grants (docs/decisions.md 162, 190). */
+/** Permissions that no scope but `full` grants (docs/decisions.md 162, 187). */
 const BESIDE_SCOPES = ['manage_webhooks', 'approve_payments'] as const;
 
 /** The name of a permission. Names of permissions may change (docs/api.md, Compatibility). */

@@ -46,7 +46,7 @@ export const heldPayload = once(() =>
   }),
 );
 
-/** The body of a `payment.approval_requested` webhook (docs/decisions.md 190). */
+/** The body of a `payment.approval_requested` webhook (docs/decisions.md 187). */
 export const approvalPayload = once(() =>
   payload('payment.approval_requested', 'Always `payment.approval_requested`.').meta({
     id: 'PaymentApprovalRequested',

@@ -34,7 +34,7 @@ export interface PaymentCache {
 
 /** The query of `list_payments`. */
 export interface CacheQuery {
-  readonly filter: 'all' | 'pending' | 'completed' | 'failed' | 'finalized';
+  readonly filter: 'all' | 'pending' | 'completed' | 'failed' | 'finalized' | 'awaiting';
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   /** The payment after which the page begins; it is not part of the page itself. */

@@ -85,7 +85,7 @@ export async function withReservedFee<T extends Done>(
   return done;
 }
 
-/** Only payments wait for approval: any other cost above that limit is not for the client (docs/decisions.md 190). */
+/** Only payments wait for approval: any other cost above that limit is not for the client (docs/decisions.md 187). */
 function needsApproval(costMsat: bigint, aboveMsat: bigint): ApiError {
   const [cost, above] = [formatAmountMsat(costMsat), formatAmountMsat(aboveMsat)];
   return new ApiError(

@@ -39,8 +39,9 @@ export function spends(permission: Permission): boolean {
 
 /**
  * Throws `forbidden` (error 108) for a grant with more permissions or a longer life than the granter's own
- * (docs/decisions.md 61), or with a higher cost before a payment waits for approval (docs/decisions.md 190). It also throws for a grant that spends when the granter has or had a budget, because the new
- * client would multiply that budget (docs/decisions.md 68).
+ * (docs/decisions.md 61), or with a higher cost before a payment waits for approval (docs/decisions.md 187). It also
+ * throws for a grant that spends when the granter has or had a budget, because the new client would multiply that
+ * budget (docs/decisions.md 68).
  */
 export function requireGrantable(granter: Granter, grant: Terms): void {
   const { expiresAtMs } = grant;

@@ -128,7 +128,7 @@ export function matchObservation(
   }
   const { latest } = rows;
   if (latest === null || !isOfAmount(payment, latest.payment)) return null;
-  // What nobody asked the node for has no attempt there (docs/decisions.md 190).
+  // What nobody asked the node for has no attempt there (docs/decisions.md 187).
   if (isAwaitingApproval(latest.payment)) return null;
   const mayBeSame = !isFinal(latest.payment) || latest.payment.status === payment.status;
   if (latest.attempt !== null) {

@@ -27,7 +27,7 @@ interface ApprovalsOptions {
 /** What waits is looked at this often, so that a jump of a clock is noticed, and a client that has expired. */
 const LONGEST_SLEEP_MS = 60_000;
 
-/** The payments of a wallet that wait for approval, and the timer that ends them (docs/decisions.md 190). */
+/** The payments of a wallet that wait for approval, and the timer that ends them (docs/decisions.md 187). */
 export class Approvals implements WaitingApprovals {
   readonly #options: ApprovalsOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -14,7 +14,7 @@ import { planText, readOnchainOrder, readSpend } from './spend.ts';
 
 /**
  * Has a payment sent that waits for approval, exactly as it was asked for, with the token of the client that asked
- * (docs/decisions.md 190). Returns it as the node shows it, or pending when the outcome is unknown, or failed where its
+ * (docs/decisions.md 187). Returns it as the node shows it, or pending when the outcome is unknown, or failed where its
  * invoice has expired or the node refuses. Throws errors 106, 107, 108 and 109, and what the node throws before
  * anything is sent; the payment then waits on, unless error 106 says that it does not wait.
  */

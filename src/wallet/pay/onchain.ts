@@ -124,7 +124,7 @@ async function planOnchainPayment(
 
 /**
  * The limit on the fee, in millisatoshis: the request's own or, if lower, the one for clients with a budget or whose
- * payments wait for approval, which must be known before the transaction is made (docs/decisions.md 68, 190). Null
+ * payments wait for approval, which must be known before the transaction is made (docs/decisions.md 68, 187). Null
  * without a limit.
  */
 async function feeLimitMsat(session: Spender, request: OnchainTerms): Promise<bigint | null> {

@@ -154,7 +154,7 @@ function begin(context: SendContext, plan: SendPlan, earlier: Earlier): Promise<
   return session.feed.unanswered.during(index, () => ask(context, plan, earlier, pending));
 }
 
-/** Stores the spend, then asks the node, unless the payment waits for approval (docs/decisions.md 190). */
+/** Stores the spend, then asks the node, unless the payment waits for approval (docs/decisions.md 187). */
 async function ask(
   { session, idempotencyKey }: SendContext,
   plan: SendPlan,

@@ -96,7 +96,7 @@ export interface SpendResolver {
   outOfReach(index: PaymentIndex, signal: AbortSignal): Promise<never>;
 }
 
-/** Payments that wait for approval (docs/decisions.md 190). */
+/** Payments that wait for approval (docs/decisions.md 187). */
 export interface WaitingApprovals {
   /** For how long a payment waits, in milliseconds. */
   readonly waitMs: number;

@@ -4,7 +4,7 @@ import type { ClientInfoJson } from '../../../model/clients/client.ts';
 import { PERMISSIONS, SCOPE_NAMES } from '../../../model/clients/permissions.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { flag, type Given } from '../../command.ts';
-import { readFuture, readPositiveAmount } from '../../inputs.ts';
+import { readAmount, readFuture, readPositiveAmount } from '../../inputs.ts';
 import type { CliIo } from '../../io.ts';
 import { namesFlag } from '../../options.ts';
 import { grouped, sats } from '../../terminal/words.ts';
@@ -46,6 +46,11 @@ export const GRANT_WORDS = {
     '--max-payment <sats>',
     'what one payment may cost; needs --budget',
     readPositiveAmount,
+  ),
+  approve_above: flag(
+    '--approve-above <sats>',
+    'a payment that may cost more, fees included, waits until it is approved',
+    readAmount,
   ),
 };
 

@@ -96,6 +96,7 @@ const UPDATE_WORDS = {
   clear_label: flag('--clear-label', 'remove the label'),
   clear_expiration: flag('--clear-expiration', 'let the client never expire'),
   clear_budget: flag('--clear-budget', 'remove the budget'),
+  clear_approve_above: flag('--clear-approve-above', 'let payments go without approval'),
 };
 
 const update = asking(
@@ -125,8 +126,8 @@ const update = asking(
 );
 
 function updateProblem({ client_pk: _, ...changes }: Given<typeof UPDATE_WORDS>): string | null {
-  const { label, expires_at, budget, max_payment, clear_label, clear_expiration, clear_budget } =
-    changes;
+  const { label, expires_at, budget, max_payment, approve_above } = changes;
+  const { clear_label, clear_expiration, clear_budget, clear_approve_above } = changes;
   if (Object.values(changes).every((change) => change === undefined)) {
     return 'say what to change, such as --label or --scope';
   }
@@ -134,6 +135,7 @@ function updateProblem({ client_pk: _, ...changes }: Given<typeof UPDATE_WORDS>)
     ['label', label, clear_label],
     ['expires', expires_at, clear_expiration],
     ['budget', budget ?? max_payment, clear_budget],
+    ['approve-above', approve_above, clear_approve_above],
   ] as const;
   const both = pairs.find(([, set, clear]) => set !== undefined && clear !== undefined);
   if (both === undefined) return null;

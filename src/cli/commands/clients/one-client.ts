@@ -12,7 +12,7 @@ export function grantWords({ scopes, permissions }: ClientInfoJson): string {
 
 /** Returns lines that describe one client, and what is left of its budget. */
 export function clientLines(client: ClientInfoJson): string[] {
-  const { client_pk, label, created_at, expires_at, budget } = client;
+  const { client_pk, label, created_at, expires_at, budget, approve_above: above } = client;
   return fields({
     Client: client_pk ?? 'none: the owner of the wallet',
     Label: label,
@@ -21,6 +21,7 @@ export function clientLines(client: ClientInfoJson): string[] {
     Expires: client_pk === null ? null : moment(expires_at, 'never'),
     Budget: budget && budgetWords(budget),
     Left: budget && sats(leftOf(budget)),
+    'Asks above': above && sats(above),
     'Renewed at': budget && moment(budget.resets_at, 'never'),
   });
 }

@@ -40,8 +40,8 @@ export async function reportSend(
 
 /**
  * Finds out what became of a send. The node runs in this process, so a request that is not in its file never reached
- * it; but a signed transaction may still be published. A payment whose request was lost after it was approved ends here,
- * since it has its place in the order of updates already.
+ * it; but a signed transaction may still be published. A payment whose request was lost after it was approved ends
+ * here, since it has its place in the order of updates already.
  */
 export function sendOutcome(world: World, userPk: string, question: SendQuestion): SendOutcome {
   const payment = findPayment(world, userPk, question.payment.index);

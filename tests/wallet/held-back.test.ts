@@ -19,11 +19,12 @@ test('what is told of a payment waits until the last request to send it is over,
   expect(held.without([one])).toEqual([one]);
 });
 
-test('the answer to a request, other payments, receipts and transactions are never held back', () => {
+test('the answer to a request, the word of the wallet itself, other payments, receipts and transactions are never held back', () => {
   const held = new HeldBack();
   held.hold(id);
   const free = [
     { ...one, answers: { index: one.payment.index, isTaken: false } },
+    { ...one, ownWord: true },
     told(sampleFailed(2)),
     told(sampleFailed(1, { direction: 'inbound' })),
     told(sampleFailed(1, { rail: 'onchain' })),

@@ -36,12 +36,12 @@ export class HeldBack {
     if (held) held.answer = 'lost';
   }
 
-  /** The observations that are not held back. The answer to a request itself never is. */
+  /** The observations that are not held back. The answer to a request itself never is, nor the wallet's own word. */
   without(observations: readonly ObservedPayment[]): readonly ObservedPayment[] {
     if (this.#byId.size === 0) return observations;
     return observations.filter((one) => {
       const held = isLightningSend(one.payment) ? this.#byId.get(idOf(one.payment)) : undefined;
-      if (held === undefined) return true;
+      if (held === undefined || one.ownWord) return true;
       if (one.answers) held.answer = 'stored';
       else held.told.push(one);
       return one.answers !== undefined;

@@ -38,7 +38,7 @@ describe('completions', () => {
     [['clients', 'cre'], ['create']],
     [
       ['payments', '--filter', ''],
-      ['all', 'pending', 'completed', 'failed', 'finalized'],
+      ['all', 'pending', 'completed', 'failed', 'finalized', 'awaiting'],
     ],
     [
       ['payments', '--no'],
@@ -61,7 +61,7 @@ describe('completions', () => {
     [['clients', 'create', '--permission', 'pay_offer,node_'], ['pay_offer,node_info']],
     [
       ['listen', '--events', 'payment.'],
-      ['payment.finalized', 'payment.held'],
+      ['payment.finalized', 'payment.held', 'payment.approval_requested'],
     ],
     [['webhooks', 'list', '--client-credentials-path', '/etc/host'], ['/etc/hosts']],
   ];

@@ -2,20 +2,20 @@ import type { Payment, Rail } from '../../../src/model/payment.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
 import type { SendContext } from '../../../src/wallet/pay/send.ts';
-import type { SendIdentity, SendPlan, SendTerms } from '../../../src/wallet/pay/send-plan.ts';
+import type { LightningPlan, SendIdentity, SendPlan, SendTerms } from '../../../src/wallet/pay/send-plan.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 
 /** A plan to send the sample payment of that number; `start` makes the node's report. */
 export function planOf(
   start: (identity: SendIdentity) => Promise<SendReport>,
-  change: Partial<Omit<SendTerms, 'rail'>> & {
+  change: Partial<Omit<SendTerms, 'rail'> & Pick<LightningPlan, 'repeat'>> & {
     readonly rail?: Rail;
     readonly sign?: SendPlan['sign'];
     readonly number?: number;
   } = {},
 ): SendPlan {
-  const { number = 1, rail = 'invoice', sign = null, ...others } = change;
+  const { number = 1, rail = 'invoice', sign = null, repeat, ...others } = change;
   const { hash } = samplePayment(number);
   const terms = {
     id: idOf(samplePayment(number)),
@@ -26,7 +26,7 @@ export function planOf(
     start,
     ...others,
   } as const;
-  if (rail !== 'onchain') return { ...terms, rail, sign: null };
+  if (rail !== 'onchain') return { ...terms, rail, sign: null, ...(repeat && { repeat }) };
   if (sign === null) throw new Error('An on-chain payment is signed.');
   return { ...terms, rail, sign, repeat: { maxFeeMsat: terms.maxFeeMsat } };
 }

@@ -2,15 +2,18 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
+import type { ConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
+let hooks: WebhookWorld;
 let world: ConformanceWorld;
 beforeAll(async () => {
-  world = await openConformanceWorld();
+  hooks = await openWebhookWorld('payment.finalized,payment.approval_requested');
+  world = hooks.world;
 });
-afterAll(() => world.close());
+afterAll(() => hooks.close());
 
 const create = (body: object, by?: string) => world.post('/v2/node/create_client', body, by);
 /** A client that pays, with a budget, whose payments above 100 sats wait for approval. */
@@ -161,6 +164,64 @@ describe('a payment that would cost more than approve_above', () => {
     expectError(await ask(client_credentials, await invoiceOf('500')), 'overBudget');
     expect((await ask(client_credentials, await invoiceOf('280'))).body).toMatchObject(AWAITING);
     expectError(await ask(client_credentials, await invoiceOf('280')), 'overBudget');
+  });
+});
+
+describe('payment.approval_requested', () => {
+  const notices = (index: unknown) =>
+    hooks.received
+      .map(({ headers, body }) => ({ id: headers.get('webhook-id'), ...JSON.parse(body) }))
+      .filter((notice) => notice.index === index);
+
+  const newestUpdate = async (): Promise<string> => {
+    let newest = '';
+    for (;;) {
+      const query = newest === '' ? {} : { start_index: newest };
+      const { updated_index } = await world.get('/v2/node/updated_payments', query);
+      if (updated_index === null) return newest;
+      newest = updated_index;
+    }
+  };
+
+  test('is delivered once when the payment begins to wait, before payment.finalized', async () => {
+    for (const what of ['approve', 'reject'] as const) {
+      const { client_credentials } = await agent();
+      const { index } = (await ask(client_credentials, await invoiceOf('500'))).body;
+      await until(() => notices(index).length === 1, 'the request for approval is delivered');
+      await world.restart();
+      await decide(what, index);
+      await until(() => notices(index).length === 2, 'the end is delivered');
+      const [asked, end] = notices(index);
+      expect(asked).toMatchObject({ type: 'payment.approval_requested', ...AWAITING });
+      expect(Date.parse(asked.timestamp)).toBe(asked.updated_at);
+      const status = what === 'approve' ? 'completed' : 'failed';
+      expect(end).toMatchObject({ type: 'payment.finalized', status });
+      expect(asked.id).not.toBe(end.id);
+    }
+  });
+
+  test('is not sent for a payment that does not wait', async () => {
+    const { client_credentials } = await agent();
+    const { index } = (await ask(client_credentials, await invoiceOf('50'))).body;
+    await until(() => notices(index).length === 1, 'the end is delivered');
+    expect(notices(index)).toMatchObject([{ type: 'payment.finalized' }]);
+  });
+
+  test('what waits is listed by its filter, and told to streams of updates', async () => {
+    const { client_credentials } = await agent();
+    const start_index = await newestUpdate();
+    const query = { start_index, timeout_secs: '30' };
+    const next = world.get('/v2/node/wait_for_next_payment', query);
+    const { index } = (await ask(client_credentials, await invoiceOf('500'))).body;
+    expect((await next).payment).toMatchObject({ index, ...AWAITING });
+    const listed = async () => {
+      await world.put('/v2/node/sync_payments');
+      const { payments } = await world.get('/v2/node/list_payments', { filter: 'awaiting' });
+      return payments.map((one: { index: string }) => one.index);
+    };
+    expect(await listed()).toContain(index);
+    await decide('reject', index);
+    expect(await listed()).not.toContain(index);
   });
 });
 

@@ -61,6 +61,28 @@ describe('a file', () => {
     expect(() => openSqliteStore(path, { secretsKey: OTHER_KEY })).toThrow(/the key that was used/);
   });
 
+  test('has rows used that were signed before a column was added, while that is null in them', () => {
+    const signer = rowSigner(KEY, 'id', onUnfit);
+    for (const table of Object.values(SIGNED) as SignedTable[]) {
+      const { columns, later } = table;
+      const before = {
+        ...table,
+        columns: columns.filter((one) => !later.includes(one)),
+        later: [],
+      };
+      const row = Object.fromEntries(
+        [...table.key, ...columns].map((name, at) => [name, later.includes(name) ? null : at]),
+      );
+      const mac = signer.mac(before, row);
+      expect({ table: table.table, fits: signer.fits(table, { ...row, mac }) }).toEqual({
+        table: table.table,
+        fits: true,
+      });
+      for (const name of later) expect(signer.fits(table, { ...row, [name]: 0, mac })).toBe(false);
+    }
+    expect(SIGNED.client.later).toEqual(['approve_above_msat']);
+  });
+
   test('has no row used in which any signed column was changed', async () => {
     const signer = rowSigner(KEY, 'id', onUnfit);
     for (const table of Object.values(SIGNED) as SignedTable[]) {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
+import { awaitingApproval, type Payment } from '../../../src/model/payment.ts';
 import type { Spend, Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
@@ -166,6 +167,85 @@ export function spendContract(open: () => Promise<Store>): void {
       const reservation = { clientPk: CLIENT, amountMsat: 11n, nowMs: 1 };
       const previous = sampleFailed(1);
       await expect(begin({ caller: CLIENT, reservation, previous })).rejects.toThrow('already');
+    });
+
+    for (const journaled of [true, false]) {
+      const kind = journaled ? 'journaled' : 'not journaled';
+      const reservation = { clientPk: CLIENT, amountMsat: 5n, nowMs: 1 };
+      const deliver = () => ({
+        ...{ id: 'msg_asked', event: 'payment.approval_requested' as const, body: '{}' },
+        ...{ createdAtMs: 1, endpoints: ['configured'] },
+      });
+      const waiting = awaitingApproval(one);
+      const wait = () =>
+        begin(
+          {
+            ...{ state: 'awaiting', journaled, reservation, deliver, caller: CLIENT },
+            ...{ idempotencyKey: 'k', plan: '{"a":1}', approveUntilMs: 100, afterAttempt: 3 },
+          },
+          waiting,
+        );
+      const approve = (nowMs: number, may = true) =>
+        store.spends.approve(
+          WALLET,
+          one.index,
+          { plan: '{"a":2}', afterAttempt: 7, journaled, nowMs },
+          (client) => may && client?.clientPk === CLIENT,
+        );
+
+      test(`a send that waits for approval is there for readers and told once, and becomes asked once (${kind})`, async () => {
+        const key = { walletId: WALLET, caller: CLIENT, key: 'k' };
+        await store.idempotency.begin(key, 'print', 1);
+        await setBudget(store, { amountMsat: 10n, period: 'total', maxPaymentMsat: null });
+        expect(await wait()).toBe(true);
+        expect(await get()).toMatchObject({
+          state: 'awaiting',
+          approveUntilMs: 100,
+          payment: waiting,
+        });
+        expect(await store.idempotency.begin(key, 'print', 1)).toMatchObject({ index: one.index });
+        expect(await store.outbox.counts()).toMatchObject({ pending: 1 });
+        if (journaled) {
+          const [shown] = await store.journal.updatedAfter(WALLET, null, 10);
+          expect(shown).toMatchObject({ index: one.index, statusMsg: waiting.statusMsg });
+        }
+        expect([await approve(100), await approve(99, false)]).toEqual([false, false]);
+        expect(await get()).toMatchObject({ state: 'awaiting', plan: '{"a":1}', afterAttempt: 3 });
+        expect([await approve(99), await approve(99)]).toEqual([true, false]);
+        expect(await get()).toMatchObject({
+          ...{ state: 'asked', plan: '{"a":2}', afterAttempt: 7, payment: one },
+        });
+        if (journaled) {
+          expect(await store.journal.get(WALLET, one.index)).toMatchObject({
+            statusMsg: 'pending',
+          });
+        }
+        await observe(store, [sampleDone(1)], { journaled, attempt: journaled ? 8 : null });
+        expect(await get()).toBeNull();
+        expect(await store.outbox.counts()).toMatchObject({ pending: 2 });
+      });
+
+      test(`what a node tells again of a send that waits does not make it known, and its end gives the budget back (${kind})`, async () => {
+        await setBudget(store, { amountMsat: 10n, period: 'total', maxPaymentMsat: null });
+        await wait();
+        await observe(store, [waiting], { journaled });
+        expect(await get()).toMatchObject({ state: 'awaiting' });
+        const failed = sampleFailed(1, { statusMsg: 'not approved' });
+        const { deliveries } = await observe(store, [failed], { journaled });
+        expect([deliveries, await get()]).toEqual([1, null]);
+        expect((await store.budgets.get(WALLET, CLIENT, 1, periodStart)).spentMsat).toBe(0n);
+        expect(await approve(99)).toBe(false);
+      });
+    }
+
+    test('a send that does not wait tells nobody of an approval', async () => {
+      const told: string[] = [];
+      const deliver = ({ index }: Payment) => {
+        told.push(index);
+        return null;
+      };
+      await begin({ deliver });
+      expect(told).toEqual([]);
     });
 
     test('unfinished sends are listed oldest first, by wallet', async () => {

@@ -75,19 +75,17 @@ describe('a payment that would cost more than approve_above', () => {
         headers: { ...headers, ...more },
       });
     const blocked = pay();
-    const waiting = await until(async () => {
-      const answer = await pay({ Prefer: 'respond-async' });
-      return answer.status === 202 ? answer.body : null;
-    }, 'the payment waits');
-    expect(waiting).toMatchObject(AWAITING);
+    await until(async () => (await spent(client_credentials)) === '210', 'the payment waits');
+    const { status, body: waiting } = await pay({ Prefer: 'respond-async' });
+    expect([status, waiting]).toEqual([202, expect.objectContaining(AWAITING)]);
     const other = await world.call('POST', '/v2/node/pay_invoice', {
       body,
       headers: { Prefer: 'respond-async' },
     });
-    expect(other.body).toMatchObject({ index: waiting?.index, ...AWAITING });
-    await decide('approve', waiting?.index);
-    expect((await blocked).body).toMatchObject({ index: waiting?.index, status: 'completed' });
-    expect((await pay()).body).toMatchObject({ index: waiting?.index, status: 'completed' });
+    expect(other.body).toMatchObject({ index: waiting.index, ...AWAITING });
+    await decide('approve', waiting.index);
+    expect((await blocked).body).toMatchObject({ index: waiting.index, status: 'completed' });
+    expect((await pay()).body).toMatchObject({ index: waiting.index, status: 'completed' });
   });
 
   test('ends as not approved when it is rejected: nothing is sent, and its budget is given back', async () => {
@@ -413,6 +411,9 @@ describe('approve_above of a client', () => {
       credentials: client_credentials,
     });
     expectError(close, 'forbidden', /ask the owner/);
+  });
+
+  test('lets the client open a channel of which the fee is not above it', async () => {
     const rich = await create({ scopes: ['full'], approve_above: '100000' });
     const opened = await world.call('POST', '/v2/node/open_channel', {
       body: { value: '50000' },

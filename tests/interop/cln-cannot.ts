@@ -12,6 +12,7 @@ const BLOCKS = 'Core Lightning sees coins that arrive only when they are in a bl
 export const CLN_CANNOT: ReadonlyMap<string, string> = new Map([
   ...REAL_NODES_CANNOT,
   ['pays a node without an invoice, and the message arrives', KEYSEND],
+  ['a payment without an invoice is sent with the preimage that was drawn for it', KEYSEND],
   ['needs no message, and each request is a payment of its own', KEYSEND],
   ['with the same Idempotency-Key it is paid once', KEYSEND],
   [

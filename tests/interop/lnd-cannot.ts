@@ -12,6 +12,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
     OFFERS,
   ],
   ['a minimum is a minimum', OFFERS],
+  ['an offer is paid with the invoice that was fetched when it was asked for', OFFERS],
   ['an offer in pieces is joined wherever an offer is taken', OFFERS],
   ['pay_offer says in data.sent that nothing was sent, of what it cannot read too', OFFERS],
   ['an expired offer is refused, and expiration_secs shows in analyze', OFFERS],

@@ -28,6 +28,16 @@ export const REAL_NODES_CANNOT: ReadonlyMap<string, string> = new Map([
     PARTNER,
   ],
   ['past its expiry it becomes failed / expired and is refused', CLOCK],
+  ['ends as not approved after an hour by the clock of the node, also over a restart', CLOCK],
+  ['ends as expired where its invoice has expired when it is approved', CLOCK],
+  [
+    'ends as failed with the words of a node that refuses it, and its budget is given back',
+    'a real node takes the payment on, and fails it later',
+  ],
+  [
+    'lets the client open a channel of which the fee is not above it',
+    'the channels of real nodes are opened by the tests of channels',
+  ],
   [
     'a URI whose invoice was paid meets that payment once the invoice has expired, and pays no address',
     CLOCK,

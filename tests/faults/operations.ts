@@ -91,6 +91,58 @@ const PAY_FAILING = operation<PaymentJson>('pay_invoice that fails', async (tria
   };
 });
 
+/** Has a client ask for a payment that waits for approval. Returns what asks again. */
+async function waiting(trial: Trial, key: string) {
+  const spender = await trial.spender(key, { approve_above: '0' });
+  const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', { amount: '7' });
+  const who = { as: spender.credentials, key, isPatient: false };
+  const ask = () => trial.post<PaymentJson>('/v2/node/pay_invoice', { invoice }, who);
+  return { spender, ask };
+}
+
+/** A payment that waits for approval. It waits once, and is not sent. */
+const PAY_WAITING = operation<string>('pay_invoice that waits', async (trial, key) => {
+  const { spender, ask } = await waiting(trial, key);
+  return {
+    request: async () => (await ask()).index,
+    check: async (index) => {
+      expect(await trial.payment(index)).toMatchObject({ status_msg: 'awaiting approval' });
+      const query = { filter: 'awaiting' };
+      await trial.send('PUT', '/v2/node/sync_payments', {});
+      const listed = await trial.get<{ payments: PaymentJson[] }>('/v2/node/list_payments', query);
+      expect(listed.payments.map((one) => one.index)).toEqual([index]);
+      await trial.post('/v2/node/reject', { index });
+      expect(await over(trial, index)).toMatchObject({ status_msg: 'not approved' });
+      await trial.expectSpent(spender, 0n);
+    },
+  };
+});
+
+/** A decision on a payment that waits. It is made once, whatever its end, which the budget follows. */
+function deciding(what: 'approve' | 'reject', ends: readonly string[]): Operation {
+  return operation<PaymentJson>(what, async (trial, key) => {
+    const { spender, ask } = await waiting(trial, key);
+    const { index } = await ask();
+    return {
+      isNoticed: true,
+      request: async () => {
+        const decided = trial.post(`/v2/node/${what}`, { index }, { key });
+        const error = await decided.then(
+          () => null,
+          (reason) => reason,
+        );
+        const isOver = error instanceof CallFailed && error.body.code === REFUSED;
+        if (error !== null && !isOver) throw error;
+        return over(trial, index);
+      },
+      check: async (answer) => {
+        expect(ends).toContain(answer.status_msg);
+        await trial.expectSpent(spender, answer.status === 'completed' ? costOf(answer) : 0n);
+      },
+    };
+  });
+}
+
 /** A payment that the node refuses. It leaves nothing behind and may be tried again. */
 const PAY_REFUSED = operation<number>('pay_invoice that is refused', async (trial, key) => {
   const spender = await trial.spender(key);
@@ -433,6 +485,10 @@ export const OPERATIONS: readonly Operation[] = [
   PAY_INVOICE,
   PAY_FAILING,
   PAY_REFUSED,
+  PAY_WAITING,
+  // The sandbox ends what was approved and then not asked for any more.
+  deciding('approve', ['completed', 'not sent']),
+  deciding('reject', ['not approved']),
   PAY_SPONTANEOUS,
   PAY_OFFER,
   PAY_ONCHAIN,

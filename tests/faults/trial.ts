@@ -11,6 +11,13 @@ import { type FileRow, rowsOf, sandboxPayments, sqlitePaymentRows } from './rows
 import { type Tail, tailByStream, tailByWaits } from './tails.ts';
 import { eventually, expectOneTruth, walked } from './truth.ts';
 
+/** In whose name a request is made, under which key, and whether it waits for the end of a payment. */
+interface Asking {
+  readonly as?: string;
+  readonly key?: string;
+  readonly isPatient?: boolean;
+}
+
 /** A time longer than the lease of a delivery that a killed process left. */
 const LEASES_OVER_MS = 60_000;
 
@@ -122,28 +129,27 @@ export class Trial {
     method: 'POST' | 'PUT',
     path: string,
     body: unknown,
-    { as, key }: { readonly as?: string; readonly key?: string } = {},
+    { as, key, isPatient = true }: Asking = {},
   ): Promise<T> {
     return (await this.sidecar.call(method, path, {
       body,
       ...(as === undefined ? {} : { credentials: as }),
-      ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+      headers: {
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        ...(isPatient ? {} : { prefer: 'respond-async' }),
+      },
     })) as T;
   }
 
-  post<T = unknown>(
-    path: string,
-    body: unknown,
-    who: { readonly as?: string; readonly key?: string } = {},
-  ): Promise<T> {
+  post<T = unknown>(path: string, body: unknown, who: Asking = {}): Promise<T> {
     return this.send('POST', path, body, who);
   }
 
   /** Creates a client with a large budget, which it cannot pass on. */
-  async spender(label: string): Promise<Spender> {
+  async spender(label: string, limits: object = {}): Promise<Spender> {
     const { client_pk, client_credentials } = await this.post<Credentials>(
       '/v2/node/create_client',
-      { label, scopes: ['full'], budget: { amount: '2000000000', period: 'total' } },
+      { label, scopes: ['full'], budget: { amount: '2000000000', period: 'total' }, ...limits },
     );
     return { clientPk: client_pk, credentials: client_credentials };
   }

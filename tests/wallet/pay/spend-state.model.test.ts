@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { openLog } from '../../../src/lib/log.ts';
-import { idOf, isFinal, type Payment } from '../../../src/model/payment.ts';
+import { awaitingApproval, idOf, isFinal, type Payment } from '../../../src/model/payment.ts';
 import { type PaymentIndex, paymentIndex } from '../../../src/model/payment-index.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import type { ObservedPayment } from '../../../src/store/ports.ts';
@@ -45,7 +45,8 @@ type Said = Shown | { readonly word: 'refused' | 'silent' | 'never' };
 type Step =
   | { readonly step: 'answer' | 'look' | 'late look' | 'repeat'; readonly said: Said }
   | { readonly step: 'feed'; readonly said: Shown }
-  | { readonly step: 'restart'; readonly said: Said };
+  | { readonly step: 'restart'; readonly said: Said }
+  | { readonly step: 'approve' };
 
 const status = fc.constantFrom<Status>('pending', 'completed', 'failed');
 const shown = fc.record<Shown>({
@@ -66,6 +67,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.record({ step: fc.constant('feed' as const), said: shown }),
   fc.record({ step: fc.constant('restart' as const), said }),
+  fc.record({ step: fc.constant('approve' as const) }),
 );
 
 const store = openSqliteStore(':memory:');
@@ -76,7 +78,7 @@ const QUESTIONS = { look: 'look', 'late look': 'late_look', repeat: 'repeat' } a
 
 /** Runs the steps on one spend over a real store, and checks after each what must always hold. */
 async function run(
-  { isNumbered, keepsHistory, isSigned }: Record<string, boolean>,
+  { isNumbered, keepsHistory, isSigned, isWaiting }: Record<string, boolean>,
   steps: readonly Step[],
 ): Promise<void> {
   // Each run has a wallet and a client of its own, since opening a store takes long.
@@ -148,9 +150,11 @@ async function run(
     if (fate === 'give_way' || isOwn) expect(isUndone).toBe(fate === 'give_way');
   };
 
+  const isAwaiting = async () => (await spendOf())?.state === 'awaiting';
   const restart = async (one: Said) => {
-    isAnswered = true;
     const row = await spendOf();
+    if (row?.state === 'awaiting') return expect(afterRestart(row, node)).toBe('await approval');
+    isAnswered = true;
     if (row === null) return;
     if (row.state === 'asked' && journaled) {
       const told = await store.journal.show(wallet, OWN.index);
@@ -200,27 +204,42 @@ async function run(
 
   const reservation = { clientPk: wallet, amountMsat: RESERVED_MSAT, nowMs: 1 };
   const change = { journaled, caller: wallet, reservation, afterAttempt: isNumbered ? 3 : null };
-  const state = isSigned ? 'begun' : 'asked';
+  const state = isWaiting ? 'awaiting' : isSigned ? 'begun' : 'asked';
   const budget = { amountMsat: 100_000n, period: 'total', maxPaymentMsat: null } as const;
   await store.clients.change(wallet, () => ({
     records: [clientRecord({ walletId: wallet, clientPk: wallet, budgetState: 'set' })],
     budgets: [{ clientPk: wallet, budget, periodStart }],
   }));
-  await store.spends.begin(wallet, newSpend(OWN, { ...change, state }), budgetRules);
+  const first = isWaiting ? awaitingApproval(OWN) : OWN;
+  const more = { state, approveUntilMs: isWaiting ? 1e9 : null } as const;
+  await store.spends.begin(wallet, newSpend(first, { ...change, ...more }), budgetRules);
   await check();
   // A signed one leaves the state `begun` when the first answer is there, unless a restart comes first.
   for (const one of steps) {
     nowMs += 10;
     switch (one.step) {
       case 'answer':
-        if (isAnswered) break;
+        if (isAnswered || (await isAwaiting())) break;
         isAnswered = true;
-        if (isSigned) await store.spends.asked(wallet, OWN.index, { plan: '{}', journaled });
+        if (isSigned && !isWaiting)
+          await store.spends.asked(wallet, OWN.index, { plan: '{}', journaled });
         await hear(isSigned ? 'publish' : 'request', reportOf(one.said));
         break;
       case 'feed':
         // Of a spend that was only begun a node has nothing to tell.
-        if ((await spendOf())?.state !== 'begun') await observe(seen(one.said));
+        // Of one that waits it can only tell another program's.
+        if (await isAwaiting()) {
+          await observe(seen({ ...one.said, isOther: true }));
+          expect(await isAwaiting()).toBe(true);
+        } else if ((await spendOf())?.state !== 'begun') await observe(seen(one.said));
+        break;
+      case 'approve':
+        {
+          const mayMove = await isAwaiting();
+          const approved = { plan: '{}', afterAttempt: isNumbered ? 3 : null, journaled, nowMs };
+          const isMoved = await store.spends.approve(wallet, OWN.index, approved, () => true);
+          expect(isMoved).toBe(mayMove);
+        }
         break;
       case 'restart':
         await restart(one.said);
@@ -250,7 +269,12 @@ const REFUSED_AFTER_SHOWN: [Record<string, boolean>, Step[]] = [
 test('whatever a node says in whatever order, an end is one and stays, and what was asked for is not given up', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.record({ isNumbered: fc.boolean(), keepsHistory: fc.boolean(), isSigned: fc.boolean() }),
+      fc.record({
+        isNumbered: fc.boolean(),
+        keepsHistory: fc.boolean(),
+        isSigned: fc.boolean(),
+        isWaiting: fc.boolean(),
+      }),
       fc.array(anyStep, { maxLength: 12 }),
       run,
     ),

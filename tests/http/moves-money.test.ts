@@ -4,6 +4,7 @@ import { ROUTES } from '../../src/http/routes/index.ts';
 test('the routes whose every error says what may have been sent (docs/decisions.md 12)', () => {
   const paths = ROUTES.filter((route) => route.movesMoney).map((route) => route.path);
   expect(paths.toSorted()).toEqual([
+    '/v2/node/approve',
     '/v2/node/bump_fee',
     '/v2/node/close_channel',
     '/v2/node/fetch',

@@ -52,6 +52,7 @@ async function reserve({ hasBudget = true, earlier = null, ...checks }: World = 
   const session = {
     userPk: WALLET,
     caller: { id: CLIENT },
+    client: () => null,
     hasBudget: () => hasBudget,
     node: { clock: { now: () => NOW_MS } },
     resolver: { ready: () => later('ready') },

@@ -56,9 +56,8 @@ export interface SpendStore {
    * it is `asked`: its index is written to the row of its Idempotency-Key, and its journal row is written, which
    * readers are shown by an observation or by `show` of the journal (docs/decisions.md 168). Where it is `awaiting`
    * readers are shown its journal row at once, and its deliveries are written (docs/decisions.md 187). When the rules
-   * throw,
-   * nothing is written and the error is passed on. Returns false, and writes nothing, when the newest payment with its
-   * id is not `previous` any more.
+   * throw, nothing is written and the error is passed on. Returns false, and writes nothing, when the newest payment
+   * with its id is not `previous` any more.
    */
   begin(walletId: string, spend: NewSpend, rules: BudgetRules): Promise<boolean>;
   /**
@@ -72,8 +71,8 @@ export interface SpendStore {
   ): Promise<void>;
   /**
    * Moves a spend from `awaiting` to `asked`, with what is sent and the newest attempt that the node has, and its
-   * journal row with it. Returns false, and writes nothing, where the spend does not wait, or not at `nowMs` any more, or its
-   * client may not pay by `mayPay`: null stands for a client that is not there.
+   * journal row with it. Returns false, and writes nothing, where the spend does not wait, or not at `nowMs` any more,
+   * or its client may not pay by `mayPay`: null stands for a client that is not there.
    */
   approve(
     walletId: string,

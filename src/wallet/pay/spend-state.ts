@@ -9,8 +9,8 @@ import { isOfAmount } from '../follow/observe.ts';
  *   state   is durable                       after a crash, or an answer that was lost
  *   named   the Idempotency-Key's row        the repeat begins anew, under the same names
  *   begun   row, watch, reservation          given up: the request has certainly not left
- *   awaiting  the same, shown to readers,    it waits on for approval, until its time is over: the request leaves
- *           what will be sent, until when    only when it is approved
+ *   awaiting  the same, what will be sent,   it waits on for approval, until its time is over: the request leaves
+ *           until when; readers are shown it only when it is approved
  *   asked   what is sent, the key's index,   pending: the node is asked until it shows the attempt, or is known never
  *           the hidden row of the journal    to make it; what it does not show for long is sent again
  *   known   the node's attempt               its feed tells the end

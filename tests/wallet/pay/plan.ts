@@ -2,7 +2,12 @@ import type { Payment, Rail } from '../../../src/model/payment.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
 import type { SendContext } from '../../../src/wallet/pay/send.ts';
-import type { LightningPlan, SendIdentity, SendPlan, SendTerms } from '../../../src/wallet/pay/send-plan.ts';
+import type {
+  LightningPlan,
+  SendIdentity,
+  SendPlan,
+  SendTerms,
+} from '../../../src/wallet/pay/send-plan.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 

@@ -1,4 +1,5 @@
 import { ERRORS } from '../../model/errors.ts';
+import { ATTEMPTS, SIGNED } from '../openapi/webhook.ts';
 import { ADDITION, CALLING } from '../openapi/words.ts';
 import type { Document, Parameter, Schema } from './document.ts';
 import { curl, type Endpoint, endpointAnchor, endpointsOf } from './endpoint.ts';
@@ -24,8 +25,8 @@ const FIRST_CALLS: readonly string[] = [
 /** A longer line about a field is written once. */
 const LONG_LINE = 70;
 
-/** A longer word of an example is cut: an invoice says nothing to a reader. */
-const LONG_WORD = 100;
+/** A longer word of an example is cut: an invoice or a key says nothing to a reader. */
+const LONG_WORD = 60;
 
 /** Texts about the API for language models (llmstxt.org), both in Markdown. */
 export interface TextsForModels {
@@ -90,7 +91,7 @@ function firstCalls(document: Document, baseUrl: string): string[] {
     const takesKey = parameters.some((one) => one.name === 'Idempotency-Key');
     const call = curl(endpoint, baseUrl, takesKey ? ['idempotency-key: <uuid>'] : []);
     const example = JSON.stringify(content.example, (_, value: unknown) =>
-      typeof value === 'string' && value.length > LONG_WORD ? `${value.slice(0, 20)}…` : value,
+      typeof value === 'string' && value.length > LONG_WORD ? `${value.slice(0, 24)}…` : value,
     );
     const answer = [...shown].reduce((text, [json, it]) => text.replaceAll(json, it), example);
     if (content.schema.$ref) shown.set(example, nameOf(content.schema));
@@ -203,12 +204,13 @@ function besidesResource(
 
 function notices({ webhooks }: Document): string[] {
   const requests = Object.entries(webhooks);
-  const headers = requests[0]?.[1].post.parameters ?? [];
+  const headers = linesOf(parameterRows(requests[0]?.[1].post.parameters ?? []));
+  const lines = headers.map((line) => line.replace(` ${SIGNED}`, ''));
   return [
-    `## Notices by webhook\n\nAnswer 200. ${titled('All have these headers', linesOf(parameterRows(headers)))}`,
+    `## Notices by webhook\n\nAnswer 200. ${ATTEMPTS} ${titled('Where the endpoint has a secret, all have these headers', lines)}`,
     ...requests.map(
       ([name, { post }]) =>
-        `### ${name}\n\n${withoutAddition(post.description)} The body is a ${bodyNameOf(post)} with \`type\` \`${name}\`.`,
+        `### ${name}\n\n${withoutAddition(post.description).replace(` ${ATTEMPTS}`, '')} The body is a ${bodyNameOf(post)}.`,
     ),
   ];
 }

@@ -17,9 +17,11 @@ import {
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 import { ADDITION, WEBHOOK_TAG } from './words.ts';
 
-const ATTEMPTS =
+/** What holds for the attempts of every notice of a payment. */
+export const ATTEMPTS =
   'There are three attempts, at 0, about 2 and about 8 seconds; after that `POST /v2/webhooks/redeliver` sends it again. It can arrive more than once.';
-const SIGNED = 'Only where the endpoint has a secret.';
+/** What holds for the headers of every notice. */
+export const SIGNED = 'Only where the endpoint has a secret.';
 const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
   [
     'webhook-id',
@@ -63,7 +65,7 @@ export function webhooks(schemas: Schemas): Json {
       payload: approvalPayload(),
       payment: exampleAwaitingPayment,
       summary: 'Tell that a payment waits for approval',
-      description: `Sent once for a payment that may cost more than its client's \`approve_above\`, with a \`webhook-id\` of its own; the payment is still pending, and nothing is sent. \`payment.finalized\` follows when it is completed or failed. ${ATTEMPTS} ${ADDITION}`,
+      description: `Sent for a payment that waits for approval, with a \`webhook-id\` of its own; it is still pending, and nothing was sent. \`payment.finalized\` follows. ${ATTEMPTS} ${ADDITION}`,
     }),
     'webhook.test': webhook(schemas, {
       type: 'webhook.test',

@@ -17,7 +17,8 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
   webhooks:
     'Notices of finished payments: where they are sent, which were delivered, and sending them again.',
   console: 'The page for people, and how a browser signs in to it.',
-  sandbox: 'Controls of the simulated network; they exist only while the sandbox node is in use.',
+  sandbox:
+    'Controls of the simulated network; they exist only while the sandbox node is in use. With --require-auth all of them need credentials that may do everything.',
 };
 
 /**
@@ -81,9 +82,8 @@ const ACCESS_WORDS: Readonly<Record<string, string>> = {
   owner: "Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.",
   root_seed:
     'Needs the root seed, and the cookie or no Authorization header; with --require-auth, the cookie.',
-  sandbox: 'Needs no credentials; with --require-auth, credentials that may do everything.',
-  sandbox_wallet:
-    'Needs any valid credentials; with --require-auth, credentials that may do everything.',
+  sandbox: 'Open unless --require-auth is set.',
+  sandbox_wallet: 'Needs any valid credentials.',
 };
 
 /** Says in words who may call a route. */

@@ -9,7 +9,7 @@ export const approvalRoutes = [
     access: 'approve_payments',
     summary: 'Approve a payment that waits',
     description:
-      'The payment is sent exactly as it was asked for, and answered as it stands then. Where its invoice has expired, or the node refuses it, it becomes failed and nothing is sent.',
+      'It is sent exactly as it was asked for. Where its invoice has expired, or the node refuses it, it becomes failed and nothing is sent.',
     body: () => ({ index: indexInput() }),
     response: paymentJson,
     movesMoney: true,

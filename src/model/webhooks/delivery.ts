@@ -23,9 +23,7 @@ function payload<Type extends string>(type: Type, description: string) {
   return paymentJson().extend({
     type: z.literal(type).meta({ description }),
     timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
-    user_pk: hexOutput(32).meta({
-      description: 'The wallet that the payment belongs to; tells several wallets apart.',
-    }),
+    user_pk: hexOutput(32).meta({ description: 'The wallet that the payment belongs to.' }),
   });
 }
 
@@ -51,7 +49,7 @@ export const approvalPayload = once(() =>
   payload('payment.approval_requested', 'Always `payment.approval_requested`.').meta({
     id: 'PaymentApprovalRequested',
     description:
-      'Body of the webhook of a payment that waits for approval: the pending Payment, and three fields more.',
+      'Body of the webhook of a payment that waits: the pending Payment, and three fields more.',
   }),
 );
 
@@ -97,10 +95,7 @@ export const deliveryJson = once(() =>
       delivered_at: timestamp()
         .nullable()
         .meta({ description: 'When the receiver took it, in milliseconds; null before.' }),
-      created_at: timestamp().meta({
-        description:
-          'When the payment was finalized, was held or began to wait for approval, in milliseconds.',
-      }),
+      created_at: timestamp().meta({ description: 'When the event was, in milliseconds.' }),
     })
     .meta({ id: 'Delivery', description: 'A webhook delivery and how it stands.' }),
 );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
+import { openPaidService } from './paid-services.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 
@@ -162,6 +163,37 @@ describe('a payment that would cost more than approve_above', () => {
     expectError(await ask(client_credentials, await invoiceOf('500')), 'overBudget');
     expect((await ask(client_credentials, await invoiceOf('280'))).body).toMatchObject(AWAITING);
     expectError(await ask(client_credentials, await invoiceOf('280')), 'overBudget');
+  });
+
+  test('gives the paid web resource once it is approved, and frees the key when it is rejected', async () => {
+    const { client_credentials } = await agent({ approve_above: '0' });
+    const service = openPaidService(world, 'l402');
+    try {
+      const fetched = async (what: 'approve' | 'reject') => {
+        const asked = world.call('POST', '/v2/node/fetch', {
+          body: { url: `${service.url}/report`, max_cost: '100' },
+          credentials: client_credentials,
+          headers: { 'idempotency-key': 'a resource' },
+        });
+        const { index } = await until(async () => {
+          await world.put('/v2/node/sync_payments');
+          const { payments } = await world.get('/v2/node/list_payments', { filter: 'awaiting' });
+          return payments.find((one: { amount: string }) => one.amount === '25');
+        });
+        await decide(what, index);
+        return asked;
+      };
+      const rejected = await fetched('reject');
+      expectError(rejected, 'refused', /not approved/);
+      expect(rejected.body.data.sent).toBe('no');
+      expect((await fetched('approve')).body).toMatchObject({
+        body: 'the resource /report',
+        payment: { status: 'completed', amount: '25' },
+      });
+      expect(service.invoices).toHaveLength(2);
+    } finally {
+      service.stop();
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { BARE_ENV, startOnTerminal, type TerminalProcess } from '../../support/binary.ts';
+import { sendOk } from '../../support/requests.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
 
@@ -158,5 +159,36 @@ describe('other requests that cost', () => {
     await closing.shows(/without its peer[\s\S]*\[y\/N\]/);
     closing.type('n\n');
     expect(await closing.exit()).toBe(1);
+  });
+
+  test('approve asks, and reject and approve take the id that the list shows', async () => {
+    const created = ['clients', 'create', '--scope', 'send', '--approve-above'] as const;
+    const { client_pk, client_credentials } = await world.json(...created, '100');
+    const waiting = async () => {
+      const { invoice } = await outsideInvoice();
+      const headers = { Prefer: 'respond-async' };
+      const asked = { body: { invoice }, credentials: client_credentials, headers };
+      const { hash } = await sendOk(world.baseUrl, 'POST', '/v2/node/pay_invoice', asked);
+      const id = hash.slice(0, 10);
+      expect((await world.run('payments', '--filter', 'awaiting')).stdout).toContain(id);
+      return id;
+    };
+    const rejected = await waiting();
+    expect(await world.json('reject', rejected)).toMatchObject({ status_msg: 'not approved' });
+    const id = await waiting();
+    const refused = start('approve', id);
+    await refused.shows(/awaiting approval[\s\S]*\[y\/N\]/);
+    refused.type('n\n');
+    expect(await refused.exit()).toBe(1);
+    expect(await world.json('show', id)).toMatchObject({ status_msg: 'awaiting approval' });
+    const approving = start('approve', id);
+    await approving.shows('[y/N]');
+    approving.type('y\n');
+    expect(await approving.exit()).toBe(0);
+    expect((await world.run('wait', id)).exitCode).toBe(0);
+    const both = ['--approve-above', '5', '--clear-approve-above'];
+    expect((await world.run('clients', 'update', client_pk, ...both)).exitCode).toBe(2);
+    const { client } = await world.json('clients', 'update', client_pk, '--clear-approve-above');
+    expect(client.approve_above).toBeNull();
   });
 });

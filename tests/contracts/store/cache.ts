@@ -150,6 +150,20 @@ export function cacheContract(open: () => Promise<Store>): void {
       ]);
     });
 
+    test('lists what waits for approval, whatever its texts and those of others say', async () => {
+      const statusMsg = 'awaiting approval';
+      const said = `"status_msg":"${statusMsg}"`;
+      await apply([
+        samplePayment(1, { statusMsg, message: 'say "what"\u0000' }),
+        samplePayment(2, { personalNote: said, message: said, externalId: said }),
+        samplePayment(3, { statusMsg, direction: 'inbound' }),
+        sampleFailed(4, { statusMsg }),
+        samplePayment(5, { statusMsg, rail: 'onchain' }),
+      ]);
+      expect((await list({ filter: 'awaiting' })).created).toEqual([1, 5]);
+      expect((await list({ filter: 'awaiting', order: 'desc', limit: 1 })).created).toEqual([5]);
+    });
+
     test('lists by the first or last characters of an id, behind its prefix', async () => {
       const payments = [1, 2, 3, 4].map((number) => samplePayment(number));
       await apply(payments);

@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import type { Invalid } from '../bigsize.ts';
 import {
@@ -12,6 +11,7 @@ import {
   required,
   safeNumber,
 } from '../bolt12/index.ts';
+import { isPreimageOf } from '../preimage.ts';
 import { decodeTlvStream, type TlvRecord } from '../tlv.ts';
 import {
   isDisclosableType,
@@ -91,7 +91,7 @@ export function verifyPayerProof(text: string): PayerProof {
   const preimage = required(values.proofPreimage, fields.proofPreimage, invalid);
   const missingHashes = required(values.proofMissingHashes, fields.proofMissingHashes, invalid);
   const leafHashes = required(values.proofLeafHashes, fields.proofLeafHashes, invalid);
-  if (hex.encode(sha256(hex.decode(preimage))) !== paymentHash) {
+  if (!isPreimageOf(preimage, paymentHash)) {
     invalid('proof_preimage does not belong to invoice_payment_hash');
   }
 

@@ -1,5 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { hex } from '@scure/base';
+import { isPreimageOf } from '../../codecs/preimage.ts';
 import type { Log } from '../../lib/log.ts';
 import { describedBy } from '../../model/description.ts';
 import {
@@ -196,9 +195,11 @@ function isProven(
     return false;
   }
   if (ampParts) {
-    return ampParts.length > 0 && ampParts.every(({ hash, preimage }) => fits(preimage, hash));
+    return (
+      ampParts.length > 0 && ampParts.every(({ hash, preimage }) => isPreimageOf(preimage, hash))
+    );
   }
-  return fits(payment.preimage, previous?.hash ?? payment.hash);
+  return isPreimageOf(payment.preimage, previous?.hash ?? payment.hash);
 }
 
 /**
@@ -241,14 +242,6 @@ function boundedAmounts(
 
 function atLeast(least: bigint, value: bigint): bigint {
   return value < least ? least : value;
-}
-
-function fits(preimage: string | null, hash: string | null): boolean {
-  try {
-    return preimage !== null && hex.encode(sha256(hex.decode(preimage))) === hash;
-  } catch {
-    return false;
-  }
 }
 
 /** A payment without a row, with the description in its invoice, which is read here alone (docs/decisions.md 183). */

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { isPreimageOf } from '../../codecs/preimage.ts';
 import { sealer } from '../../lib/secrets/seal.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, internalUnlessApi, refused } from '../../model/errors.ts';
@@ -37,6 +36,8 @@ export interface PaidAnswer extends ResourceAnswer {
 type Kept = Pick<Challenge, 'dialect' | 'token'> & { readonly invoice: string };
 
 const PAYMENT_REQUIRED = 402;
+/** What a service answers to a token or proof that it does not take. */
+const NOT_TAKEN = [401, PAYMENT_REQUIRED];
 /** Where proofs of payment are kept for further requests. */
 const KIND = 'paid token';
 
@@ -127,7 +128,7 @@ async function askWithToken(
   const header = await tokens.read();
   if (header === null) return ask(request);
   const answer = await ask(withHeader(request, header));
-  if (answer.status !== 401 && answer.status !== PAYMENT_REQUIRED) return answer;
+  if (!NOT_TAKEN.includes(answer.status)) return answer;
   // The service takes it no longer.
   await tokens.write(null);
   return ask(request);
@@ -149,7 +150,7 @@ async function askPaid(
     // Proofs of the other dialects are good for one request.
     if (challenge.dialect === 'l402') await tokensOf(session, request.url).write(header);
     const answer = await ask(withHeader(request, header), { signal });
-    if (answer.status === 401 || answer.status === PAYMENT_REQUIRED || answer.status >= 500) {
+    if (NOT_TAKEN.includes(answer.status) || answer.status >= 500) {
       throw serviceFailed(
         'unusable_answer',
         `The resource was paid and answered ${answer.status}: repeat the request with the same Idempotency-Key, which pays nothing more.`,
@@ -163,9 +164,7 @@ async function askPaid(
 
 /** Returns the preimage of a completed payment. Throws error 5 for one that the invoice does not fit. */
 function preimageOf({ preimage, hash }: Payment): string {
-  const isOfHash =
-    preimage !== null && createHash('sha256').update(hex.decode(preimage)).digest('hex') === hash;
-  if (isOfHash) return preimage;
+  if (isPreimageOf(preimage, hash)) return preimage;
   throw new ApiError(
     'unreadable',
     'The node shows no preimage of this payment: it proves nothing.',

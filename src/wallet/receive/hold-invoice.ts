@@ -1,5 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { hex } from '@scure/base';
+import { isPreimageOf } from '../../codecs/preimage.ts';
 import { isApiError, refused, rejected } from '../../model/errors.ts';
 import { type PaymentIndex, paymentId } from '../../model/payment-index.ts';
 import type { CreatedInvoiceJson } from '../../model/receive.ts';
@@ -63,7 +62,7 @@ export async function settleInvoice(
       'Only an invoice of this wallet can be settled: give the index that create_invoice answered.',
     );
   }
-  if (hex.encode(sha256(hex.decode(preimage))) !== payment.hash) {
+  if (!isPreimageOf(preimage, payment.hash)) {
     throw rejected('preimage', 'must be the one whose SHA-256 is the payment_hash of the invoice');
   }
   if (payment.status === 'completed') return;

@@ -1,6 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { readOrLater } from '../../codecs/codec-error.ts';
+import { paymentHashOf } from '../../codecs/preimage.ts';
 import { formatNullableAmountMsat } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import {
@@ -49,7 +49,7 @@ export async function makeInvoice(
 ): Promise<CreatedInvoice> {
   const { node } = wallet;
   const { preimage } = order;
-  const paymentHash = preimage === null ? null : hex.encode(sha256(hex.decode(preimage)));
+  const paymentHash = preimage === null ? null : paymentHashOf(preimage);
   const created = await requireInvoice(wallet, { ...order, paymentHash }, () =>
     node.createInvoice({ ...order, createdAtMs: node.clock.now() }),
   );

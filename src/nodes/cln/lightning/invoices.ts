@@ -1,6 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
+import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import type { OwnWords, Payment } from '../../../model/payment.ts';
@@ -46,7 +46,7 @@ export async function createInvoice(
 ): Promise<CreatedInvoice> {
   requireSupported(command);
   const preimage = command.preimage ?? hex.encode(wallet.random(PREIMAGE_BYTES));
-  const hash = hex.encode(sha256(hex.decode(preimage)));
+  const hash = paymentHashOf(preimage);
   const first = command.preimage && (await canceledBefore({ owner, wallet }, hash));
   if (first) return created(first, command);
   const label = labelOf(paymentIndex(command.createdAtMs, paymentId('ln', hash)));

@@ -1,6 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { base64, hex } from '@scure/base';
 import { expiresAtMsOf, timestampOf } from '../../../codecs/bolt11/index.ts';
+import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { refused } from '../../../model/errors.ts';
 import { isFinal, type OwnWords } from '../../../model/payment.ts';
 import {
@@ -43,7 +43,7 @@ export async function createInvoice(
     return created(added.r_hash, added.payment_request, added.payment_addr, command);
   } catch (error) {
     if (preimage === null || !refusalText(error).includes(ALREADY_EXISTS)) throw error;
-    const hash = hex.encode(sha256(hex.decode(preimage)));
+    const hash = paymentHashOf(preimage);
     const first = await lookUpInvoice(owner, hash);
     // Only a caller who knows the preimage may get the invoice.
     if (first?.r_preimage !== preimage) throw error;

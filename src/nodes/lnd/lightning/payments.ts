@@ -1,6 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { base64, base64url, hex } from '@scure/base';
 import { z } from 'zod';
+import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { ApiError, ownNode } from '../../../model/errors.ts';
 import { isFinal } from '../../../model/payment.ts';
 import type { PaymentId } from '../../../model/payment-index.ts';
@@ -55,11 +55,11 @@ export async function paySpontaneous(
 ): Promise<SendReport> {
   const { nodePk, amountMsat, preimage, message } = command;
   if (nodePk === wallet.nodePk) return { state: 'refused', error: ownNode() };
-  const paymentHash = sha256(hex.decode(preimage));
-  return startPayment({ rest, owner, wallet }, command, hex.encode(paymentHash), {
+  const paymentHash = paymentHashOf(preimage);
+  return startPayment({ rest, owner, wallet }, command, paymentHash, {
     dest: base64.encode(hex.decode(nodePk)),
     amt_msat: `${amountMsat}`,
-    payment_hash: base64.encode(paymentHash),
+    payment_hash: base64.encode(hex.decode(paymentHash)),
     dest_custom_records: keysendRecords(preimage, message),
     dest_features: [TLV_ONION_FEATURE],
   });

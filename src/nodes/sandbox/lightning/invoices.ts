@@ -1,6 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../../codecs/bolt11/index.ts';
+import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { keptDescription } from '../../../model/description.ts';
 import { refused } from '../../../model/errors.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../model/payment-index.ts';
@@ -29,7 +29,7 @@ export function createInvoice(
   const earlier = command.preimage === null ? null : madeWith(world, userPk, command.preimage);
   if (earlier !== null) return earlier;
   const preimage = command.preimage ?? hex.encode(world.random(32));
-  return issue(world, userPk, command, { preimage, paymentHash: hashOf(preimage) });
+  return issue(world, userPk, command, { preimage, paymentHash: paymentHashOf(preimage) });
 }
 
 /**
@@ -102,7 +102,7 @@ function issue(
 
 /** The wallet's invoice of a preimage, or null. Throws `refused` when the preimage belongs to something else. */
 function madeWith(world: World, userPk: string, preimage: string): CreatedInvoice | null {
-  const earlier = madeFor(world, userPk, hashOf(preimage));
+  const earlier = madeFor(world, userPk, paymentHashOf(preimage));
   if (earlier !== 'foreign') return earlier;
   throw refused('This preimage belongs to another invoice: choose a new one.');
 }
@@ -163,9 +163,4 @@ export function signInvoice(
   const invoice = encodeBolt11(fields, nodeSecretKey);
   const expiresAtMs = (timestampSecs + expirationSecs) * 1000;
   return { invoice, paymentSecret, expiresAtMs };
-}
-
-/** Returns the payment hash of a preimage; both are hex. */
-export function hashOf(preimage: string): string {
-  return hex.encode(sha256(hex.decode(preimage)));
 }

@@ -1,5 +1,6 @@
 import { hex } from '@scure/base';
 import type { Bolt11Invoice } from '../../../codecs/bolt11/index.ts';
+import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused, rejected } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
@@ -13,7 +14,7 @@ import {
   type InvoiceRow,
   insertInvoice,
 } from './invoice-rows.ts';
-import { hashOf, type InvoiceTerms, signInvoice } from './invoices.ts';
+import { type InvoiceTerms, signInvoice } from './invoices.ts';
 import {
   isPayable,
   OUTSIDE_LIGHTNING,
@@ -28,7 +29,7 @@ export function createOutsideInvoice(
   terms: InvoiceTerms & { readonly behavior: Behavior },
 ): { invoice: string; paymentHash: string } {
   const preimage = hex.encode(world.random(32));
-  const paymentHash = hashOf(preimage);
+  const paymentHash = paymentHashOf(preimage);
   const { invoice, expiresAtMs } = signInvoice(world, outsideKeys(world).nodeSecretKey, {
     ...terms,
     createdAtMs: world.clock.now(),

@@ -1,4 +1,5 @@
 import { isBolt12InvoiceExpired } from '../../../codecs/bolt12/index.ts';
+import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { keptDescription } from '../../../model/description.ts';
 import { ownInvoice, ownNode, refused } from '../../../model/errors.ts';
 import type { OwnWords, Payment } from '../../../model/payment.ts';
@@ -12,7 +13,6 @@ import type { World } from '../world/world.ts';
 import { decide, FEE_TOO_HIGH } from './decisions.ts';
 import { reserve } from './htlcs.ts';
 import { findUnpaidInvoice, insertInvoice } from './invoice-rows.ts';
-import { hashOf } from './invoices.ts';
 import { routingFeeMsat } from './routing-fee.ts';
 
 /**
@@ -90,7 +90,7 @@ export function startSpontaneousPayment(
   command: PaySpontaneousCommand,
 ): Payment {
   const { nodePk, preimage, message } = command;
-  const paymentHash = hashOf(preimage);
+  const paymentHash = paymentHashOf(preimage);
   return world.transact(() => {
     const earlier = earlierAttempt(world, userPk, command.index);
     if (earlier !== null) return earlier;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Log } from '../../lib/log.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
@@ -243,13 +244,7 @@ export function usableKey(
  * members does not matter.
  */
 export function fingerprint(...parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts, sortMembers)).digest('hex');
-}
-
-function sortMembers(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return `${value}n`;
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return createHash('sha256').update(canonicalJson(parts)).digest('hex');
 }
 
 function keyConflict(): ApiError {

@@ -72,15 +72,6 @@ export function base64Object(text: string, what: string): Readonly<Record<string
   throw wrongChallenge(`${what} is no JSON object`);
 }
 
-/** Writes JSON in its canonical form (RFC 8785): members sorted, no white space. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
-}
-
 function decoded(text: string): Bolt11Invoice | null {
   try {
     return decodeBolt11(text);

@@ -1,7 +1,7 @@
+import { canonicalJson } from '../../lib/canonical-json.ts';
 import { authChallenges } from './auth-params.ts';
 import {
   base64Object,
-  canonicalJson,
   challengeInvoice,
   type Dialect,
   type Reading,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
 import { NETWORKS, type Network } from '../../codecs/network.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
 import {
   base64Object,
   type Challenge,
-  canonicalJson,
   challengeInvoice,
   type Dialect,
   type Reading,

@@ -1,5 +1,5 @@
 import { type CallToolResult, createMcpHandler, Server } from '@modelcontextprotocol/server';
-import { accessCheck } from '../http/middleware/authenticate.ts';
+import { mayUse } from '../http/middleware/authenticate.ts';
 import type { SessionContext } from '../http/route.ts';
 import { printableJson } from '../lib/printable.ts';
 import { KEY_ARGUMENT, MOST_CALL_SECS, type Tool } from './tools.ts';
@@ -18,7 +18,7 @@ interface McpOptions {
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Answers one request of the Model Context Protocol, of its present generation or an older one, for the caller of
+ * Serves one request of the Model Context Protocol, of its present generation or an older one, for the caller of
  * `context`. Nothing is remembered between requests.
  */
 export async function answerMcp(
@@ -53,7 +53,7 @@ function serverFor(context: SessionContext, { tools, allowUnlimited }: McpOption
     { name: 'wallet-sidecar', version: context.parts.version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  const granted = tools.filter(({ route }) => isGranted(context, route));
+  const granted = tools.filter(({ route }) => mayUse(route.access, context.session));
   server.setRequestHandler('tools/list', () => ({ tools: granted.map(({ shown }) => shown) }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = granted.find(({ shown }) => shown.name === params.name);
@@ -79,15 +79,6 @@ function serverFor(context: SessionContext, { tools, allowUnlimited }: McpOption
     return callRoute(context, tool, given, mcpReq.signal);
   });
   return server;
-}
-
-function isGranted({ session }: SessionContext, { access }: Tool['route']): boolean {
-  try {
-    accessCheck(access)(session);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Makes the request of a tool call. The answer's JSON stays as it is, errors with their code and data too. */

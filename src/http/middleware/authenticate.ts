@@ -129,13 +129,17 @@ async function openSignedIn(
 /** Returns the function that throws error 108 unless a session holds now what `access` requires. */
 export function accessCheck(access: RouteAccess): (session: Session) => void {
   if (access === 'owner') return requireOwner;
-  const permissions = permissionsIn(access);
-  const [first] = permissions;
+  const [first] = permissionsIn(access);
   return (session) => {
-    if (first && !permissions.some((permission) => allows(session, permission))) {
-      throw lacking(session, first);
-    }
+    if (first && !mayUse(access, session)) throw lacking(session, first);
   };
+}
+
+/** Whether a session holds now what `access` requires. */
+export function mayUse(access: RouteAccess, session: Session): boolean {
+  if (access === 'owner') return session.isOwner;
+  const permissions = permissionsIn(access);
+  return permissions.length === 0 || permissions.some((permission) => allows(session, permission));
 }
 
 /** Returns the permissions of which a caller needs at least one; an empty list when the access names no permission. */

@@ -107,8 +107,8 @@ const NEEDS: NeedsTable<Method> = {
   update_client: { own: [], owner: ['createrune', 'showrunes', 'blacklistrune'] },
   revoke_client: { own: [], owner: ['showrunes', 'blacklistrune'] },
   manage_webhooks: NO_NEEDS,
-  // What is approved is sent with the token of the client that asked for it.
-  approve_payments: NO_NEEDS,
+  // What is approved is sent with the token of the client that asked for it. A token that cannot pay approves nothing.
+  approve_payments: { own: [], owner: ['xpay'] },
 };
 
 /** Returns the commands that a client's rune must allow for the permissions, and no others. */

@@ -164,8 +164,8 @@ const NEEDS: NeedsTable<Method> = {
   },
   revoke_client: { own: [], owner: ['/lnrpc.Lightning/DeleteMacaroonID'] },
   manage_webhooks: NO_NEEDS,
-  // What is approved is sent with the token of the client that asked for it.
-  approve_payments: NO_NEEDS,
+  // What is approved is sent with the token of the client that asked for it. A token that cannot pay approves nothing.
+  approve_payments: { own: [], owner: ['/routerrpc.Router/SendPaymentV2'] },
 };
 
 /** Returns the `uri` operations that a client's macaroon needs for the permissions, and no others. */

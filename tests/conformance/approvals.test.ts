@@ -3,6 +3,7 @@ import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
 import { openPaidService } from './paid-services.ts';
+import { newestUpdate } from './wallet-steps.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 
@@ -37,8 +38,9 @@ const ask = (credentials: string, invoice: string, headers: Record<string, strin
 const decide = (what: 'approve' | 'reject', index: unknown, credentials?: string) =>
   world.call('POST', `/v2/node/${what}`, { body: { index }, ...(credentials && { credentials }) });
 const paymentOf = (index: unknown) => world.get('/v2/node/payment', { index: String(index) });
+/** A sidecar of Core Lightning looks for confirmations every 30 s. */
 const ended = (index: unknown) =>
-  world.get('/v2/node/wait_for_payment', { index: String(index), timeout_secs: '30' });
+  world.get('/v2/node/wait_for_payment', { index: String(index), timeout_secs: '90' });
 const spent = async (credentials: string) =>
   (await world.get('/v2/node/client_info', {}, credentials)).budget.spent as string;
 const AWAITING = { status: 'pending', status_msg: 'awaiting approval' };
@@ -203,16 +205,6 @@ describe('payment.approval_requested', () => {
       .map(({ headers, body }) => ({ id: headers.get('webhook-id'), ...JSON.parse(body) }))
       .filter((notice) => notice.index === index);
 
-  const newestUpdate = async (): Promise<string> => {
-    let newest = '';
-    for (;;) {
-      const query = newest === '' ? {} : { start_index: newest };
-      const { updated_index } = await world.get('/v2/node/updated_payments', query);
-      if (updated_index === null) return newest;
-      newest = updated_index;
-    }
-  };
-
   test('is delivered once when the payment begins to wait, before payment.finalized', async () => {
     for (const what of ['approve', 'reject'] as const) {
       const { client_credentials } = await agent();
@@ -239,8 +231,8 @@ describe('payment.approval_requested', () => {
 
   test('what waits is listed by its filter, and told to streams of updates', async () => {
     const { client_credentials } = await agent();
-    const start_index = await newestUpdate();
-    const query = { start_index, timeout_secs: '30' };
+    const start_index = await newestUpdate(world);
+    const query = { ...(start_index && { start_index }), timeout_secs: '30' };
     const next = world.get('/v2/node/wait_for_next_payment', query);
     const { index } = (await ask(client_credentials, await invoiceOf('500'))).body;
     expect((await next).payment).toMatchObject({ index, ...AWAITING });

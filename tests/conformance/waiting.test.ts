@@ -3,7 +3,14 @@ import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { routeAnswered } from './called-routes.ts';
 import { test } from './node-test.ts';
-import { fullClient, indexes, UNKNOWN_INDEX, underWay, walletSteps } from './wallet-steps.ts';
+import {
+  fullClient,
+  indexes,
+  newestUpdate,
+  UNKNOWN_INDEX,
+  underWay,
+  walletSteps,
+} from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -35,7 +42,7 @@ describe('waiting', () => {
       await world.call('GET', '/v2/node/wait_for_payment', { query: { index, timeout_secs: '0' } }),
       'timeout',
     );
-    let start_index = (await tip()) as string;
+    let start_index = (await newestUpdate(world)) as string;
     const waited = await until(async () => {
       const query = { start_index, timeout_secs: '1' };
       const answer = await world.call('GET', '/v2/node/wait_for_next_payment', { query });
@@ -56,7 +63,7 @@ describe('waiting', () => {
   });
 
   test('wait_for_next_payment tails: every update once, in order, with none skipped', async () => {
-    let start_index = (await tip()) as string;
+    let start_index = (await newestUpdate(world)) as string;
     const made = await invoice();
     const seen: string[] = [];
     for (const status of ['pending', 'completed']) {
@@ -136,7 +143,7 @@ describe('updated_payments', () => {
 
 describe('events', () => {
   test('stream live, and Last-Event-ID resumes without loss', async () => {
-    const from = (await tip()) as string;
+    const from = (await newestUpdate(world)) as string;
     const live = await openEvents();
     const made = await receive('31');
     const first = await live.read(2);
@@ -166,18 +173,6 @@ describe('events', () => {
     );
   });
 });
-
-async function tip(): Promise<string | undefined> {
-  let start: string | undefined;
-  while (true) {
-    const page: Body = await world.get('/v2/node/updated_payments', {
-      limit: '100',
-      ...(start ? { start_index: start } : {}),
-    });
-    if (page.updated_index === null) return start;
-    start = page.updated_index;
-  }
-}
 
 async function openEvents(headers: Record<string, string> = {}) {
   const gone = new AbortController();

@@ -68,6 +68,19 @@ export async function fullClient(world: ConformanceWorld): Promise<string> {
   return (await world.post('/v2/node/create_client', body)).client_credentials;
 }
 
+/** Returns the newest updated index of the default wallet; undefined before its first payment. */
+export async function newestUpdate(world: ConformanceWorld): Promise<string | undefined> {
+  let newest: string | undefined;
+  for (;;) {
+    const { updated_index } = await world.get('/v2/node/updated_payments', {
+      limit: '100',
+      ...(newest && { start_index: newest }),
+    });
+    if (updated_index === null) return newest;
+    newest = updated_index;
+  }
+}
+
 /** Returns steps for a world that is opened before the first step is called. */
 export function walletSteps(opened: () => ConformanceWorld): WalletSteps {
   const invoice = (amount = '10') => opened().post('/v2/node/create_invoice', { amount });

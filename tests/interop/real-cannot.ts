@@ -93,6 +93,10 @@ export const REAL_NODES_CANNOT: ReadonlyMap<string, string> = new Map([
   ['pay_lnurl, withdraw_lnurl and buy_with_payment_app keep it', LNURL],
   ['description of a withdrawal is read from the query', 'needs an LNURL service that pays out'],
   [
+    'gives the paid web resource once it is approved, and frees the key when it is rejected',
+    'its service is on this machine, where a sidecar of a real node asks nobody',
+  ],
+  [
     'every example of /llms-full.txt does what it says, as it is written',
     'it looks for its payments in the first page of updates, and other tests have made more on a real node',
   ],

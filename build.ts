@@ -62,6 +62,8 @@ async function compile(outfile: string, target?: string): Promise<void> {
     // What is imported later is a file of its own in the binary, so that a start does not load it.
     splitting: true,
     format: 'esm',
+    // The library of MCP has two checkers of JSON Schema, and needs none here: this takes the one that is 0.6 MB smaller.
+    conditions: ['workerd'],
     define: {
       WALLET_SIDECAR_VERSION: JSON.stringify(packageJson.version),
       WALLET_SIDECAR_COMMIT: JSON.stringify(commit),

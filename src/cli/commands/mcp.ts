@@ -41,19 +41,24 @@ export const addMcp = asking(
     };
     // A sidecar that does not run, or refuses the credentials, is told at once.
     const { serverInfo, instructions } = introduced.parse(await pass('initialize', INTRODUCTION));
-    const [{ Server }, { serveStdio }] = await Promise.all([
+    const [{ Server }, { serveStdio, StdioServerTransport }] = await Promise.all([
       import('@modelcontextprotocol/server'),
       import('@modelcontextprotocol/server/stdio'),
     ]);
-    const served = serveStdio(() => {
-      const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
-      for (const method of ['tools/list', 'tools/call'] as const) {
-        server.setRequestHandler(method, ({ params }, { mcpReq }) =>
-          pass(method, params, mcpReq.signal),
-        );
-      }
-      return server;
-    });
+    // The build leaves the library without streams of its own.
+    const transport = new StdioServerTransport(process.stdin, process.stdout);
+    const served = serveStdio(
+      () => {
+        const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
+        for (const method of ['tools/list', 'tools/call'] as const) {
+          server.setRequestHandler(method, ({ params }, { mcpReq }) =>
+            pass(method, params, mcpReq.signal),
+          );
+        }
+        return server;
+      },
+      { transport },
+    );
     await new Promise<void>((resolve) => process.stdin.once('end', resolve));
     await served.close();
   },

@@ -6,7 +6,7 @@ import { withExamples } from './examples.ts';
 import { failure } from './failure.ts';
 import type { CliIo } from './io.ts';
 import { HELP_STYLE, HELP_WIDTH } from './terminal/help.ts';
-import { usageSentence, wrongCommandWords } from './usage.ts';
+import { optionsFirst, usageSentence, wrongCommandWords } from './usage.ts';
 
 /** What the command line is built with. `src/main.ts` passes in the server. */
 interface ProgramOptions extends CliIo {
@@ -56,7 +56,12 @@ export async function runProgram(
     return 0;
   } catch (error) {
     // commander has already written its own message.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      const hint = optionsFirst(program, words);
+      if (hint !== null) io.stderr(hint);
+      return 2;
+    }
     if (error instanceof CallFailed && error.json !== null) io.stdout(error.json);
     const { message, exitCode } = failure(error);
     io.stderr(message);

@@ -42,6 +42,15 @@ export function wrongCommandWords(program: Command, words: readonly string[]): s
   return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names.join(', ')}`;
 }
 
+/** Returns what to tell a person who typed options before a command, which are then those of `serve`; null otherwise. */
+export function optionsFirst(program: Command, words: readonly string[]): string | null {
+  if (!words[0]?.startsWith('-')) return null;
+  const command = program.commands.find((one) => words.includes(one.name()));
+  return command
+    ? `Options stand after the command: "wallet-sidecar ${command.name()} ... ${words[0]} ...".`
+    : null;
+}
+
 /** Returns the commands within groups by all their words, such as `seed new`, which may be typed as one word. */
 function pairs(program: Command): string[] {
   return program.commands.flatMap((group) =>

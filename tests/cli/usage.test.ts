@@ -34,6 +34,13 @@ describe('usage', () => {
     ['serve', '--node-url', 'x'],
     ['proof', 'verify'],
   ];
+  test('options before the command are told to stand after it', async () => {
+    const { exitCode, stderr } = await run('--url', 'http://127.0.0.1:1', 'clients', 'list');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('Options stand after the command: "wallet-sidecar clients ... --url');
+    expect((await run('--zork')).stderr).not.toContain('after the command');
+  });
+
   for (const args of wrong) {
     test(`${args.join(' ')} ends with 2 and one sentence, without a stack trace`, async () => {
       const { exitCode, stderr } = await run(...args);

@@ -42,7 +42,7 @@ export function wrongCommandWords(program: Command, words: readonly string[]): s
   return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names.join(', ')}`;
 }
 
-/** Returns what to tell a person who typed options before a command, which are then those of `serve`; null otherwise. */
+/** Returns what to tell a person who typed options before a command, which are those of `serve` then; else null. */
 export function optionsFirst(program: Command, words: readonly string[]): string | null {
   if (!words[0]?.startsWith('-')) return null;
   const command = program.commands.find((one) => words.includes(one.name()));

@@ -172,16 +172,21 @@ describe('a payment that would cost more than approve_above', () => {
     const service = openPaidService(world, 'l402');
     try {
       const fetched = async (what: 'approve' | 'reject') => {
-        const asked = world.call('POST', '/v2/node/fetch', {
-          body: { url: `${service.url}/report`, max_cost: '100' },
-          credentials: client_credentials,
-          headers: { 'idempotency-key': 'a resource' },
-        });
+        const get = (headers: Record<string, string> = {}) =>
+          world.call('POST', '/v2/node/fetch', {
+            body: { url: `${service.url}/report`, max_cost: '100' },
+            credentials: client_credentials,
+            headers: { 'idempotency-key': 'a resource', ...headers },
+          });
+        const asked = get();
         const { index } = await until(async () => {
           await world.put('/v2/node/sync_payments');
           const { payments } = await world.get('/v2/node/list_payments', { filter: 'awaiting' });
           return payments.find((one: { amount: string }) => one.amount === '25');
         });
+        const soon = await get({ Prefer: 'wait=0' });
+        expectError(soon, 'timeout');
+        expect(soon.body.data).toMatchObject({ sent: 'unknown', index });
         await decide(what, index);
         return asked;
       };
@@ -285,6 +290,30 @@ describe('every rail', () => {
     expect(await spent(client_credentials)).toBe(String(20_000 + Number(body.fees)));
   });
 
+  test('an on-chain payment that the node refuses to sign is failed, and its budget is given back', async () => {
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const wallet = await world.post('/sandbox/wallets', {});
+    const owner = wallet.client_credentials;
+    const client = await create(
+      {
+        scopes: ['send'],
+        budget: { amount: '900000', period: 'total' },
+        approve_above: '100',
+      },
+      owner,
+    );
+    const { body } = await world.call('POST', '/v2/node/pay_onchain', {
+      body: { address, amount: '20000' },
+      credentials: client.client_credentials,
+      headers: { Prefer: 'respond-async' },
+    });
+    await world.post('/v2/node/pay_onchain', { address, send_all: true }, owner);
+    const refused = await decide('approve', body.index, owner);
+    expect(refused.body).toMatchObject({ status: 'failed', txid: null });
+    expect(refused.body.status_msg).toContain('on-chain balance');
+    expect(await spent(client.client_credentials)).toBe('0');
+  });
+
   test('an on-chain payment that is rejected leaves coins and budget as they were', async () => {
     const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
     const { payment, client_credentials } = await waitingOn('/v2/node/pay_onchain', {
@@ -357,6 +386,9 @@ describe('who decides', () => {
     expectError(await decide('approve', index), 'notFound');
     const invoice = await invoiceOf('20');
     const paid = await world.post('/v2/node/pay_invoice', { invoice });
+    const late = await decide('approve', paid.index);
+    expectError(late, 'refused', /it is completed/);
+    expect(late.body.data).toMatchObject({ sent: 'yes', index: paid.index });
     expectError(await decide('reject', paid.index), 'refused', /it is completed/);
   });
 });
@@ -414,6 +446,14 @@ describe('approve_above of a client', () => {
     expectError(await decide('approve', two), 'refused');
   });
 
+  test('ends what waits as soon as the client has expired', async () => {
+    const { now } = await world.post('/sandbox/clock', { advance_secs: 1 });
+    const { client_credentials } = await agent({ expires_at: now + 1500 });
+    const { index } = (await ask(client_credentials, await invoiceOf('300'))).body;
+    await until(async () => (await paymentOf(index)).status === 'failed', 'it is over', 10_000);
+    expect(await paymentOf(index)).toMatchObject(NOT_APPROVED);
+  });
+
   test('bounds what else costs fees: that is left to the owner', async () => {
     const { client_credentials } = await create({ scopes: ['full'], approve_above: '10' });
     const open = await world.call('POST', '/v2/node/open_channel', {
@@ -424,11 +464,14 @@ describe('approve_above of a client', () => {
     expect(open.body.data).toMatchObject({ approve_above: '10', sent: 'no' });
     const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
     const { index } = await world.post('/v2/node/pay_onchain', { address, amount: '20000' });
+    // Many small ones would carry a payment over what was approved.
     const bump = await world.call('POST', '/v2/node/bump_fee', {
       body: { index },
-      credentials: client_credentials,
+      credentials: (await create({ scopes: ['full'], approve_above: '1000000' }))
+        .client_credentials,
     });
     expectError(bump, 'forbidden', /ask the owner/);
+    expect(bump.body.data).toMatchObject({ approve_above: '1000000', sent: 'no' });
     const [channel] = (await world.get('/v2/node/list_channels')).channels;
     const close = await world.call('POST', '/v2/node/close_channel', {
       body: { channel_id: channel.channel_id },

@@ -30,6 +30,7 @@ export const REAL_NODES_CANNOT: ReadonlyMap<string, string> = new Map([
   ['past its expiry it becomes failed / expired and is refused', CLOCK],
   ['ends as not approved after an hour by the clock of the node, also over a restart', CLOCK],
   ['ends as expired where its invoice has expired when it is approved', CLOCK],
+  ['ends what waits as soon as the client has expired', CLOCK],
   [
     'ends as failed with the words of a node that refuses it, and its budget is given back',
     'a real node takes the payment on, and fails it later',
@@ -92,6 +93,10 @@ export const REAL_NODES_CANNOT: ReadonlyMap<string, string> = new Map([
   ],
   ['pay_lnurl, withdraw_lnurl and buy_with_payment_app keep it', LNURL],
   ['description of a withdrawal is read from the query', 'needs an LNURL service that pays out'],
+  [
+    'an on-chain payment that the node refuses to sign is failed, and its budget is given back',
+    'it needs a wallet of its own, whose coins are all spent',
+  ],
   [
     'gives the paid web resource once it is approved, and frees the key when it is rejected',
     'its service is on this machine, where a sidecar of a real node asks nobody',

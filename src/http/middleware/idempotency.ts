@@ -86,7 +86,7 @@ export class IdempotentRequests {
     }
     const outcome = this.#run(request).finally(() => this.#running.delete(id));
     this.#running.set(id, { fingerprint: request.fingerprint, outcome });
-    return request.endsWait ? inTime(request, outcome) : outcome;
+    return request.endsWait ? this.#inTime(request, outcome) : outcome;
   }
 
   /** Whether a request with that key is running, or has left something behind. */
@@ -99,12 +99,28 @@ export class IdempotentRequests {
    * asks for an answer. If the first request asked for a 202, this one still waits as its own `Prefer` says.
    */
   async #join(request: IdempotentRequest, outcome: Promise<Outcome>): Promise<Outcome> {
-    if (request.endsWait) return inTime(request, outcome);
+    if (request.endsWait) return this.#inTime(request, outcome);
     const first = await withinPatience(request, outcome);
     if (first) return first.httpStatus === FINAL ? first : this.run(request);
     const state = await this.#claim(request);
     if (state.state !== 'running' || state.index === null) return outcome;
     return (await resumed(request, state.index, state.ofAnyCaller)) ?? outcome;
+  }
+
+  /**
+   * Returns the outcome, or throws error 4 when the request's `Prefer` asks for an answer before there is one. It names
+   * the payment that was begun, which may wait for approval.
+   */
+  async #inTime(request: IdempotentRequest, outcome: Promise<Outcome>): Promise<Outcome> {
+    const inTime = await withinPatience(request, outcome);
+    if (inTime !== null) return inTime;
+    const state = await this.#claim(request);
+    const index = state.state === 'running' ? state.index : null;
+    throw new ApiError(
+      'timeout',
+      'There is no outcome yet, and the request goes on: repeat it with the same Idempotency-Key.',
+      { data: { sent: 'unknown', ...(index && { index }) } },
+    );
   }
 
   #claim(request: IdempotentRequest): Promise<IdempotencyState> {
@@ -180,17 +196,6 @@ export class IdempotentRequests {
 
 function nameOf({ walletId, caller, key }: KeyScope): string {
   return `${walletId} ${caller} ${key}`;
-}
-
-/** Returns the outcome, or throws error 4 when the request's `Prefer` asks for an answer before there is one. */
-async function inTime(request: IdempotentRequest, outcome: Promise<Outcome>): Promise<Outcome> {
-  const inTime = await withinPatience(request, outcome);
-  if (inTime !== null) return inTime;
-  throw new ApiError(
-    'timeout',
-    'There is no outcome yet, and the request goes on: repeat it with the same Idempotency-Key.',
-    { data: { sent: 'unknown' } },
-  );
 }
 
 /** Returns the outcome; null when the request's `Prefer` asks for an answer before there is one. */

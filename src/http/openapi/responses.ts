@@ -28,9 +28,9 @@ const errorData = z.looseObject({
     .optional()
     .meta(only('rejected', 'what is wrong with the request.')),
   sent: z
-    .enum(['no', 'unknown'])
+    .enum(['no', 'unknown', 'yes'])
     .optional()
-    .describe('Whether anything may have been sent, where the request moves money.'),
+    .describe('Whether anything was sent, or may have been, where the request moves money.'),
   index: z.string().optional().describe('Index of the payment that was begun.'),
   status: z
     .string()

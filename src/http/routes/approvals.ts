@@ -9,7 +9,7 @@ export const approvalRoutes = [
     access: 'approve_payments',
     summary: 'Approve a payment that waits',
     description:
-      'It is sent exactly as it was asked for. Where its invoice has expired, or the node refuses it, it becomes failed and nothing is sent.',
+      'It is sent exactly as it was asked for, and returned as it stands then: wait_for_payment tells its end. Where its invoice has expired, or the node refuses it, it becomes failed and nothing is sent.',
     body: () => ({ index: indexInput() }),
     response: paymentJson,
     movesMoney: true,
@@ -18,8 +18,8 @@ export const approvalRoutes = [
       body: { index: exampleAwaitingPayment.index },
       response: { ...exampleAwaitingPayment, status_msg: 'pending' },
     },
-    handler: async ({ session }, { body }) =>
-      encodePayment(await approvePayment(session, body.index)),
+    handler: async ({ session, names }, { body }) =>
+      encodePayment(await approvePayment(session, body.index, names)),
   }),
   post('/v2/node/reject', 'send', {
     access: 'approve_payments',
@@ -33,7 +33,7 @@ export const approvalRoutes = [
       body: { index: exampleRejectedPayment.index },
       response: exampleRejectedPayment,
     },
-    handler: async ({ session }, { body }) =>
-      encodePayment(await rejectPayment(session, body.index)),
+    handler: async ({ session, names }, { body }) =>
+      encodePayment(await rejectPayment(session, body.index, names)),
   }),
 ];

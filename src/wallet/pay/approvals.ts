@@ -76,8 +76,13 @@ export class Approvals implements WaitingApprovals {
     for (const spend of waiting) {
       const { payment, approveUntilMs } = spend;
       const client = await store.clients.find(spend.caller);
-      if (mayWait(spend, client, node.clock.now())) {
-        firstMs = Math.min(firstMs, (approveUntilMs ?? 0) - node.clock.now());
+      const nowMs = node.clock.now();
+      if (mayWait(spend, client, nowMs)) {
+        const endMs = Math.min(
+          approveUntilMs ?? 0,
+          client?.expiresAtMs ?? Number.POSITIVE_INFINITY,
+        );
+        firstMs = Math.min(firstMs, endMs - nowMs);
       } else {
         await locks.run(idOf(payment), () => this.#endWaiting(payment.index, node));
       }

@@ -1,11 +1,12 @@
 import { decodeInvoice, isBolt12InvoiceExpired } from '../../codecs/bolt12/index.ts';
 import type { ClientRecord } from '../../model/clients/client.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import { NOT_APPROVED, type Payment } from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
 import type { SignedSend } from '../../nodes/node.ts';
 import type { Spend } from '../../store/ports.ts';
 import { paymentOf } from '../read/payments.ts';
+import type { EffectNames } from '../session/effect-names.ts';
 import { type Approver, approveAboveMsat, nodeGroup } from '../session/session.ts';
 import { isWaiting, mayPay, mayWait } from './approvals.ts';
 import { releaseCoins, startedPayment } from './send.ts';
@@ -18,8 +19,12 @@ import { planText, readOnchainOrder, readSpend } from './spend.ts';
  * invoice has expired or the node refuses. Throws errors 106, 107, 108 and 109, and what the node throws before
  * anything is sent; the payment then waits on, unless error 106 says that it does not wait.
  */
-export function approvePayment(session: Approver, index: PaymentIndex): Promise<Payment> {
-  return decided(session, index, async (spend) => {
+export function approvePayment(
+  session: Approver,
+  index: PaymentIndex,
+  names: EffectNames,
+): Promise<Payment> {
+  return decided(session, { index, names }, async (spend) => {
     const { node, store, approvals, guard, feed, userPk } = session;
     const client = await payerOf(session, spend);
     const nowMs = node.clock.now();
@@ -30,7 +35,9 @@ export function approvePayment(session: Approver, index: PaymentIndex): Promise<
     if (client.budgetState === 'set') await guard.requireKept();
     const payer = { ...session, node: await session.nodeOf(client) };
     const sent = await feed.whileSending(idOfIndex(index), payer.node, async () => {
-      const { signed, start } = await askedFor(payer, spend);
+      const order = await askedFor(payer, spend);
+      if ('ended' in order) return order.ended;
+      const { signed, start } = order;
       const { payment } = (await store.spends.get(userPk, index)) ?? spend;
       const shown = node.history ? null : await store.journal.get(userPk, index);
       if (shown) feed.emit(shown);
@@ -42,16 +49,23 @@ export function approvePayment(session: Approver, index: PaymentIndex): Promise<
 }
 
 /** Ends a payment that waits for approval; nothing was sent. Throws errors 106, 107 and 108. */
-export function rejectPayment(session: Approver, index: PaymentIndex): Promise<Payment> {
-  return decided(session, index, ({ payment }) =>
+export function rejectPayment(
+  session: Approver,
+  index: PaymentIndex,
+  names: EffectNames,
+): Promise<Payment> {
+  return decided(session, { index, names }, ({ payment }) =>
     session.approvals.end(payment, NOT_APPROVED, session.node),
   );
 }
 
-/** Decides under the lock by which payments of that id are sent one after another. */
+/**
+ * Decides under the lock by which payments of that id are sent one after another. A repeat of a request with a key,
+ * which may have decided before, gets the payment as it stands.
+ */
 function decided(
   session: Approver,
-  index: PaymentIndex,
+  { index, names }: { readonly index: PaymentIndex; readonly names: EffectNames },
   decide: (spend: Spend) => Promise<Payment>,
 ): Promise<Payment> {
   if (approveAboveMsat(session) !== null) {
@@ -60,19 +74,33 @@ function decided(
   return session.locks.run(idOfIndex(index), async () => {
     await session.resolver.ready();
     const spend = await session.store.spends.get(session.userPk, index);
-    if (spend === null || !isWaiting(spend)) throw notWaiting(await paymentOf(session, index));
+    if (spend === null || !isWaiting(spend)) {
+      const payment = await paymentOf(session, index);
+      if (names.earlier('decision') !== null) return payment;
+      throw notWaiting(payment);
+    }
     if (spend.caller === session.caller.id) {
       throw forbidden('These credentials have asked for this payment themselves');
     }
+    await names.kept('decision', async () => 'begun');
     return decide(spend);
   });
 }
 
-/** Moves the spend to `asked`, signed where that is needed, and returns the request that makes it. */
+/**
+ * Moves the spend to `asked`, signed where that is needed, and returns the request that makes it; or the payment at its
+ * end, where the node refuses to sign.
+ */
 async function askedFor(session: Approver, spend: Spend) {
   const { node, store, userPk, resolver, approvals } = session;
   const { index, rail } = spend.payment;
-  const signed = rail === 'onchain' ? await signedFor(session, spend) : null;
+  let signed: SignedSend | null = null;
+  try {
+    if (rail === 'onchain') signed = await signedFor(session, spend);
+  } catch (error) {
+    if (!isApiError(error, 'refused')) throw error;
+    return { ended: await approvals.end(spend.payment, error.message, node) };
+  }
   const release = async (error: unknown): Promise<never> => {
     if (signed) await releaseCoins(session, signed);
     throw error;
@@ -123,8 +151,11 @@ function isExpired({ payment, fetchedInvoice }: Spend, nowMs: number): boolean {
   return payment.expiresAtMs !== null && payment.expiresAtMs <= nowMs;
 }
 
-function notWaiting({ status, statusMsg }: Payment): ApiError {
-  return refused(`This payment does not wait for approval: it is ${status} (${statusMsg}).`);
+const SENT = { pending: 'unknown', completed: 'yes', failed: 'no' } as const;
+
+function notWaiting({ index, status, statusMsg }: Payment): ApiError {
+  const message = `This payment does not wait for approval: it is ${status} (${statusMsg}).`;
+  return refused(message).with({ sent: SENT[status], index });
 }
 
 function forbidden(why: string): ApiError {

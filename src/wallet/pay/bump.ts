@@ -1,4 +1,5 @@
-import { refused } from '../../model/errors.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
+import { ApiError, refused } from '../../model/errors.ts';
 import { isFinal, type Payment, type Priority } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import { lesserMsat } from '../budget/budget.ts';
@@ -6,7 +7,7 @@ import { withReservedFee } from '../budget/reserved-fee.ts';
 import { paymentOf } from '../read/payments.ts';
 import { type EffectNames, sentBefore } from '../session/effect-names.ts';
 import { requireMaySee } from '../session/paid-by-another.ts';
-import { nodeGroup, type Payer } from '../session/session.ts';
+import { approveAboveMsat, nodeGroup, type Payer } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 
 /** A request to raise the fee of an on-chain send that waits for its first confirmation. */
@@ -30,6 +31,8 @@ export function bumpFee(
   const onchain = nodeGroup(session, 'onchain');
   return session.locks.run(`bump_${index}`, async () => {
     const before = sentBefore(names, 'bumping');
+    const aboveMsat = approveAboveMsat(session);
+    if (aboveMsat !== null && before === 'no') throw leftToOwner(aboveMsat);
     const txid = await tellingSent(before, () => bumpableTxid(session, index));
     const command = { txid, priority };
     const bound = () => onchain.bumpFeeBoundMsat(command);
@@ -38,6 +41,19 @@ export function bumpFee(
     );
     return tellingSent('unknown', () => paymentOf(session, index));
   });
+}
+
+/**
+ * A higher fee would make a payment cost more than the limit, or than was approved. One bump follows another, so none
+ * is made for such a client (docs/decisions.md 187).
+ */
+function leftToOwner(aboveMsat: bigint): ApiError {
+  const above = formatAmountMsat(aboveMsat);
+  return new ApiError(
+    'forbidden',
+    `With these credentials what costs more than ${above} sats needs approval, and raising the fee of a payment is left to the wallet's owner: ask the owner to do it.`,
+    { data: { approve_above: above, sent: 'no' } },
+  );
 }
 
 /** The transaction of a send whose fee the caller may raise. Throws `refused` (error 106) for any other payment. */

@@ -13,6 +13,7 @@ export type KeptName =
   | 'handed over'
   | 'token'
   | 'revocation'
+  | 'decision'
   | Fee;
 
 /** What an on-chain fee is paid for. */
@@ -37,6 +38,7 @@ export type Fee = 'opening' | 'closing' | 'bumping';
  * | client | `client`, its secret | nothing | finds the client |
  * | token of a client | `token`, its id | the id | makes the same token |
  * | revocation | `revocation` | that mark | finds the client revoked |
+ * | approval or rejection | `decision` | that mark | finds the payment decided |
  */
 export interface EffectNames {
   /** Whether a repeat of the request gets the same names. */

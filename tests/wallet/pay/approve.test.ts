@@ -7,7 +7,7 @@ import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { revokeClient } from '../../../src/wallet/clients/clients.ts';
 import { approvePayment, rejectPayment } from '../../../src/wallet/pay/approve.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
-import { randomNames } from '../../../src/wallet/session/effect-names.ts';
+import { type EffectNames, randomNames } from '../../../src/wallet/session/effect-names.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -71,7 +71,7 @@ describe('a payment that waits for approval', () => {
       RESERVED_MSAT,
     ]);
     paying();
-    const approved = await approvePayment(clients.owner, payment.index);
+    const approved = await approvePayment(clients.owner, payment.index, randomNames);
     expect(approved).toMatchObject({
       index: payment.index,
       status: 'pending',
@@ -92,23 +92,36 @@ describe('a payment that waits for approval', () => {
   test('ends the wait of the request that asked, when it is rejected', async () => {
     const end = sendAndWait(contextOf(payer), plan());
     const spend = await until(async () => (await store().spends.unfinished(WALLET))[0]);
-    await rejectPayment(clients.owner, spend.payment.index);
+    await rejectPayment(clients.owner, spend.payment.index, randomNames);
     expect(await end).toMatchObject(NOT_APPROVED);
     expect([asked(), await spentMsat()]).toEqual([0, 0n]);
+  });
+
+  test('is returned as it stands to a repeat of the request that has decided on it', async () => {
+    const { index } = await waiting();
+    paying();
+    const begun: EffectNames = { ...randomNames, earlier: () => 'begun' };
+    for (const names of [begun, begun]) {
+      expect(await approvePayment(clients.owner, index, names)).toMatchObject({ index });
+    }
+    expect(asked()).toBe(1);
+    await expect(approvePayment(clients.owner, index, randomNames)).rejects.toMatchObject({
+      data: { sent: 'unknown', index },
+    });
   });
 
   test('keeps the note that it got while it waited', async () => {
     const { index } = await waiting();
     await store().journal.setPersonalNote(WALLET, index, 'rent', 5);
     paying();
-    await approvePayment(clients.owner, index);
+    await approvePayment(clients.owner, index, randomNames);
     expect(await stored(index)).toMatchObject({ personalNote: 'rent', statusMsg: 'pending' });
   });
 
   test('fails with the words of a node that refuses it, and gives the budget back', async () => {
     const { index } = await waiting();
     nodeSays(() => ({ state: 'refused', error: refused('No route: try another amount.') }));
-    expect(await approvePayment(clients.owner, index)).toMatchObject({
+    expect(await approvePayment(clients.owner, index, randomNames)).toMatchObject({
       ...{ index, status: 'failed', statusMsg: 'No route: try another amount.' },
     });
     expect([await stateOf(index), await spentMsat()]).toEqual([null, 0n]);
@@ -117,19 +130,21 @@ describe('a payment that waits for approval', () => {
   test('stays as it is where the node is out of reach before it was asked', async () => {
     const { index } = await waiting();
     clients.world.fake.newestAttempt = () => Promise.reject(unreachable());
-    await expect(approvePayment(clients.owner, index)).rejects.toMatchObject({
+    await expect(approvePayment(clients.owner, index, randomNames)).rejects.toMatchObject({
       kind: 'unreachable',
     });
     expect([await stateOf(index), asked()]).toEqual(['awaiting', 0]);
     clients.world.fake.newestAttempt = async () => 0;
     paying();
-    expect((await approvePayment(clients.owner, index)).statusMsg).toBe('pending');
+    expect((await approvePayment(clients.owner, index, randomNames)).statusMsg).toBe('pending');
   });
 
   test('is pending and counts in the budget while the outcome is unknown', async () => {
     const { index } = await waiting();
     nodeSays(() => ({ state: 'unknown', error: unreachable() }));
-    expect(await approvePayment(clients.owner, index)).toMatchObject({ status: 'pending' });
+    expect(await approvePayment(clients.owner, index, randomNames)).toMatchObject({
+      status: 'pending',
+    });
     expect([await stateOf(index), await spentMsat(), asked()]).toEqual(['asked', RESERVED_MSAT, 1]);
     clients.world.fake.sendOutcome = async ({ payment }) => shown(payment, 42);
     await until(async () => (await stateOf(index)) === 'known');
@@ -143,7 +158,7 @@ describe('a payment that waits for approval', () => {
     expect(await stored(index)).toMatchObject(AWAITING);
     expect([await stateOf(index), await spentMsat()]).toEqual(['awaiting', RESERVED_MSAT]);
     nodeSays(() => ({ state: 'taken', payment: others, attempt: 42 }));
-    const met = await approvePayment(owner, index);
+    const met = await approvePayment(owner, index, randomNames);
     expect(met).toMatchObject({ index: others.index, status: 'completed' });
     expect([await stateOf(index), await spentMsat()]).toEqual([null, 0n]);
   });
@@ -151,8 +166,8 @@ describe('a payment that waits for approval', () => {
 
 describe('exactly one decision wins', () => {
   const decisions = {
-    approve: (index: PaymentIndex) => approvePayment(clients.owner, index),
-    reject: (index: PaymentIndex) => rejectPayment(clients.owner, index),
+    approve: (index: PaymentIndex) => approvePayment(clients.owner, index, randomNames),
+    reject: (index: PaymentIndex) => rejectPayment(clients.owner, index, randomNames),
     deadline: async () => {
       clients.world.fake.nowMs += 3_600_000;
       await clients.owner.approvals.sweep();
@@ -204,7 +219,9 @@ describe('exactly one decision wins', () => {
         return approve(...given);
       },
     });
-    await expect(approvePayment(clients.owner, index)).rejects.toMatchObject({ kind: 'refused' });
+    await expect(approvePayment(clients.owner, index, randomNames)).rejects.toMatchObject({
+      kind: 'refused',
+    });
     expect([asked(), await stored(index)]).toEqual([0, expect.objectContaining(NOT_APPROVED)]);
   });
 });
@@ -225,20 +242,22 @@ describe('a process that is killed', () => {
     await until(async () => (await stateOf(index)) === null);
     expect(await stored(index)).toMatchObject(NOT_APPROVED);
     expect([asked(), await spentMsat()]).toEqual([0, 0n]);
-    await expect(approvePayment(owner, index)).rejects.toMatchObject({ kind: 'refused' });
+    await expect(approvePayment(owner, index, randomNames)).rejects.toMatchObject({
+      kind: 'refused',
+    });
   });
 
   test('before an approval is stored: it waits on, and can be approved', async () => {
     const { index } = await waiting();
     const { approve } = store().spends;
     Object.assign(store().spends, { approve: never });
-    void approvePayment(clients.owner, index);
+    void approvePayment(clients.owner, index, randomNames);
     await turns(20);
     Object.assign(store().spends, { approve });
     const owner = await restart();
     expect([await stateOf(index), asked()]).toEqual(['awaiting', 0]);
     paying();
-    await approvePayment(owner, index);
+    await approvePayment(owner, index, randomNames);
     expect([await stateOf(index), asked()]).toEqual(['known', 1]);
   });
 
@@ -251,20 +270,22 @@ describe('a process that is killed', () => {
         return never();
       },
     });
-    void approvePayment(clients.owner, index);
+    void approvePayment(clients.owner, index, randomNames);
     await until(async () => (await stateOf(index)) === 'asked');
     clients.world.fake.sendOutcome = async () => ({ state: 'never', reason: 'not sent' });
     const owner = await restart();
     await until(async () => (await stateOf(index)) === null);
     expect(await stored(index)).toMatchObject({ status: 'failed', statusMsg: 'not sent' });
     expect([asked(), await spentMsat()]).toEqual([0, 0n]);
-    await expect(approvePayment(owner, index)).rejects.toMatchObject({ kind: 'refused' });
+    await expect(approvePayment(owner, index, randomNames)).rejects.toMatchObject({
+      kind: 'refused',
+    });
   });
 
   test('after the node was asked: it is not asked again, and the payment has its end', async () => {
     const { index, createdAtMs } = await waiting();
     clients.world.fake.paySpontaneous = never;
-    void approvePayment(clients.owner, index);
+    void approvePayment(clients.owner, index, randomNames);
     await until(() => asked() === 1);
     clients.world.fake.sendOutcome = async () => shown(sampleDone(1, { index, createdAtMs }), 42);
     await restart();

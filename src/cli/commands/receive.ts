@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { printable } from '../../lib/printable.ts';
-import { paymentJson } from '../../model/payment.ts';
+import { type PaymentJson, paymentJson } from '../../model/payment.ts';
 import { ADDRESS_TYPES, createdInvoiceJson } from '../../model/receive.ts';
 import { argument, asking, flag } from '../command.ts';
 import { followPayment } from '../follow.ts';
@@ -106,13 +106,31 @@ export const addAddress = oneCall('address', {
 });
 
 /** Adds `cancel`, which cancels an invoice that nobody has paid. */
-export const addCancel = oneCall('cancel', {
-  about: 'Cancel a pending invoice, so that it can no longer be paid.',
-  words: { index: paymentArgument },
-  examples: ['cancel last'],
-  call: (sidecar, given) => sidecar.cancelPayment(given),
-  lines: () => ['Canceled: the invoice can no longer be paid.'],
-});
+export const addCancel = asking(
+  'cancel',
+  {
+    about: 'Cancel a pending invoice, so that it can no longer be paid.',
+    words: { index: paymentArgument },
+    examples: ['cancel last'],
+  },
+  async (given, { io, flags, ask }) => {
+    const answer = await ask((sidecar) => sidecar.cancelPayment(given), z.object({}));
+    // Credentials that may cancel need not be able to read.
+    const look = () => ask((sidecar) => sidecar.payment(given), paymentJson());
+    const payment = flags.json ? null : await look().catch(() => null);
+    show(io, flags, answer, () => [canceledWords(payment?.value ?? null)]);
+  },
+);
+
+/** Says what the sidecar's answer leaves out: for a payment that had failed before it is the same. */
+function canceledWords(payment: PaymentJson | null): string {
+  if (payment === null) return 'Canceled, or failed before: nothing will come of this payment.';
+  const { direction, status, status_msg } = payment;
+  const wasOver = status === 'failed' && (direction === 'outbound' || status_msg !== 'canceled');
+  return wasOver
+    ? `Nothing was canceled: the payment had failed before (${printable(status_msg)}).`
+    : 'Canceled: the invoice can no longer be paid.';
+}
 
 /** Adds `settle`, which takes the money of a held invoice. */
 export const addSettle = oneCall('settle', {

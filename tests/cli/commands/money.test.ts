@@ -20,6 +20,31 @@ describe('receiving', () => {
     const { index } = await world.json('invoice', '5');
     expect(await world.run('cancel', index)).toMatchObject({ exitCode: 0, stderr: '' });
     expect(await world.json('show', index)).toMatchObject({ status_msg: 'canceled' });
+    const again = 'Canceled: the invoice can no longer be paid.';
+    expect((await world.run('cancel', index)).stdout).toBe(again);
+  });
+
+  test('cancel of a payment that had failed before says that nothing was canceled', async () => {
+    const { invoice } = await world.json('sandbox', 'invoice', '5', '--behavior', 'fail');
+    expect((await world.run('pay', invoice, '--yes')).exitCode).toBe(1);
+    expect(await world.run('cancel', 'last')).toEqual({
+      exitCode: 0,
+      stdout: 'Nothing was canceled: the payment had failed before (rejected by the receiver).',
+      stderr: '',
+    });
+    expect(await world.json('cancel', 'last')).toEqual({});
+  });
+
+  test('cancel works for a client that may not read payments', async () => {
+    const receives = ['--scope', 'receive', '--json'] as const;
+    const { client_credentials } = await world.json('clients', 'create', ...receives);
+    const { index } = await world.json('invoice', '5');
+    const ran = await world.run('cancel', index, '--client-credentials', client_credentials);
+    expect(ran).toEqual({
+      exitCode: 0,
+      stdout: 'Canceled, or failed before: nothing will come of this payment.',
+      stderr: '',
+    });
   });
 
   test('settle takes the money of a held invoice', async () => {

@@ -21,7 +21,7 @@ export interface Nodes {
   readonly connector: (kind: string) => NodeConnector | null;
   /** The real nodes that the configuration names. */
   readonly configured: readonly NodeCredentials[];
-  /** Returns one sentence for each problem of a configured node, for health. */
+  /** Returns one sentence for each problem of a node, for health. */
   readonly problems: () => readonly string[];
   /** The connector of the node that the root seed controls. */
   readonly root: NodeConnector;
@@ -40,13 +40,16 @@ interface NodesOptions {
   readonly sidecarUrl: string;
   /** The file of the sandbox's world, or `:memory:`. */
   readonly sandboxPath: string;
+  /** Whether the caller signs up the wallet of the root seed on the sandbox. */
+  readonly signsUp: boolean;
   /** Wraps a connector so that its calls are measured. */
   readonly measured: (connector: NodeConnector) => NodeConnector;
 }
 
 /** Opens a connector for each kind of node. A kind that the configuration does not name is loaded when it is called. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
-  const { config, store, version, addressDomain, sidecarUrl, sandboxPath, measured } = options;
+  const { config, store, version, addressDomain, sidecarUrl, sandboxPath, signsUp, measured } =
+    options;
   const kind = defaultKind(config);
   const configured = configuredNodes(config);
   const entries = configured.map(({ node }) => node);
@@ -63,6 +66,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
           addressDomain,
           publicUrl: sidecarUrl,
           buyLinkTemplate: config.buyLinkTemplate,
+          missedSeed: signsUp ? null : config.rootSeed,
         })
       : null;
   const local = sandbox && measured(sandbox.connector);
@@ -92,7 +96,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
     root: local ?? remote[ROOT_SEED_KIND],
     configured: entries,
     connector: (name) => connectors.get(name) ?? null,
-    problems: () => Object.values(remote).flatMap((connector) => connector.problems()),
+    problems: () => [...connectors.values()].flatMap((connector) => connector?.problems() ?? []),
     async close() {
       await Promise.all([...connectors.values()].map((connector) => connector?.close()));
     },

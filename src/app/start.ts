@@ -127,7 +127,7 @@ export const START = new Steps<Given>()
       addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
     },
   }))
-  .step('nodes', async ({ config, store, site, metrics }) => {
+  .step('nodes', async ({ mode, config, store, site, metrics }) => {
     const { dataDir } = config;
     const nodes = await openNodes({
       config,
@@ -135,6 +135,7 @@ export const START = new Steps<Given>()
       version: VERSION,
       ...site,
       sandboxPath: dataDir === ':memory:' ? ':memory:' : join(dataDir, SANDBOX_FILE),
+      signsUp: mode === 'dev',
       measured: measuredNodes(metrics, elapsedMs),
     });
     return { value: nodes, undo: ending('node', nodes.close) };

@@ -65,13 +65,18 @@ describe('from a new seed to a payment every command works, or names the one tha
           });
           return ran.stdout;
         };
-        expect(await works('health')).toBe('ok');
+        expect(await run('health')).toMatchObject({
+          exitCode: 1,
+          stdout:
+            'The wallet of the root seed is not signed up yet: run "wallet-sidecar signup", once.',
+        });
         expect(await run('info')).toMatchObject({
           exitCode: 1,
           stderr:
             'This wallet is not signed up yet: run "wallet-sidecar signup" first (error 106).',
         });
         await works('signup');
+        expect(await works('health')).toBe('ok');
         await works('provision');
         expect(await works('info')).toMatch(/^Balance +0 sats$/m);
         expect(await works('invoice', '1000')).toStartWith('lnbcrt');

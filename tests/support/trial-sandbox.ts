@@ -14,5 +14,6 @@ export function openTrialSandbox(path: string, clock: Clock): Sandbox {
     addressDomain: 'sandbox.example',
     publicUrl: 'http://127.0.0.1:1',
     buyLinkTemplate: 'https://buy.example/<invoice>',
+    missedSeed: null,
   });
 }

@@ -14,7 +14,7 @@ import { forgetLegacyClients, legacyClients } from './world/legacy-clients.ts';
 import { forgetLegacyNames, type LegacyName, legacyNames } from './world/legacy-names.ts';
 import { provision, publishReleases } from './world/releases.ts';
 import { OWNER, openTokens } from './world/tokens.ts';
-import { signUp, walletKeys } from './world/wallets.ts';
+import { hasWallet, signUp, walletKeys } from './world/wallets.ts';
 import { openWorld } from './world/world.ts';
 
 export { SCHEMA_VERSION as SANDBOX_SCHEMA_VERSION } from './world/migrations.ts';
@@ -35,6 +35,8 @@ export interface SandboxOptions {
   /** Base URL under which the sidecar serves this world's LNURL services. */
   readonly publicUrl: string;
   readonly buyLinkTemplate: string;
+  /** The root seed whose wallet is missed until it is signed up; null misses none. */
+  readonly missedSeed: Uint8Array | null;
 }
 
 /** The running sandbox. */
@@ -51,6 +53,9 @@ export interface Sandbox {
   readonly forgetLegacyNames: () => void;
 }
 
+const NOT_SIGNED_UP =
+  'The wallet of the root seed is not signed up yet: run "wallet-sidecar signup", once.';
+
 /**
  * Opens the sandbox node: a simulated chain and Lightning network with real keys, invoices and transactions, for
  * development and tests (docs/decisions.md 77). Sends that a crash interrupted are finished first.
@@ -63,7 +68,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   for (const { userPk, index } of pendingSends(world)) advance(world, userPk, index);
   world.commit();
   const tokens = openTokens(world);
-  const { addressDomain, publicUrl, measurement } = options;
+  const { addressDomain, publicUrl, measurement, missedSeed } = options;
+  let isMissed = missedSeed !== null && !hasWallet(world, userPkOfSeed(missedSeed));
   const version = `${options.version}-sandbox`;
   const parts: NodeParts = { world, tokens, expiry, version, measurement };
 
@@ -87,6 +93,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     connectRoot: (rootSeed) => openOwner(userPkOfSeed(rootSeed)),
     async signup(rootSeed, { partnerPk }) {
       await world.durably(() => signUp(world, rootSeed, { partnerPk }));
+      isMissed = false;
     },
     async provision(rootSeed) {
       const userPk = userPkOfSeed(rootSeed);
@@ -94,7 +101,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const releases = publishReleases([{ version, measurement: await measurement() }]);
       await world.durably(() => provision(world, userPk, releases));
     },
-    problems: () => [],
+    problems: () => (isMissed ? [NOT_SIGNED_UP] : []),
     async close() {
       miner.close();
       expiry.close();

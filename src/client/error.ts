@@ -113,25 +113,43 @@ export function errorOf(body: unknown, answered: Answered): WalletSidecarError {
   });
 }
 
+/** A call that got no answer. */
+interface Unanswered {
+  readonly method: Method;
+  readonly hasKey: boolean;
+}
+
 /** Returns the error of a call that got no answer. */
 export function unansweredError(
   origin: string,
-  method: Method,
+  { method, hasKey }: Unanswered,
   cause: unknown,
 ): WalletSidecarError {
   const kind = wasNeverConnected(cause) ? 'unreachable' : 'unanswered';
   // Bun itself repeats a PUT when a connection breaks, so an earlier attempt may have arrived.
   const mayHaveTakenEffect = method === 'PUT' || (method === 'POST' && kind === 'unanswered');
-  return new WalletSidecarError(
-    `No sidecar answered at ${origin}: check that it runs, and check the url.`,
-    { ...NOTHING_SAID, kind, mayHaveTakenEffect, cause },
-  );
+  const message =
+    kind === 'unreachable'
+      ? `No sidecar answered at ${origin}: check that it runs, and check the url.`
+      : `The connection to the sidecar at ${origin} ended without an answer: ${afterNoAnswer(method, hasKey)}`;
+  return new WalletSidecarError(message, { ...NOTHING_SAID, kind, mayHaveTakenEffect, cause });
+}
+
+/** Says what to do after a request that was sent and got no answer. A POST without a key must not be repeated. */
+function afterNoAnswer(method: Method, hasKey: boolean): string {
+  if (method !== 'POST') return 'call again.';
+  const next = hasKey
+    ? 'Repeat the call with the same idempotency key.'
+    : 'Look what became of it before you try anew.';
+  return `it may have taken effect, and a payment may be on its way. ${next}`;
 }
 
 /** Returns the same error for a call of which an earlier attempt may have taken effect. */
-export function afterOpenAttempt(error: WalletSidecarError): WalletSidecarError {
-  const { message, cause } = error;
-  return new WalletSidecarError(message, { ...error, cause, mayHaveTakenEffect: true });
+export function afterOpenAttempt(error: WalletSidecarError, method: Method): WalletSidecarError {
+  const { message, kind, cause } = error;
+  const earlier =
+    kind === 'unreachable' ? ` An earlier attempt was sent: ${afterNoAnswer(method, true)}` : '';
+  return new WalletSidecarError(message + earlier, { ...error, cause, mayHaveTakenEffect: true });
 }
 
 const NOTHING_SAID = {

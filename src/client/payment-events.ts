@@ -48,7 +48,7 @@ export async function* paymentEvents(
           yield { payment: JSON.parse(data) as Payment, updatedIndex: id };
         }
       }
-      throw transport.unanswered('GET', 'The stream of events broke.');
+      throw transport.unanswered({ method: 'GET' }, 'The stream of events broke.');
     } catch (error) {
       signal?.throwIfAborted();
       const delayMs = opened ? retryDelayMs(error, attempt) : null;

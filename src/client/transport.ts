@@ -129,8 +129,12 @@ export class Transport {
   }
 
   /** Returns the error of a call or stream that ended without an answer. */
-  unanswered(method: Method, cause: unknown): WalletSidecarError {
-    return unansweredError(this.#baseUrl, method, cause);
+  unanswered(
+    { method, headers }: Pick<Call, 'method' | 'headers'>,
+    cause: unknown,
+  ): WalletSidecarError {
+    const hasKey = headers?.['idempotency-key'] !== undefined;
+    return unansweredError(this.#baseUrl, { method, hasKey }, cause);
   }
 
   async #json<T>(call: Call): Promise<T> {
@@ -145,7 +149,7 @@ export class Transport {
         if (!(error instanceof WalletSidecarError)) throw error;
         const delayMs =
           call.repeatable && attempt <= this.#maxRetries ? retryDelayMs(error, attempt) : null;
-        if (delayMs === null) throw open ? afterOpenAttempt(error) : error;
+        if (delayMs === null) throw open ? afterOpenAttempt(error, call.method) : error;
         open ||= error.mayHaveTakenEffect;
         await pause(delayMs, call.signal);
       }
@@ -195,8 +199,8 @@ export class Transport {
     }
   }
 
-  #lost(error: unknown, { method, signal }: Call): unknown {
-    return signal?.aborted ? signal.reason : this.unanswered(method, error);
+  #lost(error: unknown, call: Call): unknown {
+    return call.signal?.aborted ? call.signal.reason : this.unanswered(call, error);
   }
 }
 

@@ -39,6 +39,9 @@ const full = () =>
     { status: 503, headers: { 'retry-after': '0' } },
   );
 
+const OPEN = 'it may have taken effect, and a payment may be on its way.';
+const BROKEN = 'The connection to the sidecar at https://sidecar.test ended without an answer:';
+
 async function errorFrom(call: Promise<unknown>): Promise<WalletSidecarError> {
   const error: unknown = await call.then(
     () => null,
@@ -145,9 +148,7 @@ describe('errors', () => {
   test('say so when there is no answer, and never show the credentials', async () => {
     const { client } = clientWith([gone], { maxRetries: 0, credentials: 'secret' });
     const error = await errorFrom(client.health());
-    expect(error.message).toBe(
-      'No sidecar answered at https://sidecar.test: check that it runs, and check the url.',
-    );
+    expect(error.message).toBe(`${BROKEN} call again.`);
     expect(error).toMatchObject({ code: null, httpStatus: null, cause: expect.any(TypeError) });
     expect(Bun.inspect({ error, client })).not.toContain('secret');
   });
@@ -183,6 +184,31 @@ describe('errors', () => {
     expect((await errorFrom(unreachable.client.health())).kind).toBe('unreachable');
     const lost = clientWith([gone], { maxRetries: 0 });
     expect((await errorFrom(lost.client.health())).kind).toBe('unanswered');
+    expect(refused.message).toBe(
+      `No sidecar answered at ${url}: check that it runs, and check the url.`,
+    );
+  });
+
+  test('say of a POST that broke after it was sent that it may have been done, and what to do', async () => {
+    const { client } = clientWith([gone], { maxRetries: 0 });
+    const body = { invoice: 'lnbc1' };
+    expect((await errorFrom(client.payInvoice(body))).message).toBe(
+      `${BROKEN} ${OPEN} Look what became of it before you try anew.`,
+    );
+    const keyed = await errorFrom(client.payInvoice(body, { idempotencyKey: 'order-1' }));
+    expect(keyed.message).toBe(`${BROKEN} ${OPEN} Repeat the call with the same idempotency key.`);
+  });
+
+  test('say so too where no repeat reached the sidecar any more', async () => {
+    const refuse = () => {
+      throw Object.assign(new TypeError('fetch failed'), { code: 'ConnectionRefused' });
+    };
+    const { client } = clientWith([gone, refuse], { maxRetries: 1 });
+    const error = await errorFrom(client.payInvoice({ invoice: 'l' }, { idempotencyKey: 'k' }));
+    expect(error).toMatchObject({ kind: 'unreachable', mayHaveTakenEffect: true });
+    expect(error.message).toEndWith(
+      `check the url. An earlier attempt was sent: ${OPEN} Repeat the call with the same idempotency key.`,
+    );
   });
 });
 

@@ -6,11 +6,12 @@ import json
 import math
 import pickle
 import socket
+import threading
 import unittest
 from decimal import Decimal
 from typing import Any
 
-from support import PAYMENT, ScriptedServer, Step, answers, cuts, refuses
+from support import PAYMENT, ScriptedServer, Step, answers, cuts, read_request, refuses
 from wallet_sidecar import (
     BudgetInput,
     ForbiddenError,
@@ -175,6 +176,23 @@ class Errors(TestCase):
         self.assertEqual((lost.kind, lost.may_have_taken_effect), ("unanswered", True))
         self.assertRegex(str(lost), "ended without an answer: it may have taken effect.* before you try anew")
         self.assertNotIn("secret", repr(refused) + str(refused) + repr(client))
+
+    def test_say_that_an_earlier_attempt_was_sent_where_no_repeat_reached_the_sidecar(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+
+            def cut_once() -> None:
+                with listener.accept()[0] as connection:
+                    listener.close()
+                    read_request(connection)
+
+            client = WalletSidecar(f"http://127.0.0.1:{listener.getsockname()[1]}", max_retries=1)
+            server = threading.Thread(target=cut_once)
+            server.start()
+            error = self.error_from(client.pay, payable="x", idempotency_key="k")
+            server.join()
+        self.assertEqual((error.kind, error.may_have_taken_effect), ("unreachable", True))
+        sent = "check the url. An earlier attempt was sent: it may have taken effect.* Repeat the call with the same key.$"
+        self.assertRegex(str(error), sent)
 
     def test_say_whether_the_call_may_have_taken_effect(self) -> None:
         for step, expected in [

@@ -177,6 +177,8 @@ class Attempts:
         # Timers may fire a moment early.
         if error.kind == "unanswered" and time.monotonic() > self.deadline - 0.005:
             error.args = (_late_text(self._call),)
+        if error.kind == "unreachable" and self._may_have_taken_effect:
+            error.args = (f"{error} An earlier attempt was sent: {after_no_answer(self._call.request)}",)
         self._attempt += 1
         self._may_have_taken_effect = self._may_have_taken_effect or error.may_have_taken_effect
         error.may_have_taken_effect = self._may_have_taken_effect

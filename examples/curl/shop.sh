@@ -7,10 +7,12 @@ folder=$(dirname "$0")
 source "$folder/sidecar.sh"
 : "${WEBHOOK_SECRET:?give it the secret that the sidecar signs with}"
 
-order="order-$(date +%s)-$RANDOM"
+order=${ORDER:-order-$(date +%s)-$RANDOM}
+amount=${AMOUNT:-1000}
 
-# The order is the idempotency key: however often this is repeated, there is one invoice for it.
-invoice=$(call POST /v2/node/create_invoice "{\"amount\":\"1000\",\"description\":\"$order\"}" "$order")
+# Order and amount are the idempotency key: however often this is repeated, there is one invoice for them. A key is for
+# one request, so the order alone would be error 111 once its amount has changed.
+invoice=$(call POST /v2/node/create_invoice "{\"amount\":\"$amount\",\"description\":\"$order\"}" "$order-$amount")
 index=$(member index <<<"$invoice")
 echo "$order is to be paid with $(member invoice <<<"$invoice")"
 

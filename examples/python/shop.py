@@ -52,9 +52,12 @@ class Hook(BaseHTTPRequestHandler):
 server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("WEBHOOK_PORT", 8080))), Hook)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 
-# The order is the idempotency key: however often this is repeated, there is one invoice for it.
-order = f"order-{uuid.uuid4()}"
-invoice = call("POST", "/v2/node/create_invoice", {"amount": "1000", "description": order}, key=order)
+order = os.environ.get("ORDER") or f"order-{uuid.uuid4()}"
+amount = os.environ.get("AMOUNT", "1000")
+# Order and amount are the idempotency key: however often this is repeated, there is one invoice for them. A key is for
+# one request, so the order alone would be error 111 once its amount has changed.
+body = {"amount": amount, "description": order}
+invoice = call("POST", "/v2/node/create_invoice", body, key=f"{order}-{amount}")
 print(f"{order} is to be paid with {invoice['invoice']}")
 
 # The customer, played by the sandbox's outside world.

@@ -72,7 +72,8 @@ afterAll(async () => {
 
 for (const [language, { command, folder, extension, runs }] of Object.entries(LANGUAGES)) {
   if (!runs) console.warn(`SKIPPED: the examples in ${language}, since ${command[0]} is missing.`);
-  const run = (name: string) => runExample([...command, join(folder, `${name}.${extension}`)]);
+  const run = (name: string, env: Readonly<Record<string, string>> = {}) =>
+    runExample([...command, join(folder, `${name}.${extension}`)], env);
 
   describe.skipIf(!runs)(`the examples in ${language}`, () => {
     test('the shop delivers for a webhook that the sidecar signed, and for no other', async () => {
@@ -81,6 +82,16 @@ for (const [language, { command, folder, extension, runs }] of Object.entries(LA
       expect(payment).toMatchObject({ direction: 'inbound', status: 'completed', amount: '1000' });
       expect(forgeries).toEqual({ unsigned: 400, altered: 400, old: 400, 'other id': 400 });
     });
+
+    test.skipIf(extension !== 'sh' && extension !== 'py')(
+      'the shop takes an order whose amount has changed',
+      async () => {
+        const order = { ORDER: `order-9-${extension}` };
+        for (const amount of ['700', '800']) {
+          expect(await run('shop', { ...order, AMOUNT: amount })).toMatchObject({ amount });
+        }
+      },
+    );
 
     test('the tip arrives at the Lightning Address with its message', async () => {
       const payment = await run('tip');

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { codeOf } from '../lib/error-code.ts';
 import { readCookie } from '../lib/files/cookie-file.ts';
-import { readOwner } from '../lib/files/data-dir.ts';
+import { readRunningOwner } from '../lib/files/data-dir.ts';
 import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 
 /** The owner's cookie, and the address that it belongs to. */
@@ -31,9 +31,12 @@ function isSameSidecar(noted: string, baseUrl: string): boolean {
   return local && urls[0].protocol === urls[1].protocol && urls[0].port === urls[1].port;
 }
 
-/** Returns the address that the owner of a data directory noted; null where none is noted, or not yet. */
+/**
+ * Returns the address that the owner of a data directory noted; null where none is noted, or not yet, or by a process
+ * that has ended: another user's program may listen there by now (docs/decisions.md 191).
+ */
 export function notedUrl(dataDir: string): string | null {
-  return readOwner(dataDir)?.url ?? null;
+  return readRunningOwner(dataDir)?.url ?? null;
 }
 
 /** Returns a sentence about a data directory whose sidecar listens at another address; null where it does not. */

@@ -1,13 +1,15 @@
+import { Database } from 'bun:sqlite';
 import {
   afterAll,
   afterEach,
   beforeAll,
   beforeEach,
+  describe,
   expect,
   setDefaultTimeout,
   test,
 } from 'bun:test';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCookie } from '../../src/lib/files/cookie-file.ts';
 import { type OwnedDataDir, ownDataDir } from '../../src/lib/files/data-dir.ts';
@@ -104,6 +106,44 @@ test('where no sidecar runs on the named data directory none is called, since an
   const away = `No sidecar runs on ${dataDir}: start it with --data-dir ${dataDir}, or name the address of another with --url.`;
   expect(await info(['--data-dir', dataDir])).toEqual({ exitCode: 1, stdout: '', stderr: away });
   expect((await info([], { SERVICE_DATA_DIR: dataDir })).stderr).toBe(away);
+});
+
+describe('a sidecar that was killed', () => {
+  beforeEach(async () => {
+    owned.release();
+    const program = join(import.meta.dir, '..', 'lib', 'owner-process.ts');
+    const stdio = ['ignore', 'pipe', 'inherit'] as const;
+    const command = [process.execPath, program, dataDir, recorder.loopback];
+    const killed = Bun.spawn(command, { stdio: [...stdio] });
+    await killed.stdout.getReader().read();
+    // Its cookie is there, as that of a sidecar is.
+    cookie = `Bearer ${writeCookie(dataDir, (bytes) => new Uint8Array(bytes).fill(7)).token}`;
+    expect(await sent(['--data-dir', dataDir])).toBe(cookie);
+    killed.kill('SIGKILL');
+    await killed.exited;
+  });
+
+  test("is not called: another user's program may listen there by now (docs/decisions.md 191)", async () => {
+    expect(await sent(['--data-dir', dataDir])).toBe(
+      `No sidecar runs on ${dataDir}: start it with --data-dir ${dataDir}, or name the address of another with --url.`,
+    );
+    expect(await sent(['--data-dir', dataDir, '--url', recorder.loopback])).toBeNull();
+  });
+
+  test('is called where its lock cannot be tried, and once another one runs', async () => {
+    const lock = join(dataDir, 'lock.sqlite');
+    rmSync(lock);
+    expect(await sent(['--data-dir', dataDir])).toBe(cookie);
+    // No other file is opened as a database: SQLite would roll back what others have left beside it.
+    const other = new Database(lock);
+    other.run('CREATE TABLE other (id)');
+    other.close();
+    expect(await sent(['--data-dir', dataDir])).toBe(cookie);
+    rmSync(lock);
+    owned = ownDataDir(dataDir);
+    owned.noteUrl(recorder.loopback);
+    expect(await sent(['--data-dir', dataDir])).toBe(cookie);
+  });
 });
 
 test('a sidecar that has not noted its address yet is waited for', async () => {

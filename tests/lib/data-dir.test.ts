@@ -134,6 +134,17 @@ describe('one process owns a data directory', () => {
     SLOW_MS,
   );
 
+  test('one that only tries the lock keeps no other from starting (docs/decisions.md 191)', async () => {
+    ownDataDir(dir).release();
+    const tries = `const db = new (require('bun:sqlite').Database)(process.argv[1]);
+      db.run('BEGIN IMMEDIATE'); console.log('tries'); Bun.sleepSync(30); db.close();`;
+    const command = [process.execPath, '-e', tries, join(dir, 'lock.sqlite')];
+    const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'] });
+    await child.stdout.getReader().read();
+    ownDataDir(dir).release();
+    expect(await child.exited).toBe(0);
+  });
+
   test('a lock file of an earlier version is overwritten, whichever process it names', () => {
     mkdirSync(dir);
     const stat = readFileSync('/proc/1/stat', 'utf8');

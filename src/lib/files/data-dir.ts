@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { type Cookie, writeCookie } from './cookie-file.ts';
 import { FileUnusable, fileUnusable } from './file-problem.ts';
-import { takeKernelLock } from './kernel-lock.ts';
+import { isKernelLockFree, takeKernelLock } from './kernel-lock.ts';
 import { replacePrivateFile } from './replace-file.ts';
 
 /**
@@ -62,6 +62,15 @@ export function readOwner(dir: string): Owner | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Works as {@link readOwner}, but returns null where the lock is free, so that the process has ended. It must not be
+ * called by a process that owns a data directory.
+ */
+export function readRunningOwner(dir: string): Owner | null {
+  const owner = readOwner(dir);
+  return owner === null || isKernelLockFree(join(dir, LOCK_FILE)) ? null : owner;
 }
 
 function owned(dir: string, release: () => void): OwnedDataDir {

@@ -1,9 +1,12 @@
 import { Database } from 'bun:sqlite';
-import { chmodSync } from 'node:fs';
+import { chmodSync, lstatSync } from 'node:fs';
 import { codeOf } from '../error-code.ts';
 
 /** Open connections that hold a lock. Without this reference the garbage collector would close them. */
 const held = new Set<Database>();
+
+/** How long another process may try the lock, which it then has for a moment (docs/decisions.md 191). */
+const TRIED_WITHIN_MS = 250;
 
 /**
  * Takes a lock that the kernel holds until it is released or the process ends in any way, and that other containers on
@@ -19,8 +22,7 @@ const held = new Set<Database>();
 export function takeKernelLock(path: string): (() => void) | null {
   const database = new Database(path, { create: true });
   try {
-    database.run('PRAGMA busy_timeout = 0');
-    database.run('BEGIN IMMEDIATE');
+    begin(database, TRIED_WITHIN_MS);
     if (process.platform !== 'win32') chmodSync(path, 0o600);
   } catch (error) {
     database.close();
@@ -32,4 +34,30 @@ export function takeKernelLock(path: string): (() => void) | null {
     held.delete(database);
     database.close();
   };
+}
+
+/**
+ * Whether no process holds the lock. False too where that cannot be found out: the file is not there or no lock, or
+ * this user may not write it. It must not be called by the process that holds the lock.
+ */
+export function isKernelLockFree(path: string): boolean {
+  try {
+    const file = lstatSync(path);
+    // A lock is empty. SQLite would roll back what others have left beside another file.
+    if (!file.isFile() || file.size > 0) return false;
+    const database = new Database(path, { readwrite: true, create: false });
+    try {
+      begin(database, 0);
+      return true;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+function begin(database: Database, withinMs: number): void {
+  database.run(`PRAGMA busy_timeout = ${withinMs}`);
+  database.run('BEGIN IMMEDIATE');
 }

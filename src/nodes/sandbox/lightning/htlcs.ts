@@ -28,8 +28,12 @@ export function reserve(
   const channels = liveChannels(world, userPk);
   const sendable = channels.reduce((sum, channel) => sum + channel.outboundCapacityMsat, 0n);
   if (sendable < amountMsat) {
+    const usable = channels.filter(({ isUsable }) => isUsable);
+    const kept = usable.reduce((sum, channel) => sum + channel.ourBalanceMsat, 0n) - sendable;
+    const reserve =
+      kept > 0n ? `. Its channels keep ${formatAmountMsat(kept)} sats more as their reserve` : '';
     throw refused(
-      `The wallet can send ${formatAmountMsat(sendable)} sats over Lightning and this needs ${formatAmountMsat(amountMsat)} with fees: receive something first, or send less.`,
+      `The wallet can send ${formatAmountMsat(sendable)} sats over Lightning and this needs ${formatAmountMsat(amountMsat)} with fees${reserve}: receive something first, or send less.`,
     );
   }
   let restMsat = amountMsat;

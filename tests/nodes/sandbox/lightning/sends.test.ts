@@ -67,6 +67,25 @@ describe('payInvoice', () => {
     expect(await node.info()).toEqual(before);
   });
 
+  test('refuses what the reserve of the channels covers alone, and names that', async () => {
+    const { sandbox, outsideInvoice, payCommand } = await lightningWorld();
+    const seed = randomBytes(32);
+    await sandbox.connector.signup(seed, { partnerPk: null });
+    const { userPk, node } = await sandbox.connector.connectRoot(seed);
+    const refusalOf = async () => {
+      const report = await node.payInvoice(payCommand(await outsideInvoice('settle')));
+      return report.state === 'refused' ? report.error.message : null;
+    };
+    const needs = 'over Lightning and this needs 5006 with fees';
+    expect(await refusalOf()).toBe(
+      `The wallet can send 0 sats ${needs}: receive something first, or send less.`,
+    );
+    await sandbox.controls.fund(userPk, { amountMsat: 7_000_000n, rail: 'lightning' });
+    expect(await refusalOf()).toBe(
+      `The wallet can send 0 sats ${needs}. Its channels keep 7000 sats more as their reserve: receive something first, or send less.`,
+    );
+  });
+
   test('of the same index reports the first payment, whatever became of it and of the invoice', async () => {
     const { node, clock, outsideInvoice, payCommand } = await lightningWorld();
     for (const behavior of ['settle', 'fail'] as const) {

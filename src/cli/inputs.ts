@@ -71,14 +71,6 @@ export function readPast(text: string): number {
   return readTime(text, -1, 'back from now');
 }
 
-/** Returns the index of a payment. */
-export function readPaymentIndex(text: string): string {
-  if (paymentIndexInput().safeParse(text).success) return text;
-  throw new InvalidArgumentError(
-    'It must be the index of a payment, as "wallet-sidecar payments" shows it',
-  );
-}
-
 /** The name of the newest payment. */
 export const LAST = 'last';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { paymentJson } from '../model/payment.ts';
 import { CallFailed } from './call-failed.ts';
-import { argument, type Finding, type Word } from './command.ts';
+import { argument, type Finding, flag, type Word } from './command.ts';
 import { LAST, readPaymentName } from './inputs.ts';
 import type { CliIo } from './io.ts';
 import { PAYMENT_COLUMNS } from './terminal/payment-text.ts';
@@ -24,6 +24,12 @@ export const paymentArgument: Word<string> = {
 /** The {@link paymentArgument} of a command that does without one. */
 export const optionalPaymentArgument: Word<string | undefined> = {
   ...argument('[payment]', ABOUT, readPaymentName),
+  find: findPayment,
+};
+
+/** The flag that names the payment after which a list continues. */
+export const afterFlag: Word<string | undefined> = {
+  ...flag('--after <payment>', `continue the list after ${ABOUT}`, readPaymentName),
   find: findPayment,
 };
 

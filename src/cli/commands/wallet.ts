@@ -4,8 +4,8 @@ import { nodeInfoJson } from '../../model/node-info.ts';
 import { DIRECTIONS, paymentJson, RAILS } from '../../model/payment.ts';
 import { argument, asking, flag } from '../command.ts';
 import { followPayment } from '../follow.ts';
-import { readPast, readPaymentIndex, readPosition, readSeconds, readWholeIn } from '../inputs.ts';
-import { optionalPaymentArgument, paymentArgument } from '../naming.ts';
+import { readPast, readPosition, readSeconds, readWholeIn } from '../inputs.ts';
+import { afterFlag, optionalPaymentArgument, paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { wideFlag } from '../options.ts';
 import { PAYMENT_COLUMNS, paymentLines } from '../terminal/payment-text.ts';
@@ -58,7 +58,7 @@ export const addPayments = asking(
         readWholeIn(1, 1000),
         100,
       ),
-      after: flag('--after <index>', 'continue the list after this payment', readPaymentIndex),
+      after: afterFlag,
       direction: flag('--direction <direction>', 'only payments of this direction', DIRECTIONS),
       rail: flag('--rail <rail>', 'only payments of this rail', RAILS),
       since: flag(

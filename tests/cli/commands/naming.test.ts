@@ -65,6 +65,21 @@ describe('a payment (docs/decisions.md 102)', () => {
     }
   });
 
+  test('that a list continues after is named so too', async () => {
+    const { payments } = await world.json('payments', '--order', 'asc');
+    const [first, ...later] = payments.map(({ index }: { index: string }) => index);
+    for (const name of [first, first.slice(-64), first.slice(-8), first.slice(-64, -54)]) {
+      const after = ['payments', '--order', 'asc', '--no-sync', '--after', name] as const;
+      const listed = (await world.json(...after)).payments;
+      expect(listed.map(({ index }: { index: string }) => index)).toEqual(later);
+    }
+    const { payments: earlier } = await world.json('payments', '--after', 'last');
+    expect(earlier.map(({ index }: { index: string }) => index)).toEqual(
+      [first, ...later].reverse().slice(1),
+    );
+    expect((await world.run('payments', '--after', 'ffff0000')).stderr).toContain('"ffff0000"');
+  });
+
   test('is named so wherever a command takes one', async () => {
     const { index } = await world.json('invoice', '7');
     expect((await world.run('note', 'last', 'mine')).stdout).toBe('Noted.');

@@ -1,16 +1,19 @@
+import type { Command } from 'commander';
+import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { feePolicyOf } from '../../config/fee-policy.ts';
-import { paymentJson } from '../../model/payment.ts';
-import { argument, asking, flag } from '../command.ts';
+import { type PaymentJson, paymentJson } from '../../model/payment.ts';
+import { type Asking, argument, asking, flag } from '../command.ts';
 import { type ConnectionFlags, settingsOf } from '../connection.ts';
-import { readNodePk, readPositiveAmount } from '../inputs.ts';
+import { LAST, readNodePk, readPositiveAmount } from '../inputs.ts';
 import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { costLines } from '../terminal/cost.ts';
-import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
+import { paymentLines, requireNotFailed, statusWords } from '../terminal/payment-text.ts';
 import { show } from '../terminal/show.ts';
-import { sats } from '../terminal/words.ts';
+import { fields } from '../terminal/table.ts';
+import { moment, sats } from '../terminal/words.ts';
 import { routingCap } from './pay-question.ts';
 
 /** Adds `keysend`, which pays a node without an invoice. */
@@ -74,17 +77,15 @@ export const addApprove = asking(
   'approve',
   {
     about:
-      'Approve a payment that waits: it is sent as it was asked for. Exit code 1 if it fails. "payments --filter awaiting" lists what waits.',
+      'Approve a payment that waits: it is sent as it was asked for. On a terminal it shows the payment and asks before. Exit code 1 if it fails. "payments --filter awaiting" lists what waits.',
     words: WAITING,
     examples: ['approve 3de403f1aa'],
   },
-  async (given, { io, command, ask }) => {
+  async (given, acting) => {
+    const { io, command, ask } = acting;
     const flags = command.opts<ConnectionFlags & SpendingFlags>();
     const asks = !flags.yes && io.terminal.canAsk;
-    if (asks) {
-      const { value } = await ask((sidecar) => sidecar.payment(given), paymentJson());
-      await agree(io, flags, paymentLines(value));
-    }
+    await lookAt(given, acting, asks);
     const answer = await spendOnce(io, {
       key: flags.idempotencyKey,
       flags: asks ? ['--yes'] : [],
@@ -98,11 +99,58 @@ export const addApprove = asking(
 );
 
 /** Adds `reject`, which ends a payment that waits for approval. */
-export const addReject = oneCall('reject', {
-  about: 'Reject a payment that waits: it fails, and nothing is sent.',
-  words: WAITING,
-  examples: ['reject 3de403f1aa'],
-  call: (sidecar, given) => sidecar.reject(given),
-  answer: paymentJson,
-  lines: paymentLines,
-});
+export const addReject = asking(
+  'reject',
+  {
+    about: 'Reject a payment that waits: it fails, and nothing is sent.',
+    words: WAITING,
+    examples: ['reject 3de403f1aa'],
+  },
+  async (given, acting) => {
+    const { io, command, flags, ask } = acting;
+    if (isLast(command)) await lookAt(given, acting, io.terminal.canAsk);
+    const answer = await ask((sidecar) => sidecar.reject(given), paymentJson());
+    show(io, flags, answer, paymentLines);
+  },
+);
+
+/**
+ * Shows a payment and asks a person whether to go on; does nothing where nobody is asked, but for `last`: that may be
+ * another payment than the one that was meant, as strangers and clients make further ones.
+ */
+async function lookAt(
+  given: { readonly index: string },
+  { io, command, ask }: Asking,
+  asks: boolean,
+): Promise<void> {
+  if (asks) {
+    const { value } = await ask((sidecar) => sidecar.payment(given), paymentJson());
+    await agree(io, {}, waitingLines(value));
+  } else if (isLast(command)) {
+    command.error('"last" is whatever came last, and nobody is asked: name the payment by its id');
+  }
+}
+
+function isLast({ args }: Command): boolean {
+  return args[0]?.toLowerCase() === LAST;
+}
+
+/** Returns the lines of the question before a payment that waits is decided. */
+function waitingLines(payment: PaymentJson): string[] {
+  const { amount, invoice, offer_id, address } = payment;
+  const to =
+    (invoice && `the node ${decodeBolt11(invoice).payeePubkey}, by invoice`) ??
+    (offer_id && `the offer ${offer_id}`) ??
+    (address && `the address ${address}`);
+  return fields({
+    Status: statusWords(payment),
+    Pay: amount && sats(amount),
+    To: to ?? `not told of a payment by ${payment.rail}`,
+    'For, they say': payment.description,
+    Fees: 'at most the highest fee of the request',
+    Message: payment.message,
+    'External id': payment.external_id,
+    Asked: moment(payment.created_at),
+    Index: payment.index,
+  });
+}

@@ -178,8 +178,32 @@ describe('other requests that cost', () => {
     const id = await waiting();
     const refused = start('approve', id);
     await refused.shows(/awaiting approval[\s\S]*\[y\/N\]/);
+    expect(refused.screen()).toMatch(/^Pay +1,000 sats\r$/m);
+    expect(refused.screen()).toMatch(/^To +the node 0[23][0-9a-f]{64}, by invoice\r$/m);
+    expect(refused.screen()).toMatch(/^For, they say +Tea\r$/m);
+    expect(refused.screen()).toMatch(/^Fees +at most the highest fee of the request\r$/m);
     refused.type('n\n');
     expect(await refused.exit()).toBe(1);
+    expect(await world.json('show', id)).toMatchObject({ status_msg: 'awaiting approval' });
+    // Nobody looks at what "last" is, where nobody is asked.
+    for (const words of [
+      ['approve', 'last', '--yes'],
+      ['approve', 'LAST'],
+      ['reject', 'last'],
+    ]) {
+      expect(await world.run(...words)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('nobody is asked: name the payment by its id'),
+      });
+    }
+    expect(await start('approve', 'last', '--yes').exit()).toBe(2);
+    for (const what of ['approve', 'reject']) {
+      const asking = start(what, 'last');
+      await asking.shows(/awaiting approval[\s\S]*\[y\/N\]/);
+      expect(asking.screen()).toContain(id);
+      asking.type('n\n');
+      expect(await asking.exit()).toBe(1);
+    }
     expect(await world.json('show', id)).toMatchObject({ status_msg: 'awaiting approval' });
     const approving = start('approve', id);
     await approving.shows('[y/N]');

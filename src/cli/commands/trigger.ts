@@ -4,7 +4,6 @@ import { hex } from '@scure/base';
 import { z } from 'zod';
 import { printable } from '../../lib/printable.ts';
 import { nodeInfoJson } from '../../model/node-info.ts';
-import { DELIVERY_EVENTS } from '../../model/webhooks/delivery.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag } from '../command.ts';
 import { readPositiveAmount } from '../inputs.ts';
@@ -20,7 +19,7 @@ export const addTrigger = asking(
     about:
       'Make a webhook happen on the sandbox, by a payment of worthless coins to the wallet. On a real node use "webhooks endpoints test".',
     words: {
-      event: argument('<event>', 'what to make happen', DELIVERY_EVENTS),
+      event: argument('<event>', 'what to make happen', ['payment.finalized', 'payment.held']),
       amount: flag('--amount <sats>', 'what the outside world pays', readPositiveAmount, '1000'),
       failed: flag('--failed', 'with payment.finalized: by a payment that fails'),
     },

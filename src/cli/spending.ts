@@ -22,7 +22,7 @@ export function withKey(command: Command): Command {
 
 /** Adds {@link SpendingFlags} to a command that asks before it spends. */
 export function withSpending(command: Command): Command {
-  return withKey(command).option('-y, --yes', 'do not ask before paying');
+  return withKey(command).option('-y, --yes', 'do not ask before it is done');
 }
 
 /**

@@ -26,7 +26,12 @@ export const addHealth = asking(
     about: 'Say whether the sidecar is ready, or what is missing; exit code 1 if something is.',
     words: {
       wait: flag('--wait', 'wait until nothing is missing'),
-      timeout: flag('--timeout <duration>', 'how long to wait', readSeconds, DEFAULT_TIMEOUT_SECS),
+      timeout: flag(
+        '--timeout <duration>',
+        'with --wait: how long, in seconds or such as 2m',
+        readSeconds,
+        DEFAULT_TIMEOUT_SECS,
+      ),
     },
     examples: ['health', 'health --wait --timeout 2m'],
   },

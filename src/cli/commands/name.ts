@@ -32,7 +32,8 @@ function nameLines({ human_bitcoin_address, lightning_address, offer, updatable 
 }
 
 const claim = oneCall('claim', {
-  about: 'Claim or change the name. It can be changed for a day, and rests for 90 days.',
+  about:
+    'Claim or change the name; the wallet must hold 10000 sats. It can be changed for 24 hours, and then not for 90 days.',
   words: {
     username: argument(
       '<username>',

@@ -109,7 +109,8 @@ export const addAddress = oneCall('address', {
 export const addCancel = asking(
   'cancel',
   {
-    about: 'Cancel a pending invoice, so that it can no longer be paid.',
+    about:
+      'Cancel a pending invoice, so that it can no longer be paid. What is held for it goes back to the payer.',
     words: { index: paymentArgument },
     examples: ['cancel last'],
   },

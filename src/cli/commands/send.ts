@@ -77,7 +77,7 @@ export const addApprove = asking(
   'approve',
   {
     about:
-      'Approve a payment that waits: it is sent as it was asked for. On a terminal it shows the payment and asks before. Exit code 1 if it fails. "payments --filter awaiting" lists what waits.',
+      'Approve a payment that waits for approval: it is sent as it was asked for; exit code 1 if it fails. On a terminal it shows the payment and asks before; "last" is taken only there. "payments --filter awaiting" lists what waits.',
     words: WAITING,
     examples: ['approve 3de403f1aa'],
   },
@@ -102,7 +102,8 @@ export const addApprove = asking(
 export const addReject = asking(
   'reject',
   {
-    about: 'Reject a payment that waits: it fails, and nothing is sent.',
+    about:
+      'Reject a payment that waits for approval: it fails, and nothing is sent. "last" is taken only on a terminal, where it asks before.',
     words: WAITING,
     examples: ['reject 3de403f1aa'],
   },

@@ -13,7 +13,9 @@ export type Serve = (mode: 'serve' | 'dev', flags: Flags) => Promise<void>;
 export function addServers(program: Command, io: CliIo, serve: Serve): void {
   withExamples(
     withSettings(
-      program.command('serve', { isDefault: true }).description('Run the server.'),
+      program
+        .command('serve', { isDefault: true })
+        .description('Run the server. Without a command, the program does this too.'),
       (flags) => {
         if (isNothingGiven(io, flags)) io.stderr(NOTHING_GIVEN);
         return serve('serve', flags);

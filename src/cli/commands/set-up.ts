@@ -44,10 +44,10 @@ export const addSecretsKey = local(
   },
 );
 
-/** Adds `signup`, which registers and provisions the node of the root seed. */
+/** Adds `signup`, which makes the wallet of the root seed. */
 export const addSignup = oneCall('signup', {
   about:
-    'Register and provision the node of the root seed. It is done once; repeating it does nothing.',
+    'Create the wallet of the root seed at its node, so that it can be used. It is done once; repeating it does nothing.',
   words: {
     partner_pk: flag('--partner <user_pk>', 'partner to associate with the wallet', readHex32),
   },
@@ -59,7 +59,8 @@ export const addSignup = oneCall('signup', {
 
 /** Adds `provision`, which provisions the node of the root seed to recent releases. */
 export const addProvision = oneCall('provision', {
-  about: 'Provision the node of the root seed to recent trusted releases.',
+  about:
+    'Provision the node of the root seed to recent trusted releases. It unlocks an LND, which needs that after each restart.',
   examples: ['provision'],
   doing: 'Provisioning the node',
   call: (sidecar) => sidecar.provision(),

@@ -47,7 +47,7 @@ export const addPayments = asking(
     words: {
       filter: flag(
         '--filter <state>',
-        'only payments in this state',
+        'only payments in this state; those "awaiting" wait for approval',
         ['all', 'pending', 'completed', 'failed', 'finalized', 'awaiting'],
         'all',
       ),

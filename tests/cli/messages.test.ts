@@ -220,6 +220,21 @@ describe('a mistake is told in one sentence of the words that were typed', () =>
     expect(await saidOf({ code: 106, msg: 'limit: none.' })).toBe('limit: none (error 106).');
   });
 
+  test('what health misses is told with the command that brings it', async () => {
+    const status = 'The LND has no wallet yet: PUT /v2/node/signup creates it.';
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => Response.json({ status }),
+    });
+    const words = ['health', '--url', `http://127.0.0.1:${server.port}`];
+    expect((await runBinary(words)).stdout).toBe(
+      'The LND has no wallet yet: "wallet-sidecar signup" creates it.',
+    );
+    expect(JSON.parse((await runBinary([...words, '--json'])).stdout)).toEqual({ status });
+    await server.stop(true);
+  });
+
   test('a sidecar at another address is told with that address', async () => {
     const dir = file('elsewhere');
     mkdirSync(dir);

@@ -6,6 +6,7 @@ import { CallFailed } from '../call-failed.ts';
 import { type Asking, asking, flag } from '../command.ts';
 import type { Answer, AskSidecar } from '../http.ts';
 import { readSeconds } from '../inputs.ts';
+import { inOwnWords } from '../own-words.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { show } from '../terminal/show.ts';
 
@@ -41,7 +42,7 @@ export const addHealth = asking(
           whenReady((signal) => look(ask, signal), timeout),
         )
       : await ask((sidecar) => sidecar.health(), healthJson);
-    show(io, flags, health, ({ status }) => [printable(status)]);
+    show(io, flags, health, ({ status }) => [printable(inOwnWords(status, []))]);
     const { status, budgets } = health.value;
     if (budgets !== undefined && !status.includes(budgets)) io.stderr(printable(budgets));
     if (!isReady(health)) throw new CallFailed('Something is missing, as the status says.');

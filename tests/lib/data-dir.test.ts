@@ -145,6 +145,21 @@ describe('one process owns a data directory', () => {
     expect(await child.exited).toBe(0);
   });
 
+  test('two that try the lock at the same time do not take each other for its owner', async () => {
+    ownDataDir(dir).release();
+    const source = join(import.meta.dir, '..', '..', 'src', 'lib', 'files', 'kernel-lock.ts');
+    const tries = `const { isKernelLockFree } = require(process.argv[1]);
+      const tried = Array.from({ length: 500 }, () => isKernelLockFree(process.argv[2]));
+      console.log(tried.filter((isFree) => !isFree).length);`;
+    const command = [process.execPath, '-e', tries, source, join(dir, 'lock.sqlite')];
+    const both = [0, 1].map(async () => {
+      const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'] });
+      return Number(await new Response(child.stdout).text());
+    });
+    // They try all the time, which commands do not; without a wait every second try went wrong.
+    for (const wrong of await Promise.all(both)) expect(wrong).toBeLessThan(50);
+  });
+
   test('a lock file of an earlier version is overwritten, whichever process it names', () => {
     mkdirSync(dir);
     const stat = readFileSync('/proc/1/stat', 'utf8');

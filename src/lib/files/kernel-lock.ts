@@ -7,6 +7,8 @@ const held = new Set<Database>();
 
 /** How long another process may try the lock, which it then has for a moment (docs/decisions.md 191). */
 const TRIED_WITHIN_MS = 250;
+/** How long one that tries the lock waits for another that does; a sidecar that runs has it for longer. */
+const TRIES_FOR_MS = 5;
 
 /**
  * Takes a lock that the kernel holds until it is released or the process ends in any way, and that other containers on
@@ -47,7 +49,7 @@ export function isKernelLockFree(path: string): boolean {
     if (!file.isFile() || file.size > 0) return false;
     const database = new Database(path, { readwrite: true, create: false });
     try {
-      begin(database, 0);
+      begin(database, TRIES_FOR_MS);
       return true;
     } finally {
       database.close();

@@ -9,7 +9,7 @@ interface Followed {
   readonly index: string;
   /** Without it the wait has no end. */
   readonly timeoutSecs?: number | undefined;
-  readonly json?: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /** Waits until a payment is final, and prints it. Progress goes to stderr. Throws when the payment failed. */

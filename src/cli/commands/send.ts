@@ -4,6 +4,7 @@ import { feePolicyOf } from '../../config/fee-policy.ts';
 import { type PaymentJson, paymentJson } from '../../model/payment.ts';
 import { type Asking, argument, asking, flag } from '../command.ts';
 import { type ConnectionFlags, settingsOf } from '../connection.ts';
+import { followPayment } from '../follow.ts';
 import { LAST, readNodePk, readPositiveAmount } from '../inputs.ts';
 import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
@@ -92,6 +93,11 @@ export const addApprove = asking(
       send: (idempotencyKey) =>
         ask((sidecar) => sidecar.approve(given, { idempotencyKey }), paymentJson(), 'Paying'),
     });
+    const { index, rail, status } = answer.value;
+    // As with pay, a payment over Lightning is waited for.
+    if (status === 'pending' && rail !== 'onchain') {
+      return followPayment(io, ask, { index, json: flags.json });
+    }
     show(io, flags, answer, paymentLines);
     requireNotFailed(answer.value);
   },

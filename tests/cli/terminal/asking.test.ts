@@ -164,8 +164,8 @@ describe('other requests that cost', () => {
   test('approve asks, and reject and approve take the id that the list shows', async () => {
     const created = ['clients', 'create', '--scope', 'send', '--approve-above'] as const;
     const { client_pk, client_credentials } = await world.json(...created, '100');
-    const waiting = async () => {
-      const { invoice } = await outsideInvoice();
+    const waiting = async (behavior?: string) => {
+      const { invoice } = await outsideInvoice(behavior);
       const headers = { Prefer: 'respond-async' };
       const asked = { body: { invoice }, credentials: client_credentials, headers };
       const { hash } = await sendOk(world.baseUrl, 'POST', '/v2/node/pay_invoice', asked);
@@ -209,7 +209,10 @@ describe('other requests that cost', () => {
     await approving.shows('[y/N]');
     approving.type('y\n');
     expect(await approving.exit()).toBe(0);
-    expect((await world.run('wait', id)).exitCode).toBe(0);
+    expect(await world.json('show', id)).toMatchObject({ status: 'completed' });
+    const failing = await waiting('fail');
+    expect((await world.run('approve', failing, '--yes')).exitCode).toBe(1);
+    expect(await world.json('show', failing)).toMatchObject({ status: 'failed' });
     const both = ['--approve-above', '5', '--clear-approve-above'];
     expect((await world.run('clients', 'update', client_pk, ...both)).exitCode).toBe(2);
     const { client } = await world.json('clients', 'update', client_pk, '--clear-approve-above');

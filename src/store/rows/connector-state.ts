@@ -21,19 +21,31 @@ export function connectorState(db: RowDatabase, rows: Rows): ConnectorState {
   const values = stateTable(rows);
   const read = values.select('WHERE wallet = ? AND kind = ? AND key = ?');
   const put = values.upsert();
+  const rowOf = (wallet: string, kind: string, key: string, value: unknown) => ({
+    wallet,
+    kind,
+    key,
+    json: JSON.stringify(value),
+  });
+  function* valueAt(...place: readonly [walletId: string, kind: string, key: string]) {
+    const raw = yield* read.raw.one(...place);
+    if (raw === null) return null;
+    const row = read.read(raw);
+    if (row === null) throw new Error(`The row ${place.join(' ')} of connector_state was changed.`);
+    return JSON.parse(row.json);
+  }
   return {
-    async get(walletId, kind, key) {
-      const raw = await db.read(() => read.raw.one(walletId, kind, key));
-      if (raw === null) return null;
-      const row = read.read(raw);
-      if (row === null) {
-        throw new Error(`The row ${walletId} ${kind} ${key} of connector_state was changed.`);
-      }
-      return JSON.parse(row.json);
-    },
+    get: (walletId, kind, key) => db.read(() => valueAt(walletId, kind, key)),
     put: (walletId, kind, key, value) =>
       db.write(walletId, function* () {
-        yield* put({ wallet: walletId, kind, key, json: JSON.stringify(value) });
+        yield* put(rowOf(walletId, kind, key, value));
+      }),
+    putFirst: (walletId, kind, key, value) =>
+      db.write(walletId, function* () {
+        const first = yield* valueAt(walletId, kind, key);
+        if (first !== null) return first;
+        yield* put(rowOf(walletId, kind, key, value));
+        return value;
       }),
   };
 }

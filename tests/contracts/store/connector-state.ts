@@ -24,5 +24,18 @@ export function connectorStateContract(open: () => Promise<Store>): void {
       expect(await state().get(WALLET, 'sandbox', 'a')).toBe(3);
       expect(await state().get('cd'.repeat(32), 'lnd', 'a')).toBe(4);
     });
+
+    test('of values that are put first, side by side too, one is kept and told to all', async () => {
+      const put = (value: unknown, wallet = WALLET) =>
+        store.connectorState.putFirst(wallet, 'paywall', 'a', value);
+      const [one, ...others] = await Promise.all([put('x'), put('y'), put('z')]);
+      expect(['x', 'y', 'z']).toContain(one as string);
+      expect(others).toEqual([one, one]);
+      expect(await put('late')).toBe(one);
+      expect(await store.connectorState.get(WALLET, 'paywall', 'a')).toBe(one);
+      expect(await put('own', 'cd'.repeat(32))).toBe('own');
+      await store.connectorState.put(WALLET, 'paywall', 'a', null);
+      expect(await put('again')).toBe('again');
+    });
   });
 }

@@ -18,6 +18,8 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
   'post /v2/node/verify_payer_proof': '`proof verify` checks in its own process',
   'post /v2/webhooks/endpoints/renew': '`listen` renews its own endpoint',
   'post /v2/node/fetch': 'for programs that go on with the answer',
+  'post /v2/node/create_paywall': 'for web services',
+  'post /v2/node/verify_paywall': 'for web services',
   'get /v2/openapi.json': 'for programs',
   'get /v2/console/about': 'for the page of the console',
   'post /v2/console/link_wallet': 'for the page of the console',

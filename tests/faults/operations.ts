@@ -474,6 +474,30 @@ const CLOSE_CHANNEL = operation('close_channel', async (trial, key) => {
   };
 });
 
+/** A proof of payment that a paywall takes. Its request hears so again, and no other does. */
+const VERIFY_PAYWALL = operation<{ valid: boolean; index: string }>(
+  'verify_paywall',
+  async (trial, key) => {
+    const paywall = await trial.post<{
+      index: string;
+      invoice: string;
+      challenges: { l402: string[] };
+    }>('/v2/node/create_paywall', { amount: '4', description: key });
+    await trial.post('/sandbox/pay', { payable: paywall.invoice });
+    const { preimage } = await trial.payment(paywall.index);
+    const [, token] = /token="(.+?)"/.exec(paywall.challenges.l402[0] ?? '') ?? [];
+    const body = { headers: { authorization: `L402 ${token}:${preimage}` } };
+    return {
+      request: () => trial.post('/v2/node/verify_paywall', body, { key }),
+      check: async ({ valid, index }) => {
+        expect([valid, index]).toEqual([true, paywall.index]);
+        const other = await trial.post('/v2/node/verify_paywall', body);
+        expect(other).toMatchObject({ valid: false });
+      },
+    };
+  },
+);
+
 /** The operations that must survive a crash at any step (docs/decisions.md 33, 52, 66 and 91). */
 export const OPERATIONS: readonly Operation[] = [
   PAY_INVOICE,
@@ -496,6 +520,7 @@ export const OPERATIONS: readonly Operation[] = [
   HELD,
   SETTLE,
   CANCEL_HELD,
+  VERIFY_PAYWALL,
   CREATE_CLIENT,
   UPDATE_CLIENT,
   REVOKE_CLIENT,

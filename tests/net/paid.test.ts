@@ -4,6 +4,7 @@ import { isApiError } from '../../src/model/errors.ts';
 import { authChallenges } from '../../src/net/paid/auth-params.ts';
 import { challengeIn, proofOf } from '../../src/net/paid/index.ts';
 import { networkId, requestHash } from '../../src/net/paid/x402.ts';
+import { ACCEPTED, INVOICE, PREIMAGE } from '../support/x402-example.ts';
 import vectors from '../vectors/x402-lnbtc.json';
 
 describe('WWW-Authenticate (RFC 9110, section 11.6.1)', () => {
@@ -62,27 +63,6 @@ describe('the request hash of x402 (vectors of its specification)', () => {
   });
 });
 
-/** The example of the specification, at its time of validation. */
-const INVOICE =
-  'lnbc250n1pj48ugqpp54y3u9s8ylemsv8l3ewyzzu0klhujvuvmkl6llchq23vy8rzjsf0qsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygshp5p4nz8am4uqj4q8a87z3sk4x6yk4dv2mvel34epw68qqkwy0xcqvqxqzfvcqpjr4rx6ls6j5rpwknuea64evlk7yfx56wmqcer5eerekdsn9tlv6v4ex9mlz5dtm9qapl3svwlqcf7837dmjkru9z9w4h2rvm0md52w2sqxrwu5f';
-const ACCEPTED = {
-  scheme: 'exact',
-  network: 'lnbtc:000000000019d6689c085ae165831e93',
-  amount: '25000',
-  asset: 'BTC',
-  payTo: '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
-  maxTimeoutSeconds: 300,
-  extra: {
-    assetTransferMethod: 'bolt11',
-    paymentFlow: 'upfront',
-    requestHash: '0d6623f775e025501fa7f0a30b54da25aad62b6ccfe35c85da38016711e6c018',
-    requestBindingProfile: 'http:1',
-    requestBindingParams: { headers: [] },
-    invoice: INVOICE,
-  },
-};
-const PREIMAGE = '0001020304050607080900010203040506070809000102030405060708090102';
-
 describe('the example of the specification of x402', () => {
   const url = 'https://api.example.com/article/A';
   const request = { method: 'GET', url, headers: {}, body: new Uint8Array() };
@@ -128,6 +108,10 @@ describe('the example of the specification of x402', () => {
     [
       'headers that are not in order',
       { extra: { ...ACCEPTED.extra, requestBindingParams: { headers: ['b', 'a'] } } },
+    ],
+    [
+      'a header that cannot become a text',
+      { extra: { ...ACCEPTED.extra, requestBindingParams: { headers: [{ toString: 1 }] } } },
     ],
     [
       'the header of its own proof',

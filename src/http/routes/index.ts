@@ -12,6 +12,7 @@ import { lostStoreRoutes } from './lost-store.ts';
 import { nameRoutes } from './names.ts';
 import { nodeRoutes } from './node.ts';
 import { paymentRoutes } from './payments.ts';
+import { paywallRoutes } from './paywalls.ts';
 import { proofRoutes } from './proofs.ts';
 import { receiveRoutes } from './receive.ts';
 import { sandboxRoutes } from './sandbox/sandbox.ts';
@@ -30,6 +31,7 @@ export const ROUTES: readonly Route[] = [
   ...nodeRoutes,
   ...invoiceRoutes,
   ...receiveRoutes,
+  ...paywallRoutes,
   ...analyzeRoutes,
   ...sendRoutes,
   ...sendOnchainRoutes,

@@ -11,7 +11,7 @@ import { emptyJson, post } from '../route.ts';
 import { ownWordsInput } from './send/pay-inputs.ts';
 
 /** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
-const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
+export const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
 /** The bounds of a partner's proportional fee, in parts per million (docs/api.md, Limits). */
 const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
 

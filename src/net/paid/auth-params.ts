@@ -51,3 +51,9 @@ export function authChallenges(header: string): readonly AuthChallenge[] {
   }
   return found.filter(({ isTwice }) => !isTwice);
 }
+
+/** Writes a challenge as a header line. The values must have no quotation marks and backslashes. */
+export function challengeLine(scheme: string, params: Readonly<Record<string, string>>): string {
+  const written = Object.entries(params).map(([name, value]) => `${name}="${value}"`);
+  return `WWW-Authenticate: ${scheme} ${written.join(', ')}`;
+}

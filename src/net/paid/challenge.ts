@@ -2,6 +2,9 @@ import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import type { Network } from '../../codecs/network.ts';
 import { serviceFailed } from '../service-error.ts';
 
+/** A JSON object. */
+export type Json = Readonly<Record<string, unknown>>;
+
 /** The request for a resource, as it leaves. */
 export interface ResourceRequest {
   readonly method: string;
@@ -27,8 +30,35 @@ export interface Reading {
   readonly nowMs: number;
 }
 
-/** One way of asking for payment, and of proving it. */
+/** Returns the hex HMAC of texts by which a seller knows again what it wrote. Only the seller has its key. */
+export type Mac = (...texts: readonly string[]) => string;
+
+/** What is asked for payment. */
+export interface Sale {
+  /** It names its amount. */
+  readonly invoice: Bolt11Invoice;
+  readonly description: string;
+  /** The request whose hash is the invoice's description hash has this URL; null where that is not known. */
+  readonly url: string | null;
+  readonly mac: Mac;
+}
+
+/** A proof of payment for a challenge of the seller. Whether its invoice was paid is not known by that. */
+export interface Claim {
+  /** Hex. */
+  readonly paymentHash: string;
+  /** Hex. */
+  readonly preimage: string;
+  /** Whether it counts only for the request that the invoice is for. */
+  readonly needsRequest: boolean;
+  /** Returns the header lines that tell the buyer that the proof was taken. */
+  receipt(settledAtMs: number): readonly string[];
+}
+
+/** One way of asking for payment, and of proving it: `read` and `proof` are the buyer's, the others the seller's. */
 export interface Dialect {
+  /** The header of a proof, in lower case. */
+  readonly proofHeader: 'authorization' | 'payment-signature';
   /**
    * Returns the challenges in the head of an answer 402. Throws error 113 for one of this way that contradicts itself:
    * every field is compared with the invoice before anything is paid.
@@ -36,11 +66,18 @@ export interface Dialect {
   read(headers: Headers, reading: Reading): readonly Challenge[];
   /** Returns the header that proves the payment of a challenge with that token. */
   proof(token: string, preimage: string): readonly [name: string, value: string];
+  /** Returns the header lines that ask for payment; null for what cannot be asked in this way. */
+  ask(sale: Sale): readonly string[] | null;
+  /** Reads a header that proves the payment of what {@link ask} wrote with the same `mac`; null for any other. */
+  claim(
+    header: string,
+    mac: Mac,
+  ): (Omit<Claim, 'preimage'> & { readonly preimage: unknown }) | null;
 }
 
 /** Decodes the invoice of a challenge, which must name its amount. Throws error 113. */
 export function challengeInvoice(text: unknown): Bolt11Invoice {
-  const invoice = typeof text === 'string' ? decoded(text) : null;
+  const invoice = typeof text === 'string' ? readInvoice(text) : null;
   if (invoice === null) throw wrongChallenge('its invoice cannot be read');
   if (invoice.amountMsat === null) throw wrongChallenge('its invoice names no amount');
   return invoice;
@@ -61,18 +98,30 @@ export function base64Bytes(text: string, what: string): Buffer {
 }
 
 /** Reads base64 of a JSON object. Throws error 113 for anything else. */
-export function base64Object(text: string, what: string): Readonly<Record<string, unknown>> {
-  const bytes = base64Bytes(text, what);
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Below is the error for it.
-  }
-  throw wrongChallenge(`${what} is no JSON object`);
+export function base64Object(text: string, what: string): Json {
+  const value = readObject(base64Bytes(text, what));
+  if (value === null) throw wrongChallenge(`${what} is no JSON object`);
+  return value;
 }
 
-function decoded(text: string): Bolt11Invoice | null {
+/** Reads a JSON object; null for anything else. */
+export function readObject(bytes: Uint8Array): Json | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns a member of JSON that is a text; the empty text for any other, of which some cannot become one. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Decodes an invoice; null for what is none. */
+function readInvoice(text: string): Bolt11Invoice | null {
   try {
     return decodeBolt11(text);
   } catch {

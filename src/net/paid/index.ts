@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { isApiError } from '../../model/errors.ts';
 import { serviceFailed } from '../service-error.ts';
-import type { Challenge, Dialect, Reading } from './challenge.ts';
+import type { Challenge, Claim, Dialect, Mac, Reading, Sale } from './challenge.ts';
 import { l402 } from './l402.ts';
 import { paymentScheme } from './payment-scheme.ts';
 import { x402 } from './x402.ts';
 
-export type { Challenge, ResourceRequest } from './challenge.ts';
+export type { Challenge, Claim, Mac, ResourceRequest } from './challenge.ts';
+export { requestText, type SoldRequest } from './x402.ts';
 
 /** The ways of asking for payment, the one that binds most to its request first. */
 const DIALECTS: Readonly<Record<Challenge['dialect'], Dialect>> = {
@@ -44,4 +46,41 @@ export function proofOf(
   preimage: string,
 ): readonly [name: string, value: string] {
   return DIALECTS[dialect].proof(token, preimage);
+}
+
+/** Header lines for each way of asking for payment; null for a way that cannot ask for this sale. */
+export type Challenges = Readonly<Record<Challenge['dialect'], readonly string[] | null>>;
+
+/** Returns the challenges that ask for one sale. */
+export function challengesOf(sale: Sale): Challenges {
+  return { l402: l402.ask(sale), payment: paymentScheme.ask(sale), x402: x402.ask(sale) };
+}
+
+/** A longer header is no proof: the longest holds an invoice of about 7,000 characters. */
+const MOST_PROOF_CHARACTERS = 16_384;
+
+/**
+ * Returns the proofs of payment in the headers of a request, for challenges that were made with `mac`. The preimage of
+ * each is that of its payment hash.
+ */
+export function claimsIn(
+  headers: Readonly<Record<string, string | readonly string[]>>,
+  mac: Mac,
+): readonly Claim[] {
+  const values = Object.entries(headers).flatMap(([name, given]) =>
+    [given].flat().map((value) => ({ name: name.toLowerCase(), value: value.trim() })),
+  );
+  return Object.values(DIALECTS).flatMap(({ proofHeader, claim }) =>
+    values
+      .filter(({ name, value }) => name === proofHeader && value.length <= MOST_PROOF_CHARACTERS)
+      .map(({ value }) => claim(value, mac))
+      .filter(isProven),
+  );
+}
+
+function isProven(claim: ReturnType<Dialect['claim']>): claim is Claim {
+  if (claim === null) return false;
+  const { preimage, paymentHash } = claim;
+  if (typeof preimage !== 'string' || !/^[0-9a-f]{64}$/.test(preimage)) return false;
+  return createHash('sha256').update(preimage, 'hex').digest('hex') === paymentHash;
 }

@@ -29,8 +29,8 @@ export interface StoreIdentity {
   /** 32 hex characters, drawn when the store was created. */
   readonly id: string;
   /**
-   * 32 random bytes that only this store holds. The names of a request's effects are derived from them
-   * (docs/decisions.md 52).
+   * 32 random bytes that only this store holds. The names of a request's effects (docs/decisions.md 52) and the MACs of
+   * paywalls (188) are derived from them.
    */
   readonly secret: Uint8Array;
   /** Whether rows carry a MAC (docs/decisions.md 171). The marker keeps it. */

@@ -2,6 +2,7 @@ import { hex } from '@scure/base';
 import { readOrLater } from '../../codecs/codec-error.ts';
 import { paymentHashOf } from '../../codecs/preimage.ts';
 import { formatNullableAmountMsat } from '../../model/amount.ts';
+import { keptDescription } from '../../model/description.ts';
 import { refused } from '../../model/errors.ts';
 import {
   type AskedInvoice,
@@ -53,9 +54,11 @@ export async function makeInvoice(
   const created = await requireInvoice(wallet, { ...order, paymentHash }, () =>
     node.createInvoice({ ...order, createdAtMs: node.clock.now() }),
   );
-  const { payment } = created;
+  // An invoice with a description hash does not hold it.
+  const description = created.payment.description ?? keptDescription(order.description);
+  const payment = { ...created.payment, description };
   await keepIssued(wallet, payment, [{ kind: 'payment', index: payment.index }]);
-  return created;
+  return { ...created, payment };
 }
 
 /**

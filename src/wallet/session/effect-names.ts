@@ -3,7 +3,14 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyStore, KeyScope, StoreIdentity } from '../../store/ports.ts';
 
 /** A name that follows from the key; see {@link EffectNames}. It is computed of this word, so no word may change. */
-export type DrawnName = 'payment' | 'spontaneous payment' | 'preimage' | 'channel' | 'client' | Fee;
+export type DrawnName =
+  | 'payment'
+  | 'spontaneous payment'
+  | 'preimage'
+  | 'channel'
+  | 'client'
+  | 'paywall'
+  | Fee;
 
 /** What is stored in the key's row under this word, so no word may change; see {@link EffectNames}. */
 export type KeptName =
@@ -33,6 +40,7 @@ export type Fee = 'opening' | 'closing' | 'bumping';
  * | withdrawal | `withdrawal`, the service's terms, and `preimage` | the terms | asks for the same terms |
  * | its invoice at the service | `handed over` | that mark | hands the same one over |
  * | payment for a resource | `challenge`, with its invoice | the challenge | pays the same invoice, and asks again |
+ * | proof of payment taken | `paywall`, who took it | nothing | finds that it took it |
  * | channel | `channel`, unless the caller names it | the reserved fee | the node finds the channel |
  * | fee of a channel or bump | the fee, of its reservation and bound | the bound, then the reservation | keeps both |
  * | client | `client`, its secret | nothing | finds the client |

@@ -205,6 +205,14 @@ test('the hash of a request alone binds the proof as well', async () => {
   expect((await verify(headers, same)).valid).toBe(true);
 });
 
+if (CONFORMANCE_NODE === 'cln') {
+  test('Core Lightning needs the request itself', async () => {
+    const body = { amount: '1', description: 'x', request_hash: 'ab'.repeat(32) };
+    const answer = await world.call('POST', '/v2/node/create_paywall', { body });
+    expectError(answer, 'unsupported', /`request` of a paywall/);
+  });
+}
+
 test('a price with parts of a satoshi is asked without the scheme that has none', async () => {
   const { challenges } = await create({ amount: '0.5' });
   expect(challenges).toMatchObject({ payment: null, l402: [expect.anything()] });

@@ -45,6 +45,7 @@ export const CLN_CANNOT: ReadonlyMap<string, string> = new Map([
   ],
   ['description_hash stands in the invoice in place of a description', HASH],
   ['takes null beside a description hash', HASH],
+  ['the hash of a request alone binds the proof as well', HASH],
   ['a completed outbound offer payment is proven, with the defaults of the contract', PROOF],
   ['the outside world pays an offer with payer name and message', PAYER_NAME],
   ['leaves nothing that could be sent, and a repeat finds the same payment', BLOCKS],

@@ -49,7 +49,7 @@ export function textsForModels(described: Document): TextsForModels {
       ...shortSections(document, baseUrl),
     ]),
     full: sections([
-      `${title}\n\nThis file is enough to write a program. Exact schemas are in ${baseUrl}/v2/openapi.json. In lists of fields, \`*\` marks what is required.`,
+      `${title}\n\nThis file is enough to write a program. Exact schemas are in ${baseUrl}/v2/openapi.json. In lists of fields, \`*\` marks what is required, \`?\` what may be null; hex without a length has 64 characters.`,
       `## Calling\n\nPaths are below ${baseUrl}.`,
       ...CALLING.map(([heading, words]) => `### ${heading}\n\n${words}`),
       ...firstCalls(document, baseUrl),
@@ -130,7 +130,7 @@ function operations(document: Document, resources: readonly Resource[]): string[
             parameters.filter((one) => one.in === place && !body?.properties?.[one.name]),
           );
         return [
-          `### ${callOf(endpoint)}\n\n${summary}. ${withoutAddition(said)}`,
+          `### ${callOf(endpoint)}\n\n${summary}. ${withoutAddition(said).replace('Needs the permission `', 'Permission: `')}`,
           titled('Path', fields(endpoint, besides('path'))),
           titled('Query', fields(endpoint, besides('query'))),
           titled('Body', fields(endpoint, body ? memberRows(body, 'request') : [])),
@@ -227,8 +227,19 @@ type Rows = readonly (readonly string[])[];
 
 function linesOf(rows: Rows): string[] {
   return rows.map(([name = '', type = '', meaning = '']) =>
-    withoutAddition(markdown(`- ${name} ${type}: ${meaning}`)),
+    brief(withoutAddition(markdown(`- ${name} ${type}: ${meaning}`))),
   );
+}
+
+/** Leaves out of a field's line what the text says once, for all fields, and has the short names of types. */
+function brief(line: string): string {
+  return line
+    .replace(/^(- [^:]*)\bwhole number/, '$1integer')
+    .replace(/^(- [^:]*)\btrue or false/, '$1boolean')
+    .replace(/^(- [^:]*) or null:/, '$1?:')
+    .replace(/^(- `[\w.]+_at` .*), in milliseconds/, '$1')
+    .replace(/^(- [^:]* hex\b.*) 64 characters$/, '$1')
+    .replace(/ at most (\d+) characters; at most \1 bytes/, ' at most $1 bytes');
 }
 
 function titled(title: string, lines: readonly string[]): string {

@@ -28,10 +28,8 @@ const soldRequestInput = once(() =>
         .string()
         .max(MOST_URL_CHARACTERS)
         .refine(isTargetUrl, URL_RULE)
-        .describe('Its whole URL, as the buyer requests it.'),
-      body_hash: hexInput(32)
-        .optional()
-        .describe('SHA-256 of its body; that of no body unless given.'),
+        .describe('Its whole URL.'),
+      body_hash: hexInput(32).optional().describe('SHA-256 of its body; without it of none.'),
     })
     .meta({ id: 'SoldRequest', description: 'The request for a resource that is sold.' }),
 );
@@ -40,9 +38,9 @@ const soldRequestInput = once(() =>
 const forRequest = () => ({
   request_hash: hexInput(32)
     .optional()
-    .describe('Hash of the request (x402, `http:1`), in place of `request`.'),
+    .describe('Its hash (x402, `http:1`), in place of `request`.'),
   request: soldRequestInput().optional().meta({
-    description: 'The request that is sold: payment for it is good for no other.',
+    description: 'The request that is sold, and no other.',
     addition: true,
   }),
 });
@@ -56,28 +54,26 @@ export const paywallRoutes = [
     specified: true,
     summary: 'Ask for payment of a web resource',
     description:
-      'Makes an invoice, and the header lines by which a web service asks for its payment, with the status 402, in three ways: L402, Payment with Lightning, x402 with Lightning. Send one, or all.',
+      'Makes an invoice, and the header lines that ask for its payment with the status 402, in three ways: send one, or all.',
     body: () => ({
       amount: positiveAmountInput().describe('Price in sats.'),
       description: invoiceDescriptionInput().describe('What is sold.'),
       ...forRequest(),
       expiration_secs: z.int().min(1).max(INVOICE_EXPIRATION_SECS.most).optional().meta({
-        description: 'Seconds until it can no longer be paid; at most a week.',
+        description: 'Seconds until the invoice expires.',
         default: DEFAULT_EXPIRATION_SECS,
       }),
     }),
     response: () => ({
-      index: z.string().describe('Index of the inbound payment.'),
-      invoice: z.string().describe('The BOLT 11 invoice, which the challenges hold.'),
+      index: z.string().describe('Index of its payment.'),
+      invoice: z.string().describe('The BOLT 11 invoice.'),
       challenges: z
         .object({
           l402: linesOutput().nullable().describe('For L402.'),
-          payment: linesOutput()
-            .nullable()
-            .describe('For the scheme Payment; null for a price with parts of a satoshi.'),
+          payment: linesOutput().nullable().describe('For Payment; null for parts of a satoshi.'),
           x402: linesOutput().nullable().describe('For x402; null without `request`.'),
         })
-        .describe('Header lines of the answer 402, for each way.'),
+        .describe('Header lines for each way.'),
     }),
     errors: ['unsupported'],
     example: {
@@ -121,19 +117,19 @@ export const paywallRoutes = [
     specified: true,
     summary: 'Check the payment for a web resource, once',
     description:
-      'Says whether the headers of a request prove a payment for a paywall that the same credentials have created. A payment is valid once: give the resource then. Repeat with the same Idempotency-Key to hear the answer again.',
+      'Says whether a request to a web service proves the payment of a paywall of the same credentials: once, and to a repeat with the same Idempotency-Key again.',
     body: () => ({
       headers: z
         .record(z.string(), z.union([z.string(), z.array(z.string())]))
-        .describe('Headers of the request, as it came: a text or a list of texts for each name.'),
+        .describe('Headers of the request, as they came.'),
       ...forRequest(),
     }),
     response: () => ({
-      valid: z.boolean().describe('Whether they prove a payment that was not told before.'),
-      index: z.string().nullable().describe('Index of the payment; null where not valid.'),
-      payment_hash: hexOutput(32).nullable().describe('Its hash; null where not valid.'),
+      valid: z.boolean().describe('Whether to give the resource.'),
+      index: z.string().nullable().describe('Index of the payment.'),
+      payment_hash: hexOutput(32).nullable().describe('Its hash.'),
       receipt: linesOutput().meta({
-        description: 'Header lines for the answer with the resource, as its way of payment asks.',
+        description: 'Header lines to send with the resource.',
         addition: true,
       }),
     }),

@@ -47,9 +47,9 @@ export const l402: Dialect = {
     const [, token = '', preimage] =
       /^(?:L402|LSAT) +([A-Za-z0-9+/_-]+={0,2}):(\w+)$/i.exec(header) ?? [];
     const bytes = Buffer.from(token, 'base64');
-    const paymentHash = bytes.subarray(HASH_AT, HASH_AT + 32).toString('hex');
+    const paymentHash = hex.encode(bytes.subarray(HASH_AT, HASH_AT + 32));
     // A caveat that a holder has added makes other bytes. Nobody here could say whether it holds, so it is not taken.
-    const isOurs = isSameSecret(bytes.toString('hex'), mint(paymentHash, mac).toString('hex'));
+    const isOurs = isSameSecret(hex.encode(bytes), hex.encode(mint(paymentHash, mac)));
     return isOurs ? { paymentHash, preimage, needsRequest: false, receipt: () => [] } : null;
   },
 };

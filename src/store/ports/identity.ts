@@ -30,7 +30,7 @@ export interface StoreIdentity {
   readonly id: string;
   /**
    * 32 random bytes that only this store holds. The names of a request's effects (docs/decisions.md 52) and the MACs of
-   * paywalls (188) are derived from them.
+   * paywalls (docs/decisions.md 188) are derived from them.
    */
   readonly secret: Uint8Array;
   /** Whether rows carry a MAC (docs/decisions.md 171). The marker keeps it. */

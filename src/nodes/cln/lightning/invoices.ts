@@ -95,7 +95,7 @@ function requireSupported({
   if (descriptionHash?.text === null) {
     throw unsupportedBy(
       'cln',
-      'Core Lightning makes no invoice of a description hash alone: give the description itself.',
+      'Core Lightning makes no invoice of a hash alone: give the description itself, or the `request` of a paywall.',
     );
   }
 }

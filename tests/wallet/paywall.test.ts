@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import type { Payment } from '../../src/model/payment.ts';
+import type { PaymentId } from '../../src/model/payment-index.ts';
 import type { CreateInvoiceCommand } from '../../src/nodes/node.ts';
 import { createPaywall, verifyPaywall } from '../../src/wallet/receive/paywall.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
@@ -99,9 +100,44 @@ test('less than the price proves nothing; a fee that was taken of it counts as p
     await world.close();
     await start();
     const ask = await open();
-    await owner.feed.record({ payment: paid(change), attempt: null }, owner.node);
+    shown = paid(change);
     expect((await ask()) !== null).toBe(isProven);
   }
+});
+
+test('money that has left proves nothing', async () => {
+  const ask = await open();
+  shown = paid({ direction: 'outbound' });
+  expect(await ask()).toBeNull();
+});
+
+test('what one caller made proves nothing to another, nor to another wallet', async () => {
+  const ask = await open();
+  shown = paid();
+  const other = { ...owner, caller: { ...owner.caller, id: 'cd'.repeat(32) } };
+  expect(await ask(randomNames, other)).toBeNull();
+  const { latest } = owner.history;
+  const history = { ...owner.history, latest: (id: PaymentId) => latest.call(owner.history, id) };
+  expect(await ask(randomNames, { ...owner, userPk: 'cd'.repeat(32), history })).toBeNull();
+  expect(await ask()).not.toBeNull();
+});
+
+test('with the hash of a request it is for that alone, and x402 needs one', async () => {
+  const request = { method: 'GET', url: 'https://shop.example/', bodyHash: '00'.repeat(32) };
+  const { challenges } = await createPaywall(owner, { ...ORDER, request }, randomNames);
+  const [line = ''] = challenges.x402 ?? [];
+  const asked402 = JSON.parse(Buffer.from(line.split(' ')[1] ?? '', 'base64').toString());
+  const said = { x402Version: 2, accepted: asked402.accepts[0], payload: { preimage: PREIMAGE } };
+  const headers = { 'payment-signature': Buffer.from(JSON.stringify(said)).toString('base64') };
+  const ask = (change: object) =>
+    verifyPaywall(owner, headers, { ...ANY_REQUEST, ...change }, randomNames);
+  shown = paid();
+  expect(await ask({})).toBeNull();
+  expect(await ask({ requestHash: 'ab'.repeat(32) })).toBeNull();
+  expect(await ask({ request: { ...request, method: 'PUT' } })).toBeNull();
+  const both = ask({ request, requestHash: 'ab'.repeat(32) });
+  await expect(both).rejects.toMatchObject({ kind: 'rejected' });
+  expect(await ask({ request })).toMatchObject({ paymentHash: HASH });
 });
 
 test('a request that was cut after it had taken the proof finds it taken by itself, and no other does', async () => {

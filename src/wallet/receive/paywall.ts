@@ -99,7 +99,7 @@ export async function verifyPaywall(
     const { paymentHash, needsRequest } = claim;
     if (needsRequest && hash === null) continue;
     const payment = await paymentOf(session, claim);
-    if (payment === null || !isPaidInFull(payment, hash)) continue;
+    if (payment === null || !isPaidFor(payment, hash)) continue;
     const first = await store.connectorState.putFirst(userPk, KIND, paymentHash, taker);
     if (first !== taker) continue;
     const receipt = claim.receipt(payment.finalizedAtMs ?? payment.updatedAtMs);
@@ -130,14 +130,13 @@ async function paymentOf(session: Seller, { paymentHash }: Claim): Promise<Payme
   return history.latest(id);
 }
 
-/** Whether it is a completed payment of an invoice of this wallet, and, with a hash, of one for that request. */
-function isPaidInFull(payment: Payment, hash: string | null): boolean {
-  const { direction, rail, status, invoice: text, amountMsat, feesMsat } = payment;
-  if (direction !== 'inbound' || rail !== 'invoice' || status !== 'completed') return false;
-  if (text === null || amountMsat === null) return false;
-  const invoice = decodeBolt11(text);
-  if (hash !== null && invoice.descriptionHash !== hash) return false;
-  return invoice.amountMsat !== null && amountMsat + feesMsat >= invoice.amountMsat;
+/**
+ * Whether it is money that has arrived, and, with a hash, for that request. What is completed is not less than its
+ * invoice (docs/decisions.md 43).
+ */
+function isPaidFor({ direction, status, invoice }: Payment, hash: string | null): boolean {
+  if (direction !== 'inbound' || status !== 'completed') return false;
+  return hash === null || (invoice !== null && decodeBolt11(invoice).descriptionHash === hash);
 }
 
 /** What one caller writes is not taken for another's of the same wallet, who may sell for less. */

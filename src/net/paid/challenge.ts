@@ -77,7 +77,7 @@ export interface Dialect {
 
 /** Decodes the invoice of a challenge, which must name its amount. Throws error 113. */
 export function challengeInvoice(text: unknown): Bolt11Invoice {
-  const invoice = typeof text === 'string' ? readInvoice(text) : null;
+  const invoice = typeof text === 'string' ? decoded(text) : null;
   if (invoice === null) throw wrongChallenge('its invoice cannot be read');
   if (invoice.amountMsat === null) throw wrongChallenge('its invoice names no amount');
   return invoice;
@@ -120,8 +120,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Decodes an invoice; null for what is none. */
-function readInvoice(text: string): Bolt11Invoice | null {
+function decoded(text: string): Bolt11Invoice | null {
   try {
     return decodeBolt11(text);
   } catch {

@@ -54,8 +54,8 @@ export function textsForModels(described: Document): TextsForModels {
       ...CALLING.map(([heading, words]) => `### ${heading}\n\n${words}`),
       ...firstCalls(document, baseUrl),
       ...operations(document, resources),
-      ...resourcesText(resources),
-      ...notices(document),
+      ...resourcesText(resources.filter(({ name }) => !bodiesOf(document).includes(name))),
+      ...notices(document, resources),
       errors(),
     ]),
   };
@@ -202,16 +202,30 @@ function besidesResource(
     : lines;
 }
 
-function notices({ webhooks }: Document): string[] {
-  const requests = Object.entries(webhooks);
-  const headers = linesOf(parameterRows(requests[0]?.[1].post.parameters ?? []));
+/** Returns the names of the resources that are bodies of notices. */
+function bodiesOf({ webhooks }: Document): string[] {
+  return Object.values(webhooks).map(({ post }) => bodyNameOf(post));
+}
+
+/** Returns the notices, each with its body. What all have is said once. */
+function notices(document: Document, resources: readonly Resource[]): string[] {
+  const requests = Object.values(document.webhooks);
+  const headers = linesOf(parameterRows(requests[0]?.post.parameters ?? []));
   const lines = headers.map((line) => line.replace(` ${SIGNED}`, ''));
+  const bodies = bodiesOf(document);
+  const others = resources.filter(({ name }) => !bodies.includes(name));
+  const fieldsOf = (body: string) =>
+    besidesResource(resources.find(({ name }) => name === body)?.lines ?? [], others);
+  const [first = [], ...rest] = bodies.map(fieldsOf);
+  const shared = first.filter((line) => rest.every((fields) => fields.includes(line)));
   return [
-    `## Notices by webhook\n\nAnswer 200. ${ATTEMPTS} ${titled('Where the endpoint has a secret, all have these headers', lines)}`,
-    ...requests.map(
-      ([name, { post }]) =>
-        `### ${name}\n\n${withoutAddition(post.description).replace(` ${ATTEMPTS}`, '')} The body is a ${bodyNameOf(post)}.`,
-    ),
+    `## Notices by webhook\n\nAnswer 200. ${ATTEMPTS} ${titled('Where the endpoint has a secret, all have these headers', lines)}\n${titled('All bodies have', shared)}`,
+    ...requests.map(({ post }) => {
+      const body = bodyNameOf(post);
+      const own = fieldsOf(body).filter((line) => !shared.includes(line));
+      const said = withoutAddition(post.description).replace(` ${ATTEMPTS}`, '');
+      return `### ${body}\n\n${said}\n${own.join('\n')}`;
+    }),
   ];
 }
 

@@ -33,6 +33,7 @@ export async function takeOverSandboxClients(
           token: { ...legacy.token, exposed: false },
           endedTokenIds: [],
           approveAboveMsat: null,
+          origins: null,
         },
       ],
       budgets: [],

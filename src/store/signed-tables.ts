@@ -49,8 +49,9 @@ export const SIGNED = {
       'token',
       'ended_token_ids',
       'approve_above_msat',
+      'origins',
     ],
-    { later: ['approve_above_msat'] },
+    { later: ['approve_above_msat', 'origins'] },
   ),
   budget: signed(
     'budget',

@@ -85,6 +85,8 @@ describe('client_info', () => {
       permissions: [],
       effective_permissions: [...PERMISSIONS],
       budget: null,
+      approve_above: null,
+      origins: null,
     });
   });
 

@@ -10,7 +10,7 @@ import { nameRecord } from '../contracts/store/names.ts';
 import { claimConfigured, endpointRecord, nextDueAt } from '../support/delivery-steps.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
-import { fits, newSpend, observe, rules, WALLET } from '../support/store-steps.ts';
+import { clientRecord, fits, newSpend, observe, rules, WALLET } from '../support/store-steps.ts';
 
 const DAY_MS = 86_400_000;
 const [LND_CLIENT, REVOKED, UNUSABLE, BUDGETED] = ['c1', 'c2', 'c3', 'c4'].map((byte) =>
@@ -152,6 +152,7 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
         token: { id: '9007199254740991', token: '0201', exposed: true },
         endedTokenIds: [],
         approveAboveMsat: null,
+        origins: null,
       } as const;
       const revoked = {
         ...record,
@@ -324,6 +325,36 @@ test('a database of version 10 keeps its deliveries as they stand, for the confi
   );
   expect(deliveries).toBe(0);
   await store.close();
+});
+
+test('a database of version 17 keeps its signed clients, which may fetch from any origin', async () => {
+  const path = join(folder, 'version-17.sqlite');
+  const unfit: unknown[] = [];
+  const open = () =>
+    openSqliteStore(path, {
+      secretsKey: new Uint8Array(32).fill(7),
+      onUnfit: (row) => void unfit.push(row),
+    });
+  const older = open();
+  const client = clientRecord({ approveAboveMsat: 5n });
+  await older.clients.change(WALLET, () => ({ records: [client], budgets: [] }));
+  await older.close();
+  const db = new Database(path);
+  db.run('ALTER TABLE client DROP COLUMN origins');
+  db.run('PRAGMA user_version = 17');
+  db.close();
+  const store = open();
+  expect(await store.clients.list(WALLET)).toEqual([client]);
+  const bounded = { ...client, origins: ['https://a.example'] };
+  await store.clients.change(WALLET, () => ({ records: [bounded], budgets: [] }));
+  await store.close();
+  const changed = new Database(path);
+  changed.run('UPDATE client SET origins = NULL');
+  changed.close();
+  const again = open();
+  expect(await again.clients.find(client.clientPk)).toBeNull();
+  expect(unfit).toEqual([{ table: 'client', id: `${WALLET} ${client.clientPk}` }]);
+  await again.close();
 });
 
 test('a database of version 11 keeps apart the keys that are certainly of a version with clients', async () => {

@@ -90,6 +90,7 @@ export function clientRecord(change: Partial<ClientRecord> = {}): ClientRecord {
     token: { id: '7', token: 'aa', exposed: false },
     endedTokenIds: [],
     approveAboveMsat: null,
+    origins: null,
     ...change,
   };
 }

@@ -33,6 +33,7 @@ const owner: Granter = {
   expiresAtMs: null,
   budgetState: 'none',
   approveAboveMsat: null,
+  origins: null,
 };
 const client = (scopes: readonly Scope[], change: Partial<Granter> = {}): Granter => ({
   clientPk: '01',
@@ -40,6 +41,7 @@ const client = (scopes: readonly Scope[], change: Partial<Granter> = {}): Grante
   expiresAtMs: null,
   budgetState: 'none',
   approveAboveMsat: null,
+  origins: null,
   ...change,
 });
 const target = (change: Partial<ClientRecord>) => clientRecord({ scopes: [], ...change });
@@ -55,12 +57,13 @@ function thrown(work: () => void): unknown {
     return error;
   }
 }
+type Limits = Pick<ClientRecord, 'approveAboveMsat' | 'origins'>;
 const granted = (
   granter: Granter,
   wanted: Grant,
   expiresAtMs: number | null = null,
-  approveAboveMsat: bigint | null = null,
-) => thrown(() => requireGrantable(granter, { ...wanted, expiresAtMs, approveAboveMsat }));
+  { approveAboveMsat = null, origins = null }: Partial<Limits> = {},
+) => thrown(() => requireGrantable(granter, { ...wanted, expiresAtMs, approveAboveMsat, origins }));
 
 describe('what can be granted', () => {
   test('the owner grants everything, for ever', () => {
@@ -86,6 +89,19 @@ describe('what can be granted', () => {
     expect(granted(granter, grant(['receive']), 51)).toEqual(forbidden({ expires_at: 50 }));
     expect(granted(granter, grant(['receive']), null)).toEqual(forbidden({ expires_at: 50 }));
     expect(granted(client(['full']), grant(['receive']), 51)).toBeNull();
+  });
+
+  test('a client that may fetch from some origins grants these or fewer, and not all', () => {
+    const granter = client(['full'], { origins: ['https://a.example', 'https://b.example'] });
+    const refused = forbidden({ origins: granter.origins });
+    const wants = (origins: Limits['origins'], by = granter) =>
+      granted(by, grant(['send']), null, { origins });
+    expect(wants(['https://b.example'])).toBeNull();
+    expect(wants(granter.origins)).toBeNull();
+    expect(wants([])).toBeNull();
+    expect(wants(['https://b.example', 'https://c.example'])).toEqual(refused);
+    expect(wants(null)).toEqual(refused);
+    expect(wants(['https://c.example'], owner)).toBeNull();
   });
 
   for (const budgetState of ['set', 'lifted'] as const) {
@@ -166,6 +182,16 @@ test('a client with a budget reaches no other client that spends, whatever the s
   ).toBeNull();
 });
 
+test('a client does not reach one that may fetch from other origins', () => {
+  const granter = client(['full'], { origins: ['a', 'b'] });
+  const reach = (origins: Limits['origins']) =>
+    thrown(() => requireReach(granter, target({ scopes: ['receive'], origins })));
+  expect(reach(['b'])).toBeNull();
+  for (const other of [['b', 'c'], null]) {
+    expect(reach(other)).toEqual(expect.objectContaining({ kind: 'forbidden' }));
+  }
+});
+
 describe('descendants', () => {
   const family = (...pairs: readonly (readonly [string, string | null])[]) =>
     pairs.map(([clientPk, parentPk]) => target({ clientPk, parentPk }));
@@ -212,6 +238,7 @@ describe('narrowing', () => {
     permissions: new Set(permissions),
     expiresAtMs,
     approveAboveMsat: null,
+    origins: null,
   });
 
   test('what is within the bounds stays as it was granted', () => {
@@ -241,6 +268,18 @@ describe('narrowing', () => {
       9,
       null,
     ]);
+  });
+
+  test('a client may fetch only from what both list, which may be nothing', () => {
+    const kept = (own: Limits['origins'], origins: Limits['origins']) =>
+      narrowed(target({ origins: own }), { ...bounds([]), origins }).origins;
+    expect(kept(null, ['a', 'b'])).toEqual(['a', 'b']);
+    expect(kept(['b', 'c'], ['a', 'b'])).toEqual(['b']);
+    expect(kept(['c'], ['a', 'b'])).toEqual([]);
+    expect(kept(['b'], null)).toEqual(['b']);
+    expect(kept(null, null)).toBeNull();
+    const parent = { ...target({ origins: ['a'] }), budgetState: 'none' as const };
+    expect(boundsOf(parent).origins).toEqual(['a']);
   });
 
   test('the narrowed grant is exactly what both hold', () => {

@@ -9,6 +9,7 @@ import {
   permissionsInput,
   scopesInput,
 } from '../../model/clients/client.ts';
+import { originsInput } from '../../model/clients/origins.ts';
 import { effectivePermissions } from '../../model/clients/permissions.ts';
 import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
 import type { ClientUpdate } from '../../wallet/clients/client-family.ts';
@@ -42,6 +43,7 @@ const exampleClient = {
   ],
   budget: null,
   approve_above: null,
+  origins: null,
 };
 
 const GRANT = any(filled('scopes'), filled('permissions'));
@@ -78,11 +80,17 @@ const updateClientBody = once(() =>
         .boolean()
         .default(false)
         .meta({ description: 'Lets payments of any cost go without approval.', addition: true }),
+      origins: originsInput().optional(),
+      clear_origins: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'Lets `fetch` ask any origin.', addition: true }),
     }),
     setAndCleared('label', 'clear_label'),
     setAndCleared('expires_at', 'clear_expiration'),
     setAndCleared('budget', 'clear_budget'),
     setAndCleared('approve_above', 'clear_approve_above'),
+    setAndCleared('origins', 'clear_origins'),
     [implies(any(given('scopes'), given('permissions')), GRANT), 'scopes', NO_GRANT],
   ),
 );
@@ -157,6 +165,7 @@ export const clientRoutes = [
             .optional()
             .meta({ description: 'What the client may spend.', addition: true }),
           approve_above: approveAboveInput().optional(),
+          origins: originsInput().optional(),
         }),
         [GRANT, 'scopes', NO_GRANT],
       ),
@@ -180,6 +189,7 @@ export const clientRoutes = [
         label: body.label ?? null,
         budget: body.budget ?? null,
         approveAboveMsat: body.approve_above ?? null,
+        origins: body.origins ?? null,
       };
       const { client, credentials } = await createClient(session, request, names);
       return {
@@ -225,7 +235,7 @@ export const clientRoutes = [
 ];
 
 function changeOf(body: z.output<ReturnType<typeof updateClientBody>>): ClientUpdate {
-  const { label, expires_at, scopes, permissions, budget, approve_above } = body;
+  const { label, expires_at, scopes, permissions, budget, approve_above, origins } = body;
   return {
     ...(label !== undefined ? { label } : {}),
     ...(body.clear_label ? { label: null } : {}),
@@ -238,5 +248,7 @@ function changeOf(body: z.output<ReturnType<typeof updateClientBody>>): ClientUp
     ...(body.clear_budget ? { budget: null } : {}),
     ...(approve_above !== undefined ? { approveAboveMsat: approve_above } : {}),
     ...(body.clear_approve_above ? { approveAboveMsat: null } : {}),
+    ...(origins !== undefined ? { origins } : {}),
+    ...(body.clear_origins ? { origins: null } : {}),
   };
 }

@@ -80,6 +80,10 @@ export const clientInfoJson = once(() =>
           'A payment that may cost more than this with its fees, in sats, waits for approval; null for none.',
         addition: true,
       }),
+      origins: z.array(z.string()).nullable().meta({
+        description: 'The web origins that `fetch` may ask; null for any.',
+        addition: true,
+      }),
     })
     .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' }),
 );
@@ -104,6 +108,11 @@ export interface Client extends Grant {
    * (docs/decisions.md 187).
    */
   readonly approveAboveMsat: bigint | null;
+  /**
+   * The web origins that it may fetch from; null for any. Where its parent was left with none of them, there are none
+   * (docs/decisions.md 189).
+   */
+  readonly origins: readonly string[] | null;
 }
 
 /**
@@ -157,5 +166,6 @@ export function encodeClient(client: Client, budget: BudgetJson | null): ClientI
     effective_permissions: effectivePermissions(client.scopes, client.permissions),
     budget,
     approve_above: formatNullableAmountMsat(client.approveAboveMsat),
+    origins: client.origins && [...client.origins],
   };
 }

@@ -18,6 +18,7 @@ export interface ClientColumns {
   readonly token: string | null;
   readonly ended_token_ids: string;
   readonly approve_above_msat: string | null;
+  readonly origins: string | null;
 }
 
 /** Returns the columns of a client. */
@@ -38,12 +39,13 @@ export function columnsOfClient(record: ClientRecord): ClientColumns {
     token: record.token && JSON.stringify(record.token),
     ended_token_ids: JSON.stringify(record.endedTokenIds),
     approve_above_msat: record.approveAboveMsat?.toString() ?? null,
+    origins: record.origins && JSON.stringify(record.origins),
   };
 }
 
 /** Returns the client of these columns. */
 export function clientOf(columns: ClientColumns): ClientRecord {
-  const { approve_above_msat: above } = columns;
+  const { approve_above_msat: above, origins } = columns;
   return {
     walletId: columns.wallet,
     clientPk: columns.client_pk,
@@ -60,5 +62,6 @@ export function clientOf(columns: ClientColumns): ClientRecord {
     token: columns.token === null ? null : (JSON.parse(columns.token) as ClientRecord['token']),
     endedTokenIds: JSON.parse(columns.ended_token_ids) as string[],
     approveAboveMsat: above === null ? null : BigInt(above),
+    origins: origins === null ? null : (JSON.parse(origins) as string[]),
   };
 }

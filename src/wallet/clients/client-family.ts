@@ -17,6 +17,7 @@ export interface ClientUpdate {
   readonly grant?: Grant;
   readonly budget?: Budget | null;
   readonly approveAboveMsat?: bigint | null;
+  readonly origins?: readonly string[] | null;
 }
 
 /**
@@ -98,12 +99,13 @@ function endedWith({ token, endedTokenIds }: ClientRecord): string[] {
 
 /** Returns the record after the update. */
 export function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {
-  const { label, expiresAtMs, grant, budget, approveAboveMsat } = update;
+  const { label, expiresAtMs, grant, budget, approveAboveMsat, origins } = update;
   return {
     ...before,
     ...(label === undefined ? {} : { label }),
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
     ...(approveAboveMsat === undefined ? {} : { approveAboveMsat }),
+    ...(origins === undefined ? {} : { origins: origins && [...new Set(origins)] }),
     ...(grant
       ? { scopes: [...new Set(grant.scopes)], permissions: [...new Set(grant.permissions)] }
       : {}),

@@ -18,6 +18,8 @@ export interface Granter {
   readonly budgetState: BudgetState;
   /** See {@link ClientRecord.approveAboveMsat}. */
   readonly approveAboveMsat: bigint | null;
+  /** See {@link ClientRecord.origins}. */
+  readonly origins: readonly string[] | null;
   /** What is said to the owner of a configured token that lacks a permission; see `TokenGrant.lacks`. */
   readonly lacks?: ((permission: Permission) => string) | undefined;
 }
@@ -27,10 +29,12 @@ export interface Bounds {
   readonly permissions: ReadonlySet<Permission>;
   readonly expiresAtMs: number | null;
   readonly approveAboveMsat: bigint | null;
+  readonly origins: readonly string[] | null;
 }
 
-/** What a client may do, how long and up to which cost. */
-type Terms = Grant & Pick<ClientRecord, 'expiresAtMs' | 'approveAboveMsat'>;
+/** How long a client may do something, up to which cost, and what it may fetch. */
+type Limits = Pick<ClientRecord, 'expiresAtMs' | 'approveAboveMsat' | 'origins'>;
+type Terms = Grant & Limits;
 
 /** Returns whether the permission can cost money. */
 export function spends(permission: Permission): boolean {
@@ -39,9 +43,9 @@ export function spends(permission: Permission): boolean {
 
 /**
  * Throws `forbidden` (error 108) for a grant with more permissions or a longer life than the granter's own
- * (docs/decisions.md 61), or with a higher cost before a payment waits for approval (docs/decisions.md 187). It also
- * throws for a grant that spends when the granter has or had a budget, because the new client would multiply that
- * budget (docs/decisions.md 68).
+ * (docs/decisions.md 61), with a higher cost before a payment waits for approval (docs/decisions.md 187), or with other
+ * origins (docs/decisions.md 189). It also throws for a grant that spends when the granter has or had a budget, because
+ * the new client would multiply that budget (docs/decisions.md 68).
  */
 export function requireGrantable(granter: Granter, grant: Terms): void {
   const { expiresAtMs } = grant;
@@ -64,6 +68,12 @@ export function requireGrantable(granter: Granter, grant: Terms): void {
     throw forbidden(
       'Payments of these credentials wait for approval above a cost, and those of a client cannot wait above a higher one: ask the wallet owner.',
       { approve_above: formatNullableAmountMsat(granter.approveAboveMsat) },
+    );
+  }
+  if (strays(grant.origins, granter.origins)) {
+    throw forbidden(
+      'These credentials may fetch only from their own origins, and so may a client of theirs: ask the wallet owner.',
+      { origins: granter.origins },
     );
   }
   const spending = wanted.find(spends);
@@ -179,19 +189,22 @@ export function narrowed<Narrowed extends Terms>(client: Narrowed, bounds: Bound
   const approveAboveMsat = exceeds(client.approveAboveMsat, bounds.approveAboveMsat)
     ? bounds.approveAboveMsat
     : client.approveAboveMsat;
-  return { ...client, scopes, permissions, expiresAtMs, approveAboveMsat };
+  const origins = strays(client.origins, bounds.origins)
+    ? (bounds.origins?.filter((origin) => client.origins?.includes(origin) ?? true) ?? null)
+    : client.origins;
+  return { ...client, scopes, permissions, expiresAtMs, approveAboveMsat, origins };
 }
 
 /**
- * Returns the bounds that a client sets for its descendants: its own permissions, expiry and cost above which a payment
- * waits, without permissions that spend if it has or had a budget.
+ * Returns the bounds that a client sets for its descendants: its own permissions and limits, without permissions that
+ * spend if it has or had a budget.
  */
 export function boundsOf(client: Terms & Pick<ClientRecord, 'budgetState'>): Bounds {
   const permissions = permissionsOf(client).filter(
     (permission) => client.budgetState === 'none' || !spends(permission),
   );
-  const { expiresAtMs, approveAboveMsat } = client;
-  return { permissions: new Set(permissions), expiresAtMs, approveAboveMsat };
+  const { expiresAtMs, approveAboveMsat, origins } = client;
+  return { permissions: new Set(permissions), expiresAtMs, approveAboveMsat, origins };
 }
 
 /** Returns whether two grants have the same permissions and expiry, so that one token serves both. */
@@ -213,14 +226,17 @@ function exceeds(aboveMsat: bigint | null, ownMsat: bigint | null): boolean {
   return ownMsat !== null && (aboveMsat === null || aboveMsat > ownMsat);
 }
 
-/** Whether the one has a longer life than the other, or a higher cost before a payment waits. */
-function reachesBeyond(
-  one: Pick<Terms, 'expiresAtMs' | 'approveAboveMsat'>,
-  other: Pick<Terms, 'expiresAtMs' | 'approveAboveMsat'>,
-): boolean {
+/** Whether the origins hold one that the own ones do not. */
+function strays(origins: readonly string[] | null, own: readonly string[] | null): boolean {
+  return own !== null && !(origins?.every((origin) => own.includes(origin)) ?? false);
+}
+
+/** Whether the one has a longer life than the other, a higher cost before a payment waits, or other origins. */
+function reachesBeyond(one: Limits, other: Limits): boolean {
   return (
     outlives(one.expiresAtMs, other.expiresAtMs) ||
-    exceeds(one.approveAboveMsat, other.approveAboveMsat)
+    exceeds(one.approveAboveMsat, other.approveAboveMsat) ||
+    strays(one.origins, other.origins)
   );
 }
 

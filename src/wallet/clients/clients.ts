@@ -36,6 +36,8 @@ export interface NewClient extends Grant {
   readonly budget: Budget | null;
   /** Null or absent for that of the client that creates it. */
   readonly approveAboveMsat?: bigint | null;
+  /** Null or absent for those of the client that creates it. */
+  readonly origins?: readonly string[] | null;
 }
 
 /** Returns the identity and grant of the caller (docs/api.md, Client info). */
@@ -61,6 +63,7 @@ export async function clientInfo(
     effective_permissions: [...PERMISSIONS],
     budget: null,
     approve_above: null,
+    origins: null,
   };
 }
 
@@ -97,7 +100,7 @@ export function createClient(
     const records = await session.store.clients.list(session.userPk);
     const requireGranted = (current: readonly ClientRecord[]): Granter => {
       const granter = granterIn(current, session, 'create_client');
-      requireGrantable(granter, withOwnLimit(request, granter));
+      requireGrantable(granter, withOwnLimits(request, granter));
       if (request.budget) requireBudgetAuthority(granter);
       return granter;
     };
@@ -110,6 +113,7 @@ export function createClient(
     if (made) return { client: requireActive(session, made), credentials };
     requireRoom(session, records);
     const token = await issueToken(session, request, request.expiresAtMs, names);
+    const { approveAboveMsat, origins } = withOwnLimits(request, granter);
     const record: ClientRecord = {
       clientPk,
       walletId: session.userPk,
@@ -125,7 +129,8 @@ export function createClient(
       budgetState: request.budget ? 'set' : 'none',
       token,
       endedTokenIds: [],
-      approveAboveMsat: withOwnLimit(request, granter).approveAboveMsat,
+      approveAboveMsat,
+      origins,
     };
     await session.store.clients.change(session.userPk, (current) => {
       requireGranted(current);
@@ -161,8 +166,10 @@ export function updateClient(
       );
       const after = merged(before, update);
       requireReach(granter, before);
-      const { grant, expiresAtMs, approveAboveMsat } = update;
-      if ([grant, expiresAtMs, approveAboveMsat].some((changed) => changed !== undefined)) {
+      const { grant, expiresAtMs, approveAboveMsat, origins } = update;
+      if (
+        [grant, expiresAtMs, approveAboveMsat, origins].some((changed) => changed !== undefined)
+      ) {
         requireGrantable(granter, after);
       }
       if (update.budget !== undefined) requireBudgetAuthority(granter);
@@ -256,6 +263,7 @@ function granterIn(
       expiresAtMs: null,
       budgetState: 'none',
       approveAboveMsat: null,
+      origins: null,
       lacks: grant?.lacks,
     };
   }
@@ -263,13 +271,15 @@ function granterIn(
   if (!own || !isActive(own, session.node.clock.now())) throw endedCredentials();
   const permissions = permissionsOf(own);
   if (!permissions.includes(permission)) throw lacking(session, permission);
-  const { clientPk, expiresAtMs, budgetState, approveAboveMsat } = own;
-  return { clientPk, permissions, expiresAtMs, budgetState, approveAboveMsat };
+  const { clientPk, expiresAtMs, budgetState, approveAboveMsat, origins } = own;
+  return { clientPk, permissions, expiresAtMs, budgetState, approveAboveMsat, origins };
 }
 
-/** A new client's payments wait for approval where those of its creator do, unless the request names a cost. */
-function withOwnLimit(request: NewClient, granter: Granter) {
-  return { ...request, approveAboveMsat: request.approveAboveMsat ?? granter.approveAboveMsat };
+/** What the request says nothing of is limited for a new client as it is for its creator. */
+function withOwnLimits(request: NewClient, granter: Granter) {
+  const approveAboveMsat = request.approveAboveMsat ?? granter.approveAboveMsat;
+  const origins = request.origins ? [...new Set(request.origins)] : granter.origins;
+  return { ...request, approveAboveMsat, origins };
 }
 
 async function withBudget(session: Keeper, client: Client): Promise<ClientInfoJson> {

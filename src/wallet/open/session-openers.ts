@@ -106,6 +106,7 @@ export class SessionOpeners {
       label: null,
       revokedAtMs: null,
       approveAboveMsat: null,
+      origins: null,
       scopes: [],
       permissions,
     });

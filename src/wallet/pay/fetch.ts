@@ -44,23 +44,32 @@ const KIND = 'paid token';
 /**
  * Asks for a web resource, and pays for it where it answers 402 (docs/decisions.md 186). What is paid is stored under
  * the request's key before the payment, so that a repeat pays nothing else and asks again with the proof. Errors carry
- * `data.sent`, which is `yes` where the payment was made and the resource was not given.
+ * `data.sent`, which is `yes` where the payment was made and the resource was not given. Nothing leaves to an origin
+ * that the caller may not fetch from at that moment, a repeat and a proof included: that is error 108
+ * (docs/decisions.md 189).
  */
 export async function fetchPaid(
   context: SendContext,
   request: PaidRequest,
-  ask: RequestResource,
+  requestResource: RequestResource,
   fees: FeePolicy,
 ): Promise<PaidAnswer> {
   const { session, names, signal } = context;
+  const ask: RequestResource = async (one, options) => {
+    requireOrigin(session, one.url);
+    return requestResource(one, options);
+  };
   const before = names.earlier('challenge');
   const asked = await tellingSent(before === null ? 'no' : 'unknown', async () => {
+    requireOrigin(session, request.url);
     if (before !== null) return before;
     const answer = await askWithToken(session, request, (one) => ask(one, { signal }));
     if (answer.status !== PAYMENT_REQUIRED) return answer;
     const { descriptor, clock } = session.node;
     const reading = { request, network: descriptor.network, nowMs: clock.now() };
     const challenge = challengeIn(answer.headers, reading);
+    // The client may have been narrowed while the service was asked.
+    requireOrigin(session, request.url);
     requireWithinCost(challenge, request);
     await requireUnpaid(session, challenge);
     const { dialect, token, invoice } = challenge;
@@ -88,6 +97,18 @@ async function requireUnpaid(session: Payer, { invoice }: Challenge): Promise<vo
   if (earlier === null || earlier.status === 'failed') return;
   throw refused(
     'The service asks for an invoice that this wallet has paid or is paying: nothing was paid, and it is told nothing.',
+  );
+}
+
+/** Throws error 108 for a URL whose origin the caller's credentials do not list. */
+function requireOrigin({ client }: Pick<Payer, 'client'>, url: string): void {
+  const origins = client()?.origins ?? null;
+  const { origin } = new URL(url);
+  if (origins === null || origins.includes(origin)) return;
+  throw new ApiError(
+    'forbidden',
+    `These credentials may not fetch from ${origin}: it is not in their "origins". Ask the wallet's owner to add it.`,
+    { data: { origins } },
   );
 }
 

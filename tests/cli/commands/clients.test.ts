@@ -57,6 +57,29 @@ describe('clients', () => {
     expect(json.stdout).toBe(await world.text('/v2/node/list_clients'));
   });
 
+  test('--origin is repeatable, is shown by list and show, and is changed and cleared by update', async () => {
+    const [a, b] = ['https://a.example', 'https://b.example:8443'];
+    const origins = ['--origin', a, '--origin', b];
+    const { client_pk } = await world.json(
+      ...['clients', 'create', '--label', 'fetcher', '--scope', 'send'],
+      ...origins,
+    );
+    const shown = async () => (await world.run('clients', 'show', 'fetcher')).stdout;
+    expect(await shown()).toMatch(/^Fetches from +https:\/\/a.example, https:\/\/b.example:8443$/m);
+    const list = (await world.run('clients', 'list')).stdout.split('\n');
+    expect(list[0]).toContain('Fetches from');
+    expect(list.find((line) => line.includes('fetcher'))).toContain(a);
+    const update = ['clients', 'update', client_pk];
+    expect((await world.json(...update, '--origin', b)).client.origins).toEqual([b]);
+    for (const wrong of ['https://a.example/v1', 'a.example', 'http://a.example']) {
+      const { exitCode, stderr } = await world.run(...update, '--origin', wrong);
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('https://api.example')]);
+    }
+    expect((await world.run(...update, '--origin', a, '--clear-origins')).exitCode).toBe(2);
+    expect((await world.json(...update, '--clear-origins')).client.origins).toBeNull();
+    expect(await shown()).not.toContain('Fetches from');
+  });
+
   test('update changes what is named and leaves the rest', async () => {
     const { client_pk } = await world.json('clients', 'create', '--label', 'a', '--scope', 'send');
     const shown = await world.run('clients', 'update', client_pk, '--label', 'b');

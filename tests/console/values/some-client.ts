@@ -12,6 +12,7 @@ export function someClient(more: Partial<ClientInfo> = {}): ClientInfo {
     effective_permissions: [],
     budget: null,
     approve_above: null,
+    origins: null,
     ...more,
   };
 }

@@ -27,10 +27,19 @@ export function clientContract(open: () => Promise<Store>): void {
         expiresAtMs: 9,
         permissions: ['pay_invoice'],
         endedTokenIds: ['3', '4'],
+        approveAboveMsat: 7n,
+        origins: ['https://a.example', 'http://localhost:8080'],
       });
       await change({ records: [record] });
       expect(await store.clients.find(CLIENT)).toEqual(record);
-      const after = { ...record, revokedAtMs: 5, token: null, endedTokenIds: [], secretHash: '00' };
+      const after = {
+        ...record,
+        revokedAtMs: 5,
+        token: null,
+        endedTokenIds: [],
+        secretHash: '00',
+        origins: [],
+      };
       await change({ records: [after] });
       expect(await store.clients.find(CLIENT)).toEqual(after);
       expect(await store.clients.find(OTHER)).toBeNull();

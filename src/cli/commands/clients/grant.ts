@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { BudgetJson, BudgetPeriod } from '../../../model/clients/budget.ts';
 import type { ClientInfoJson } from '../../../model/clients/client.ts';
+import { isWebOrigin, ORIGIN_RULE } from '../../../model/clients/origins.ts';
 import { PERMISSIONS, SCOPE_NAMES } from '../../../model/clients/permissions.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { flag, type Given } from '../../command.ts';
@@ -19,7 +20,7 @@ interface BudgetFlag {
 const NO_LIMIT = 'none';
 const NEEDS_BUDGET = '--max-payment is part of a budget: give --budget too';
 
-/** The flags of `clients create` and `clients update` that describe a client's label, expiry, grant and budget. */
+/** The flags of `clients create` and `clients update` that describe a client's label, expiry, grant and limits. */
 export const GRANT_WORDS = {
   label: flag('--label <text>', 'name of the client'),
   expires_at: flag(
@@ -51,6 +52,11 @@ export const GRANT_WORDS = {
     '--approve-above <sats>',
     'a payment that may cost more, fees included, waits until it is approved',
     readAmount,
+  ),
+  origins: flag(
+    '--origin <origin>',
+    'a web origin that "fetch" may ask, such as https://api.example; repeatable',
+    readOrigins,
   ),
 };
 
@@ -100,12 +106,22 @@ export function budgetWords(budget: BudgetJson | null): string {
   return `${grouped(budget.spent)} of ${sats(budget.amount)} ${PERIOD_WORDS[budget.period]}${most}`;
 }
 
+/** Returns the origins that a client may fetch from, in words; nothing for any. */
+export function originWords(origins: readonly string[] | null): string {
+  return origins?.length === 0 ? 'nowhere' : (origins?.join(', ') ?? '');
+}
+
 const PERIOD_WORDS: Readonly<Record<BudgetPeriod, string>> = {
   day: 'a day',
   week: 'a week',
   month: 'a month',
   total: 'in all',
 };
+
+function readOrigins(text: string, before: readonly string[] = []): readonly string[] {
+  if (isWebOrigin(text)) return [...before, text];
+  throw new InvalidArgumentError(`It ${ORIGIN_RULE}`);
+}
 
 function readBudget(text: string): BudgetFlag {
   const [amount = '', period = '', ...rest] = text.split('/');

@@ -13,7 +13,14 @@ import { show } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { minute } from '../../terminal/words.ts';
 import { tellOutOfBudgets } from '../health.ts';
-import { budgetWords, CHANGE_WORDS, changedBudget, GRANT_WORDS, grantProblem } from './grant.ts';
+import {
+  budgetWords,
+  CHANGE_WORDS,
+  changedBudget,
+  GRANT_WORDS,
+  grantProblem,
+  originWords,
+} from './grant.ts';
 import { clientLines, grantWords } from './one-client.ts';
 
 /** How the examples of commands name a client. */
@@ -33,6 +40,13 @@ const COLUMNS: readonly Column<ClientInfoJson>[] = [
   { title: 'Label', of: ({ label }) => label ?? '', most: 30, least: 10 },
   { title: 'May', of: grantWords, least: 12 },
   { title: 'Budget', of: ({ budget }) => budgetWords(budget), least: 10, leaves: 3 },
+  {
+    title: 'Fetches from',
+    of: ({ origins }) => originWords(origins),
+    most: 40,
+    leaves: 0,
+    isOptional: true,
+  },
   { title: 'Created', of: ({ created_at }) => minute(created_at), leaves: 1 },
   { title: 'Expires', of: ({ expires_at }) => minute(expires_at, 'never'), leaves: 2 },
 ];
@@ -97,6 +111,7 @@ const UPDATE_WORDS = {
   clear_expiration: flag('--clear-expiration', 'let the client never expire'),
   clear_budget: flag('--clear-budget', 'remove the budget'),
   clear_approve_above: flag('--clear-approve-above', 'let payments go without approval'),
+  clear_origins: flag('--clear-origins', 'let "fetch" ask any origin'),
 };
 
 const update = asking(
@@ -126,8 +141,9 @@ const update = asking(
 );
 
 function updateProblem({ client_pk: _, ...changes }: Given<typeof UPDATE_WORDS>): string | null {
-  const { label, expires_at, budget, max_payment, approve_above } = changes;
-  const { clear_label, clear_expiration, clear_budget, clear_approve_above } = changes;
+  const { label, expires_at, budget, max_payment, approve_above, origins } = changes;
+  const { clear_label, clear_expiration, clear_budget, clear_approve_above, clear_origins } =
+    changes;
   if (Object.values(changes).every((change) => change === undefined)) {
     return 'say what to change, such as --label or --scope';
   }
@@ -136,6 +152,7 @@ function updateProblem({ client_pk: _, ...changes }: Given<typeof UPDATE_WORDS>)
     ['expires', expires_at, clear_expiration],
     ['budget', budget ?? max_payment, clear_budget],
     ['approve-above', approve_above, clear_approve_above],
+    ['origin', origins, clear_origins],
   ] as const;
   const both = pairs.find(([, set, clear]) => set !== undefined && clear !== undefined);
   if (both === undefined) return null;

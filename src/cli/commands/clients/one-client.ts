@@ -3,7 +3,7 @@ import type { BudgetJson } from '../../../model/clients/budget.ts';
 import type { ClientInfoJson } from '../../../model/clients/client.ts';
 import { fields } from '../../terminal/table.ts';
 import { moment, sats } from '../../terminal/words.ts';
-import { budgetWords } from './grant.ts';
+import { budgetWords, originWords } from './grant.ts';
 
 /** Returns a client's scopes and permissions in words. */
 export function grantWords({ scopes, permissions }: ClientInfoJson): string {
@@ -22,6 +22,7 @@ export function clientLines(client: ClientInfoJson): string[] {
     Budget: budget && budgetWords(budget),
     Left: budget && sats(leftOf(budget)),
     'Asks above': above && sats(above),
+    'Fetches from': client.origins && originWords(client.origins),
     'Renewed at': budget && moment(budget.resets_at, 'never'),
   });
 }

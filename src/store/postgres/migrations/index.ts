@@ -7,6 +7,7 @@ import { advances } from './0006-advances.ts';
 import { signedRows } from './0007-signed-rows.ts';
 import { externalIds } from './0008-external-ids.ts';
 import { approvals } from './0009-approvals.ts';
+import { origins } from './0010-origins.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -22,6 +23,7 @@ export const STEPS: readonly string[] = [
   signedRows,
   externalIds,
   approvals,
+  origins,
 ];
 
 /** The version of the schema that this program reads and writes. */

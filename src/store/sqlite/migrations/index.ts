@@ -16,6 +16,7 @@ import { advances } from './0014-advances.ts';
 import { signedRows } from './0015-signed-rows.ts';
 import { externalIds } from './0016-external-ids.ts';
 import { approvals } from './0017-approvals.ts';
+import { origins } from './0018-origins.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -39,6 +40,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   signedRows,
   externalIds,
   approvals,
+  origins,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -24,6 +24,7 @@ import { redeliveryLimit } from '../wallet/read/redelivery-limit.ts';
 import type { StoreGuard } from '../wallet/session/ports.ts';
 import { type Dispatcher, startDispatcher } from '../webhooks/dispatcher.ts';
 import { deliveryRule } from '../webhooks/draft.ts';
+import { lowBudgetRule } from '../webhooks/low-budget.ts';
 import { targets } from '../webhooks/target.ts';
 import { testMessage } from '../webhooks/test-message.ts';
 import type { Doubts } from './health.ts';
@@ -95,6 +96,8 @@ export function openWallets(
   },
 ): Wallets {
   const { store, guard, log, nodes, wake, doubts } = parts;
+  const configured = config.webhookUrl === null ? null : config.webhookEvents;
+  const hears = { configured, clock: systemClock };
   return new Wallets({
     store,
     log,
@@ -107,11 +110,9 @@ export function openWallets(
       strict: false,
       unproven: ({ index }) => void doubts.unproven.add(index),
       contradicted: ({ index }) => void doubts.contradicted.add(index),
-      deliver: deliveryRule({
-        configured: config.webhookUrl === null ? null : config.webhookEvents,
-        clock: systemClock,
-      }),
+      deliver: deliveryRule(hears),
     }),
+    lowBudget: lowBudgetRule(hears),
     historySinceMs: config.historySinceMs,
     onDelivery: wake,
     approvalMs: config.approvalSecs * 1000,

@@ -1,4 +1,5 @@
 import type {
+  ClientBudgetLow,
   PaymentApprovalRequested,
   PaymentFinalized,
   PaymentHeld,
@@ -6,7 +7,12 @@ import type {
 } from './generated/types.ts';
 
 /** The body of a webhook. */
-type WebhookBody = PaymentFinalized | PaymentHeld | PaymentApprovalRequested | WebhookTest;
+type WebhookBody =
+  | PaymentFinalized
+  | PaymentHeld
+  | PaymentApprovalRequested
+  | ClientBudgetLow
+  | WebhookTest;
 
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
@@ -44,9 +50,10 @@ export class WebhookVerificationError extends Error {
 
 /**
  * Verifies a webhook as Standard Webhooks requires, and returns its body; `type` says which event it is: `webhook.test`
- * is a test, in which no money moved. `body` is the raw body: JSON that was parsed and written again has another
- * signature. A repeated webhook has the same `webhook-id`, so use it to process each one once. Throws
- * `WebhookVerificationError`, and a `TypeError` for a secret that is not base64.
+ * is a test, in which no money moved, and `client.budget_low` tells of a client in place of a payment. `body` is the
+ * raw body: JSON that was parsed and written again has another signature. A repeated webhook has the same `webhook-id`,
+ * so use it to process each one once. Throws `WebhookVerificationError`, and a `TypeError` for a secret that is not
+ * base64.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,

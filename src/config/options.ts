@@ -191,7 +191,7 @@ export const OPTIONS = {
     env: 'SERVICE_WEBHOOK_EVENTS',
     value: 'events',
     description:
-      'Events that --webhook-url receives: payment.finalized, and payment.held and payment.approval_requested if named (comma separated).',
+      'Events that --webhook-url receives: payment.finalized, and payment.held, payment.approval_requested and client.budget_low if named (comma separated).',
     fallback: 'payment.finalized',
   },
   webhookSecret: {

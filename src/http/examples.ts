@@ -352,3 +352,36 @@ export const exampleSentWebhook = {
   },
   body: '{"index":"0000001764000006535-fs_b23543fb53dfc0c3be57f5fe5b83c3dfe4168222d3eee7e8725c9e700c409aaf"}',
 };
+
+/** A client that reads. */
+export const exampleClient = {
+  client_pk: '108b8f4a58756f3966eea1fe86f6d76b761242011580d37be4a3ecebcda5eeb1',
+  created_at: 1764000008338,
+  expires_at: null,
+  label: 'Shop',
+  scopes: ['read_info' as const],
+  permissions: [],
+  effective_permissions: [
+    'node_info' as const,
+    'list_channels' as const,
+    'get_human_bitcoin_address' as const,
+  ],
+  budget: null,
+  approve_above: null,
+  origins: null,
+};
+
+/** A client of whose budget little is left. */
+export const exampleLowClient = {
+  ...exampleClient,
+  label: 'Agent',
+  scopes: ['send' as const],
+  effective_permissions: ['pay_invoice' as const, 'pay_offer' as const, 'pay_onchain' as const],
+  budget: {
+    amount: '10000',
+    period: 'day' as const,
+    max_payment: null,
+    spent: '8500',
+    resets_at: 1764028800000,
+  },
+};

@@ -95,11 +95,11 @@ function compiled(source: string): string {
 
 test('its types allow only calls that the API accepts, and use no types of a runtime', () => {
   const said = compiled(
-    `import { verifyWebhook, WalletSidecar, type Payment, type Sats } from 'wallet-sidecar';
+    `import { verifyWebhook, WalletSidecar, type ClientBudgetLow, type Payment, type Sats } from 'wallet-sidecar';
      const client = new WalletSidecar();
      const amount: Sats = '0.5';
      export const paid: Promise<Payment> = client.pay({ payable: 'x', amount }, { respondAfterSecs: 0 });
-     export const finalized: Promise<Payment> = verifyWebhook('', new Headers(), '');
+     export const told: Promise<Payment | ClientBudgetLow> = verifyWebhook('', new Headers(), '');
      // @ts-expect-error a payment needs something to pay
      client.pay({ amount });
      // @ts-expect-error an invoice is not paid later

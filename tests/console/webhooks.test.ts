@@ -153,6 +153,32 @@ inBrowser(
   },
 );
 
+inBrowser('a delivery that tells of a client asks for no payment, and leads to none', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  const complaints = complaintsOf(page);
+  const delivery = {
+    id: `msg_${'cd'.repeat(20)}`,
+    endpoint: 'configured',
+    type: 'client.budget_low',
+    index: 'ab'.repeat(32),
+    state: 'delivered',
+    attempts: 1,
+    last_error: null,
+    next_attempt_at: null,
+    delivered_at: Date.now(),
+    created_at: Date.now(),
+  };
+  await page.route('**/v2/webhooks/deliveries?*', (route) =>
+    route.fulfill({ json: { deliveries: [delivery], next: null } }),
+  );
+  await goTo(page, 'Webhooks');
+  await page.locator('.rows .head', { hasText: 'Little is left of a budget' }).waitFor();
+  await page.locator('.rows').getByRole('link', { name: 'Attempts' }).waitFor();
+  expect(await page.locator('.rows').getByRole('link').count()).toBe(1);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 inBrowser(
   'a new secret is a second endpoint, and the old one is removed by two presses',
   async () => {

@@ -206,6 +206,7 @@ async function walletWorld() {
     elapsedMs: () => performance.now(),
     random: Math.random,
     rules: observationRules({ log, strict: true, deliver: () => null }),
+    lowBudget: () => null,
     historySinceMs: null,
     onDelivery: () => undefined,
     approvalMs: 3_600_000,

@@ -45,6 +45,7 @@ export const REAL_NODES_CANNOT: ReadonlyMap<string, string> = new Map([
   ],
   ['an expired client is refused and not listed', CLOCK],
   ['renews with its period by the clock of the node', CLOCK],
+  ['tells of each period by the clock of the node', CLOCK],
   ['a replaced payment names the other transaction, and fails at its six confirmations', SANDBOX],
   [
     'first money opens a channel just in time, and an info payment records the waived cost',

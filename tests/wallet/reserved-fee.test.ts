@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../src/model/errors.ts';
-import { periodStart } from '../../src/wallet/budget/budget.ts';
+import { budgetRules, periodStart } from '../../src/wallet/budget/budget.ts';
 import { withReservedFee } from '../../src/wallet/budget/reserved-fee.ts';
 import { type EffectNames, sentBefore } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
@@ -54,6 +54,7 @@ async function reserve({ hasBudget = true, earlier = null, ...checks }: World = 
     caller: { id: CLIENT },
     client: () => null,
     hasBudget: () => hasBudget,
+    budgetRules,
     node: { clock: { now: () => NOW_MS } },
     resolver: { ready: () => later('ready') },
     guard: {
@@ -70,7 +71,7 @@ async function reserve({ hasBudget = true, earlier = null, ...checks }: World = 
       spends: {
         reserve: (wallet, name, { clientPk, amountMsat, nowMs }, rules) => {
           expect(wallet).toBe(WALLET);
-          expect(rules.periodStart).toBe(periodStart);
+          expect(rules).toBe(budgetRules);
           return later(`reserve ${name}: ${amountMsat} of ${clientPk} at ${nowMs}`);
         },
         async settle(wallet, name, costMsat, startOf) {

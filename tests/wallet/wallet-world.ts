@@ -71,6 +71,7 @@ export async function walletWorld(
       store,
       guard: await openStoreGuard(store.identity, marker, log),
       rules: observationRules({ log, strict: options.strict ?? true, deliver: () => null }),
+      lowBudget: () => null,
       log,
       clock: (options.node ?? fake.node).clock,
       elapsedMs: () => world.elapsedMs,

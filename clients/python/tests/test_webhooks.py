@@ -12,6 +12,7 @@ from typing import Any
 
 from support import PAYMENT, ROOT
 from wallet_sidecar import (
+    ClientBudgetLow,
     PaymentFinalized,
     PaymentHeld,
     WebhookTest,
@@ -25,6 +26,15 @@ KEY = bytes([7]) * 32
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
 SENT_AT = 1_764_000_000
 EVENT = {**PAYMENT, "payer_name": "Zoë ₿", "timestamp": "2025-11-24T16:00:00.001Z", "user_pk": "ab" * 32}
+
+LOW = json.dumps(
+    {
+        **{"client_pk": "ab" * 32, "created_at": SENT_AT, "expires_at": None, "label": "Agent", "approve_above": None},
+        **{"scopes": ["send"], "permissions": [], "effective_permissions": ["pay_invoice"], "origins": None},
+        "budget": {"amount": "10000", "period": "day", "max_payment": None, "spent": "8500", "resets_at": SENT_AT},
+        **{"type": "client.budget_low", "timestamp": "2025-11-24T16:00:00.001Z", "user_pk": "ab" * 32},
+    }
+).encode()
 
 
 def signed(body: bytes, webhook_id: str = "msg_1", at_secs: int = SENT_AT) -> dict[str, str]:
@@ -70,12 +80,17 @@ class AWebhook(unittest.TestCase):
     def test_is_the_payment_it_tells_of(self) -> None:
         body = body_of()
         event = verify_webhook(body, signed(body), SECRET, now_secs=SENT_AT)
-        self.assertIsInstance(event, PaymentFinalized)
+        assert isinstance(event, PaymentFinalized)
         self.assertEqual((event.payer_name, str(event.amount), event.txid), ("Zoë ₿", "1000.5", None))
 
     def test_of_a_held_payment_has_a_type_of_its_own(self) -> None:
         body = body_of(type="payment.held", status="pending")
         self.assertIsInstance(verify_webhook(body, signed(body), SECRET, now_secs=SENT_AT), PaymentHeld)
+
+    def test_of_a_budget_that_is_low_is_the_client(self) -> None:
+        event = verify_webhook(LOW, signed(LOW), SECRET, now_secs=SENT_AT)
+        assert isinstance(event, ClientBudgetLow) and event.budget is not None
+        self.assertEqual((event.client_pk, str(event.budget.spent), event.origins), ("ab" * 32, "8500", None))
 
     def test_of_a_test_delivery_has_a_type_of_its_own(self) -> None:
         body = body_of(type="webhook.test", status="failed", amount="0")
@@ -86,7 +101,9 @@ class AWebhook(unittest.TestCase):
         message = Message()
         for name, value in signed(body).items():
             message[name.title()] = value
-        self.assertEqual(verify_webhook(body.decode(), message, SECRET, now_secs=SENT_AT).fees, 0)
+        event = verify_webhook(body.decode(), message, SECRET, now_secs=SENT_AT)
+        assert isinstance(event, PaymentFinalized)
+        self.assertEqual(event.fees, 0)
 
     def test_is_invalid_where_a_byte_has_changed(self) -> None:
         body = body_of()

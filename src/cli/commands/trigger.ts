@@ -9,6 +9,9 @@ import { argument, asking, flag } from '../command.ts';
 import { readPositiveAmount } from '../inputs.ts';
 import { show } from '../terminal/show.ts';
 
+/** The events that a payment to the wallet makes happen. */
+const MADE = ['payment.finalized', 'payment.held'] as const;
+
 /** The version of the sandbox node ends so; that of no real node does. */
 const SANDBOX = /-sandbox$/;
 
@@ -19,7 +22,7 @@ export const addTrigger = asking(
     about:
       'Make a webhook happen on the sandbox, by a payment of worthless coins to the wallet. On a real node use "webhooks endpoints test".',
     words: {
-      event: argument('<event>', 'what to make happen', ['payment.finalized', 'payment.held']),
+      event: argument('<event>', 'what to make happen', MADE),
       amount: flag('--amount <sats>', 'what the outside world pays', readPositiveAmount, '1000'),
       failed: flag('--failed', 'with payment.finalized: by a payment that fails'),
     },

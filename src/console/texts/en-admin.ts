@@ -113,12 +113,14 @@ export const enAdmin = {
       'payment.finalized': 'A payment is completed or failed',
       'payment.held': 'A payment waits',
       'payment.approval_requested': 'A payment waits for approval',
+      'client.budget_low': 'Little is left of a budget',
     },
     eventsHelp: {
       'payment.finalized': 'From then on it never changes.',
       'payment.held': 'It has arrived for a hold invoice, and you have to settle or cancel it.',
       'payment.approval_requested':
         'A client wants to pay more than it may alone, and you have to approve or reject it.',
+      'client.budget_low': 'A client has at most a fifth of its budget left in this period.',
     },
     eventsWrong: 'Choose at least one.',
     configured: 'From --webhook-url, for every wallet of this sidecar. It is removed there.',

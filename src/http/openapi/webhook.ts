@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { PaymentJson } from '../../model/payment.ts';
 import {
   approvalPayload,
   finalizedPayload,
   heldPayload,
+  lowBudgetPayload,
   type TestPayload,
   testPayload,
   type WebhookEvent,
@@ -11,6 +11,7 @@ import {
 import {
   exampleAwaitingPayment,
   exampleHeldPayment,
+  exampleLowClient,
   examplePayment,
   exampleTestPayment,
 } from '../examples.ts';
@@ -49,28 +50,36 @@ export function webhooks(schemas: Schemas): Json {
     'payment.finalized': webhook(schemas, {
       type: 'payment.finalized',
       payload: finalizedPayload(),
-      payment: examplePayment,
+      resource: examplePayment,
       summary: 'Tell that a payment is completed or failed',
       description: `Sent to \`--webhook-url\`, and to the endpoints of the wallet, for every payment that was made or issued through the sidecar. ${ATTEMPTS}`,
     }),
     'payment.held': webhook(schemas, {
       type: 'payment.held',
       payload: heldPayload(),
-      payment: exampleHeldPayment,
+      resource: exampleHeldPayment,
       summary: 'Tell that the money of a hold invoice has arrived',
       description: `Sent only for invoices that were created with \`payment_hash\`, with a \`webhook-id\` of its own; the payment is still pending. \`payment.finalized\` follows when it is settled or canceled. ${ATTEMPTS} ${ADDITION}`,
     }),
     'payment.approval_requested': webhook(schemas, {
       type: 'payment.approval_requested',
       payload: approvalPayload(),
-      payment: exampleAwaitingPayment,
+      resource: exampleAwaitingPayment,
       summary: 'Tell that a payment waits for approval',
       description: `Sent for a payment that waits for approval, with a \`webhook-id\` of its own; it is still pending, and nothing was sent. \`payment.finalized\` follows. ${ATTEMPTS} ${ADDITION}`,
+    }),
+    'client.budget_low': webhook(schemas, {
+      type: 'client.budget_low',
+      payload: lowBudgetPayload(),
+      resource: exampleLowClient,
+      at: 1764000006000,
+      summary: 'Tell that little is left of the budget of a client',
+      description: `Sent once in a period of the budget, when a payment leaves at most 20% of it, what is reserved included; again after the budget was changed. ${ATTEMPTS} ${ADDITION}`,
     }),
     'webhook.test': webhook(schemas, {
       type: 'webhook.test',
       payload: testPayload(),
-      payment: exampleTestPayment,
+      resource: exampleTestPayment,
       summary: 'Test that a receiver takes deliveries',
       description: `Sent only by \`POST /v2/webhooks/endpoints/test\`, and once. It tells of no payment: it has failed, its amount is 0 and its index does not exist. ${ADDITION}`,
     }),
@@ -80,13 +89,15 @@ export function webhooks(schemas: Schemas): Json {
 interface WebhookTerms {
   readonly type: WebhookEvent | TestPayload['type'];
   readonly payload: z.ZodType;
-  readonly payment: PaymentJson;
+  /** What it tells of, and when it was, in milliseconds; that of a payment unless given. */
+  readonly resource: Json & { readonly updated_at?: number };
+  readonly at?: number;
   readonly summary: string;
   readonly description: string;
 }
 
 function webhook(schemas: Schemas, terms: WebhookTerms): Json {
-  const { type, payload, payment, summary, description } = terms;
+  const { type, payload, resource, at = resource.updated_at ?? 0, summary, description } = terms;
   return {
     post: {
       operationId: type.replace('.', '_'),
@@ -108,9 +119,9 @@ function webhook(schemas: Schemas, terms: WebhookTerms): Json {
           'application/json': {
             schema: jsonSchema(payload, 'answer', schemas),
             example: {
-              ...payment,
+              ...resource,
               type,
-              timestamp: new Date(payment.updated_at).toISOString(),
+              timestamp: new Date(at).toISOString(),
               user_pk: '4cc749d1b95e78ad385b5cd0b1372b5683e7a8ac105a988d31aa1db218a2e4b6',
             },
           },

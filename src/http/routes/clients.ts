@@ -21,30 +21,13 @@ import {
   updateClient,
 } from '../../wallet/clients/clients.ts';
 import { any, excludes, filled, given, implies, withRules } from '../body-rules.ts';
-import { exampleCredentials } from '../examples.ts';
+import { exampleClient, exampleCredentials } from '../examples.ts';
 import { get, post, put } from '../route.ts';
 
 /** The start of the year 2100, for examples. */
 const TIME_TO_COME = 4_102_444_800_000;
 
 const clientPkInput = once(() => hexInput(32).describe("The client's public key."));
-
-const exampleClient = {
-  client_pk: '108b8f4a58756f3966eea1fe86f6d76b761242011580d37be4a3ecebcda5eeb1',
-  created_at: 1764000008338,
-  expires_at: null,
-  label: 'Shop',
-  scopes: ['read_info' as const],
-  permissions: [],
-  effective_permissions: [
-    'node_info' as const,
-    'list_channels' as const,
-    'get_human_bitcoin_address' as const,
-  ],
-  budget: null,
-  approve_above: null,
-  origins: null,
-};
 
 const GRANT = any(filled('scopes'), filled('permissions'));
 const NO_GRANT = 'the grant must hold at least one scope or permission';

@@ -20,6 +20,14 @@ export interface Budget {
   readonly maxPaymentMsat: bigint | null;
 }
 
+/** A budget is low once no more than one part in so many of it is left (docs/decisions.md 190). */
+const LOW_PART = 5n;
+
+/** Whether little is left of a budget when so much of it is spent and reserved. */
+export function isLow({ amountMsat }: Budget, spentMsat: bigint): boolean {
+  return (amountMsat - spentMsat) * LOW_PART <= amountMsat;
+}
+
 const periodField = once(() =>
   z.enum(BUDGET_PERIODS).meta({
     description:

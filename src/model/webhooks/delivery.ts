@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
+import { clientInfoJson } from '../clients/client.ts';
 import { paymentJson } from '../payment.ts';
 import { hexOutput, timestamp } from '../text.ts';
 
@@ -15,16 +16,21 @@ export const DELIVERY_EVENTS = [
   'payment.finalized',
   'payment.held',
   'payment.approval_requested',
+  'client.budget_low',
 ] as const;
 export type WebhookEvent = (typeof DELIVERY_EVENTS)[number];
 
-/** What the bodies of all webhooks hold: a payment, the type, and what tells wallets and times apart. */
-function payload<Type extends string>(type: Type, description: string) {
-  return paymentJson().extend({
+/** What the bodies of webhooks hold besides a resource: the type, and what tells wallets and times apart. */
+function besides<Type extends string>(type: Type, description: string) {
+  return {
     type: z.literal(type).meta({ description }),
     timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
-    user_pk: hexOutput(32).meta({ description: 'The wallet that the payment belongs to.' }),
-  });
+    user_pk: hexOutput(32).meta({ description: 'The wallet that it happened in.' }),
+  };
+}
+
+function payload<Type extends string>(type: Type, description: string) {
+  return paymentJson().extend(besides(type, description));
 }
 
 /** The body of a `payment.finalized` webhook: the payment and three fields (docs/webhooks.md, Payload). */
@@ -53,6 +59,15 @@ export const approvalPayload = once(() =>
   }),
 );
 
+/** The body of a `client.budget_low` webhook (docs/decisions.md 190). */
+export const lowBudgetPayload = once(() =>
+  clientInfoJson().extend(besides('client.budget_low', 'Always `client.budget_low`.')).meta({
+    id: 'ClientBudgetLow',
+    description: 'Body of the webhook of a budget that is low: the client, and three fields more.',
+  }),
+);
+export type LowBudgetPayload = z.infer<ReturnType<typeof lowBudgetPayload>>;
+
 /** The body of a test delivery (docs/decisions.md 128). */
 export const testPayload = once(() =>
   payload('webhook.test', 'Always `webhook.test`: no payment was made.').meta({
@@ -61,11 +76,19 @@ export const testPayload = once(() =>
   }),
 );
 export type TestPayload = z.infer<ReturnType<typeof testPayload>>;
-/** The body of a webhook. */
-export type WebhookPayload =
+/** The body of a webhook that tells of a payment. */
+export type PaymentPayload =
   | z.infer<ReturnType<typeof finalizedPayload>>
   | z.infer<ReturnType<typeof heldPayload>>
   | z.infer<ReturnType<typeof approvalPayload>>;
+/** The body of a webhook. */
+export type WebhookPayload = PaymentPayload | LowBudgetPayload;
+
+function subject() {
+  return z.string().meta({
+    description: 'Index of the payment; of `client.budget_low` the public key of the client.',
+  });
+}
 
 /** A webhook delivery in an answer (docs/api.md, Delivery). */
 export const deliveryJson = once(() =>
@@ -76,7 +99,7 @@ export const deliveryJson = once(() =>
       }),
       endpoint: z.string().meta({ description: 'The endpoint that it is for.' }),
       type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it tells of.' }),
-      index: z.string().meta({ description: 'Index of the payment.' }),
+      index: subject(),
       state: z.enum(DELIVERY_STATES).meta({
         description:
           '`failed` after three attempts, until it is sent again; `canceled` where its endpoint was deleted first.',
@@ -109,7 +132,7 @@ export const attemptJson = once(() =>
       id: z.string().meta({ description: 'The webhook-id.' }),
       endpoint: z.string().meta({ description: 'The endpoint that it was sent to.' }),
       type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it told of.' }),
-      index: z.string().meta({ description: 'Index of the payment.' }),
+      index: subject(),
       at: timestamp().meta({ description: 'When it began, in milliseconds.' }),
       ...outcome(),
       request: sentRequest(),

@@ -1,5 +1,7 @@
 import type { Budget, BudgetPeriod } from '../../model/clients/budget.ts';
-import type { BudgetState } from '../../model/clients/client.ts';
+import type { BudgetState, ClientRecord } from '../../model/clients/client.ts';
+import type { DeliveryDraft } from './outbox.ts';
+import type { EndpointFilter } from './webhook-endpoints.ts';
 
 /** An amount that is held back from a client's budget until the cost is known (docs/decisions.md 66). */
 export interface BudgetReservation {
@@ -31,6 +33,21 @@ export interface BudgetRules {
   readonly periodStart: PeriodStart;
   /** Throws ApiError `overBudget` (error 109) when a reservation of this amount is not allowed. */
   readonly requireWithinBudget: (standing: BudgetStanding, amountMsat: bigint) => void;
+  /** Absent where nobody is told of budgets that are low. */
+  readonly low?: LowBudgetRules;
+}
+
+/** How endpoints are told of a budget that is low after a reservation (docs/decisions.md 190). */
+export interface LowBudgetRules {
+  /** The delivery, for those of the wallet's endpoints that hear of it; null when none does. A pure function. */
+  readonly deliver: (
+    client: ClientRecord,
+    standing: BudgetStanding,
+    atMs: number,
+    endpoints: readonly EndpointFilter[],
+  ) => DeliveryDraft | null;
+  /** Called when deliveries were stored. */
+  readonly onDelivery: () => void;
 }
 
 /** The budgets of clients (docs/decisions.md 66). `ClientStore.change` sets them. */

@@ -55,7 +55,8 @@ export interface SpendStore {
    * Writes the spend, its fetched invoice, its watch and its budget reservation, in one transaction, and binds it where
    * it is `asked`: its index is written to the row of its Idempotency-Key, and its journal row is written, which
    * readers are shown by an observation or by `show` of the journal (docs/decisions.md 168). Where it is `awaiting`
-   * readers are shown its journal row at once, and its deliveries are written (docs/decisions.md 187). When the rules
+   * readers are shown its journal row at once, and its deliveries are written (docs/decisions.md 187). So are those of
+   * a budget that is low then, unless there are some of its webhook-id (docs/decisions.md 190). When the rules
    * throw, nothing is written and the error is passed on. Returns false, and writes nothing, when the newest payment
    * with its id is not `previous` any more.
    */
@@ -106,8 +107,9 @@ export interface SpendStore {
   /** The wallets that have at least one spend. */
   wallets(): Promise<string[]>;
   /**
-   * Reserves for a cost that is not a payment, such as a channel's fee, under a name of its own. Once the name is
-   * settled it reserves nothing more, because the name stands for something that happens once.
+   * Reserves for a cost that is not a payment, such as a channel's fee, under a name of its own, and tells of a budget
+   * as {@link begin} does. Once the name is settled it reserves nothing more, because the name stands for something
+   * that happens once.
    */
   reserve(
     walletId: string,

@@ -1,4 +1,3 @@
-import type { Payment } from '../../model/payment.ts';
 import type { DeliveryColumns } from '../columns/delivery.ts';
 import type { DeliveryDraft } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
@@ -6,16 +5,16 @@ import type { Query, Rows } from './rows.ts';
 import type { Steps } from './steps.ts';
 import { tableOf } from './table.ts';
 
-/** Writes the deliveries of a payment, and returns how many. */
+/** Writes the deliveries of an event of a payment, by its index, or of a client, by its key. Returns how many. */
 export type DeliveryWriter = (
   walletId: string,
-  payment: Payment,
+  subject: string,
   draft: DeliveryDraft,
 ) => Steps<number>;
 
 /**
- * Returns what writes the deliveries of a payment, unless there are some of its webhook-id, and returns how many. Rows
- * stay when a delivery is pruned or canceled, so an observation that comes again is not delivered again, and not to an
+ * Returns what writes the deliveries of an event, unless there are some of its webhook-id, and returns how many. Rows
+ * stay when a delivery is pruned or canceled, so an event that comes again is not delivered again, and not to an
  * endpoint that was made later either.
  */
 export function deliveryWriter(rows: Rows): DeliveryWriter {
@@ -29,7 +28,7 @@ export function deliveryWriter(rows: Rows): DeliveryWriter {
        FROM (VALUES ${Array(count).fill('(CAST(? AS TEXT), CAST(? AS TEXT))').join(', ')}) AS given
        WHERE NOT EXISTS (SELECT 1 FROM wallet_sidecar.delivery WHERE id = ?1)`,
     );
-  return function* (wallet, { index: idx }, { id, event, body, createdAtMs, endpoints }) {
+  return function* (wallet, idx, { id, event, body, createdAtMs, endpoints }) {
     if (endpoints.length === 0) return 0;
     const given = endpoints.flatMap((endpoint) => [
       endpoint,

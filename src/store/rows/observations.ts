@@ -238,5 +238,5 @@ function* announceMilestone(batch: Batch, payment: Payment): Steps<number> {
 function* deliver(batch: Batch, payment: Payment): Steps<number> {
   const { walletId, rules, parts } = batch;
   const draft = rules.deliver(payment, walletId, yield* parts.endpoints.list(walletId));
-  return draft === null ? 0 : yield* parts.putDeliveries(walletId, payment, draft);
+  return draft === null ? 0 : yield* parts.putDeliveries(walletId, payment.index, draft);
 }

@@ -1,3 +1,4 @@
+import { isLow } from '../../model/clients/budget.ts';
 import { idOf } from '../../model/payment.ts';
 import {
   approved,
@@ -11,9 +12,9 @@ import {
 import { isOvertaken } from '../overtaken.ts';
 import type {
   BudgetReservation,
+  BudgetRules,
   BudgetStanding,
   NewSpend,
-  PeriodStart,
   Spend,
   SpendStore,
 } from '../ports.ts';
@@ -114,16 +115,25 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
   const { clients, endpoints, putDeliveries } = parts;
   const wallets = prepare<{ wallet: string }>('SELECT DISTINCT wallet FROM wallet_sidecar.spend');
 
-  function reserve(
+  /** Reserves an amount, and tells of a budget that is low then. Returns how many deliveries were written. */
+  function* reserve(
     { advanceCounter }: Joint,
     walletId: string,
     name: string,
     reservation: BudgetReservation,
-    { budgetState }: BudgetStanding,
-    periodStart: PeriodStart,
-  ): Steps<void> {
-    if (budgetState !== 'none') advanceCounter();
-    return spending.reserve(walletId, name, reservation, periodStart);
+    standing: BudgetStanding,
+    { periodStart, low }: BudgetRules,
+  ): Steps<number> {
+    const { clientPk, amountMsat, nowMs } = reservation;
+    const { budget } = standing;
+    if (standing.budgetState !== 'none') advanceCounter();
+    yield* spending.reserve(walletId, name, reservation, periodStart);
+    const spentMsat = standing.spentMsat + amountMsat;
+    if (!low || budget === null || !isLow(budget, spentMsat)) return 0;
+    const client = yield* clients.find(clientPk);
+    const hears = yield* endpoints.list(walletId);
+    const draft = client && low.deliver(client, { ...standing, spentMsat }, nowMs, hears);
+    return draft ? yield* putDeliveries(walletId, clientPk, draft) : 0;
   }
 
   /** Writes what belongs to an asked spend. It is journaled unless the node keeps the history. */
@@ -147,38 +157,39 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
     const shown = writer ? writer.put(row, payment.createdAtMs) : { payment, stored: null };
     if (shown.stored) yield* shown.stored;
     const draft = deliver?.(shown.payment, walletId, yield* endpoints.list(walletId));
-    if (draft) yield* putDeliveries(walletId, shown.payment, draft);
+    if (draft) yield* putDeliveries(walletId, shown.payment.index, draft);
   }
 
   return {
-    begin: (walletId, spend, { periodStart, requireWithinBudget }) =>
-      db.write(walletId, function* (joint) {
+    async begin(walletId, spend, rules) {
+      const told = await db.write(walletId, function* (joint) {
         const { payment, state, reservation, journaled, fetchedInvoice } = spend;
         const { index } = payment;
         const [latest, taken, standing] = yield* together([
           journaled && journal.latest(walletId, idOf(payment)),
           journaled && journal.get(walletId, index),
           reservation &&
-            budgets.standing(walletId, reservation.clientPk, reservation.nowMs, periodStart),
+            budgets.standing(walletId, reservation.clientPk, reservation.nowMs, rules.periodStart),
         ]);
-        if (journaled && isOvertaken(spend.previous, latest ? latest.payment : null)) return false;
+        if (journaled && isOvertaken(spend.previous, latest ? latest.payment : null)) return null;
         if (taken) {
           // The new row would replace another payment.
           throw new Error(`The payment ${index} exists already.`);
         }
-        if (reservation && standing) requireWithinBudget(standing, reservation.amountMsat);
-        yield* together([
-          reservation &&
-            standing &&
-            reserve(joint, walletId, index, reservation, standing, periodStart),
+        if (reservation && standing) rules.requireWithinBudget(standing, reservation.amountMsat);
+        const [deliveries] = yield* together([
+          reservation && standing && reserve(joint, walletId, index, reservation, standing, rules),
           spends.add({ ...spend, walletId, attempt: null }),
           fetchedInvoice !== null && fetched.add(walletId, index, fetchedInvoice),
           watches.add(walletId, { kind: 'payment', index }),
           state === 'asked' && bind(walletId, spend, journaled),
           state === 'awaiting' && wait(walletId, spend),
         ]);
-        return true;
-      }),
+        return deliveries || 0;
+      });
+      if (told) rules.low?.onDelivery();
+      return told !== null;
+    },
     asked: (walletId, index, { plan, journaled }) =>
       db.write(walletId, function* () {
         const spend = yield* spends.get(walletId, index);
@@ -230,16 +241,19 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
       }),
     unfinished: (walletId) => db.read(() => spends.list(walletId)),
     wallets: async () => (await db.read(() => wallets.all())).map(({ wallet }) => wallet),
-    reserve: (walletId, name, reservation, { periodStart, requireWithinBudget }) =>
-      db.write(walletId, function* (joint) {
+    async reserve(walletId, name, reservation, rules) {
+      const told = await db.write(walletId, function* (joint) {
         const { clientPk, amountMsat, nowMs } = reservation;
+        const { periodStart, requireWithinBudget } = rules;
         // A repeat after the cost was settled costs nothing more. A repeat after a crash replaces its own reservation.
-        if (yield* spending.isSettled(walletId, name)) return;
+        if (yield* spending.isSettled(walletId, name)) return 0;
         yield* spending.release(walletId, name, periodStart);
         const standing = yield* budgets.standing(walletId, clientPk, nowMs, periodStart);
         requireWithinBudget(standing, amountMsat);
-        yield* reserve(joint, walletId, name, reservation, standing, periodStart);
-      }),
+        return yield* reserve(joint, walletId, name, reservation, standing, rules);
+      });
+      if (told > 0) rules.low?.onDelivery();
+    },
     settle: (walletId, ...cost) => db.write(walletId, () => spending.close(walletId, ...cost)),
   };
 }

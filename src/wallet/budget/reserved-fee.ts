@@ -4,7 +4,7 @@ import { ApiError, internalUnlessApi, isApiError } from '../../model/errors.ts';
 import { type EffectNames, type Fee, sentBefore } from '../session/effect-names.ts';
 import { approveAboveMsat, type Spender } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
-import { budgetRules, FEE_HEADROOM, periodStart } from './budget.ts';
+import { FEE_HEADROOM, periodStart } from './budget.ts';
 
 /** What the node has done, and the fee that it cost, in millisatoshis; null where the node does not tell it. */
 interface Done {
@@ -57,7 +57,7 @@ export async function withReservedFee<T extends Done>(
     }
     if (!hasBudget) return ownMsat;
     const reservation = { clientPk: caller.id, amountMsat, nowMs: node.clock.now() };
-    await store.spends.reserve(userPk, name, reservation, budgetRules);
+    await store.spends.reserve(userPk, name, reservation, session.budgetRules);
     try {
       await guard.requireKept();
     } catch (error) {

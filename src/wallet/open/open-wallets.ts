@@ -4,7 +4,8 @@ import type { Log } from '../../lib/log.ts';
 import type { sleep } from '../../lib/sleep.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { ConfiguredGrant, UpdatesOptions, WalletNode } from '../../nodes/node.ts';
-import type { ObservationRules, Store } from '../../store/ports.ts';
+import type { LowBudgetRules, ObservationRules, Store } from '../../store/ports.ts';
+import { budgetRules } from '../budget/budget.ts';
 import { Feed } from '../follow/feed.ts';
 import type { Follower } from '../follow/feed-options.ts';
 import { historyOf } from '../follow/history.ts';
@@ -20,6 +21,7 @@ export interface OpenWalletsOptions {
   readonly store: Store;
   readonly guard: StoreGuard;
   readonly rules: ObservationRules;
+  readonly lowBudget: LowBudgetRules['deliver'];
   readonly log: Log;
   readonly clock: Clock;
   /** A monotonic time in milliseconds, which setting the clock does not change. */
@@ -115,6 +117,7 @@ export class OpenWallets {
   adopt(parts: SessionParts): Session {
     const { userPk, caller, node, live } = parts;
     const { store, log, guard, unfit = () => undefined } = this.#options;
+    const { lowBudget: deliver, onDelivery } = this.#options;
     const { feed, resolver, approvals, locks, sessions } = this.of(userPk);
     const session: Session = {
       userPk,
@@ -132,6 +135,7 @@ export class OpenWallets {
       store,
       log,
       guard,
+      budgetRules: { ...budgetRules, low: { deliver, onDelivery } },
       unfit,
       liveClients: this.#live,
       feed,

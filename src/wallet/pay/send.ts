@@ -9,7 +9,6 @@ import {
 import { type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import type { NewSpend, SpendState } from '../../store/ports.ts';
-import { budgetRules } from '../budget/budget.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { maySee, requireMaySee } from '../session/paid-by-another.ts';
 import { approveAboveMsat, type OnNode, type Payer, type WalletRows } from '../session/session.ts';
@@ -189,7 +188,8 @@ async function ask(
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
       previous,
     };
-    if (!(await session.store.spends.begin(session.userPk, spend, budgetRules))) return null;
+    if (!(await session.store.spends.begin(session.userPk, spend, session.budgetRules)))
+      return null;
     if (waits) return 'waits';
     // From here on, a spend that is not sent must be given up.
     try {

@@ -5,7 +5,7 @@ import { isGranted, type Permission } from '../../model/clients/permissions.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import type { ConfiguredGrant, WalletNode } from '../../nodes/node.ts';
-import type { Store, Watch } from '../../store/ports.ts';
+import type { BudgetRules, Store, Watch } from '../../store/ports.ts';
 import type { LiveClients } from './live-clients.ts';
 import type { History, PaymentFeed, SpendResolver, StoreGuard, WaitingApprovals } from './ports.ts';
 import { requireFit } from './unfit.ts';
@@ -46,6 +46,7 @@ export interface Session {
   readonly history: History;
   readonly resolver: SpendResolver;
   readonly guard: StoreGuard;
+  readonly budgetRules: BudgetRules;
   readonly approvals: WaitingApprovals;
   /** The node as the token of a client of the wallet reaches it. */
   readonly nodeOf: (client: ClientRecord) => Promise<WalletNode>;
@@ -73,7 +74,7 @@ export type Waiter = OnNode & WithHistory & Pick<Session, 'feed' | 'ended'>;
 /** Who spends on chain, with what a budget allows. */
 export type Spender = OnNode &
   WalletRows &
-  Pick<Session, 'caller' | 'client' | 'hasBudget' | 'guard' | 'resolver' | 'locks'>;
+  Pick<Session, 'caller' | 'client' | 'hasBudget' | 'budgetRules' | 'guard' | 'resolver' | 'locks'>;
 /** Who pays, and waits for the end while that is granted. */
 export type Payer = Spender &
   Onlooker &

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { type Budget, type BudgetPeriod, budgetWindow } from '../../../src/model/clients/budget.ts';
 import type { Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
+import { lowBudgetRule } from '../../../src/webhooks/low-budget.ts';
+import { endpointRecord } from '../../support/delivery-steps.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,
@@ -46,6 +48,120 @@ export function budgetContract(open: () => Promise<Store>, runsShare: number): v
       store.clients.change(WALLET, () => ({ records: [clientRecord()], budgets: [] }));
     const spentAt = async (nowMs: number, on = store) =>
       (await on.budgets.get(WALLET, CLIENT, nowMs, periodStart)).spentMsat;
+
+    describe('a budget that is low', () => {
+      let told: number;
+      beforeEach(async () => {
+        told = 0;
+        await store.webhookEndpoints.add(
+          endpointRecord({ events: ['payment.held', 'client.budget_low'] }),
+          9,
+        );
+      });
+
+      const rule = lowBudgetRule({ configured: null, clock: { now: () => 5000 } });
+      const telling = { ...fits, low: { deliver: rule, onDelivery: () => void told++ } };
+      const begin = (number: number, amountMsat: bigint, nowMs = 5, more = {}) =>
+        store.spends.begin(
+          WALLET,
+          newSpend(samplePayment(number), {
+            caller: CLIENT,
+            reservation: { clientPk: CLIENT, amountMsat, nowMs },
+            ...more,
+          }),
+          telling,
+        );
+      const notices = async () => {
+        const query = { walletId: WALLET, state: null, endpoint: null, limit: 50, before: null };
+        return (await store.outbox.list(query)).filter(({ type }) => type === 'client.budget_low');
+      };
+      const bodies = async () =>
+        (
+          await store.outbox.claim({
+            ...{
+              endpoint: 'ep_1',
+              nowMs: 9000,
+              lastPossibleMs: 9e15,
+              leaseUntilMs: 9001,
+              limit: 9,
+            },
+          })
+        ).map(({ body }) => JSON.parse(body));
+
+      for (const state of ['asked', 'begun', 'awaiting'] as const) {
+        for (const journaled of [true, false]) {
+          test(`is told with the reservation that leaves a fifth of it, and once in a period (${state}, ${journaled})`, async () => {
+            await setBudget(store, budget(1000n));
+            const more = { state, journaled };
+            expect(await begin(1, 799n, 5, more)).toBe(true);
+            expect([await notices(), told]).toEqual([[], 0]);
+            expect(await begin(2, 1n, 5, more)).toBe(true);
+            expect(await notices()).toMatchObject([
+              { type: 'client.budget_low', index: CLIENT, endpoint: 'ep_1', created_at: 5000 },
+            ]);
+            await begin(3, 50n, 6, more);
+            expect([(await notices()).length, told]).toEqual([1, 1]);
+            expect(await bodies()).toEqual([
+              expect.objectContaining({
+                ...{ type: 'client.budget_low', client_pk: CLIENT, user_pk: WALLET },
+                ...{ timestamp: new Date(5).toISOString() },
+                budget: expect.objectContaining({ amount: '1', spent: '0.8', period: 'day' }),
+              }),
+            ]);
+          });
+        }
+      }
+
+      test('is told with the reservation of a cost that is no payment', async () => {
+        await setBudget(store, budget(1000n));
+        const reserve = (name: string, amountMsat: bigint) =>
+          store.spends.reserve(WALLET, name, { clientPk: CLIENT, amountMsat, nowMs: 5 }, telling);
+        await reserve('a', 500n);
+        expect(await notices()).toEqual([]);
+        await reserve('b', 400n);
+        await reserve('b', 400n);
+        expect([(await notices()).length, told]).toEqual([1, 1]);
+      });
+
+      test('is told of each period and of each size of the budget', async () => {
+        await setBudget(store, budget(1000n));
+        await begin(1, 900n);
+        await begin(2, 700n, DAY_MS + 5);
+        expect(await notices()).toHaveLength(1);
+        await begin(3, 100n, DAY_MS + 5);
+        expect(await notices()).toHaveLength(2);
+        await setBudget(store, { ...budget(1000n), maxPaymentMsat: 500n });
+        await begin(4, 10n, DAY_MS + 5);
+        expect(await notices()).toHaveLength(2);
+        await setBudget(store, budget(2000n));
+        await begin(5, 10n, DAY_MS + 5);
+        expect(await notices()).toHaveLength(2);
+        await begin(6, 900n, DAY_MS + 5);
+        expect((await notices()).length).toBe(3);
+        expect(new Set((await notices()).map(({ id }) => id)).size).toBe(3);
+      });
+
+      test('is told once where several reservations at once cross the line', async () => {
+        await setBudget(store, budget(1000n, 'total'));
+        await Promise.all(Array.from({ length: 10 }, (_, at) => begin(at + 1, 100n)));
+        expect([(await notices()).length, told]).toEqual([1, 1]);
+      });
+
+      test('is not told where nothing is reserved, no budget is set, or nobody hears', async () => {
+        await setBudget(store, budget(1000n));
+        await expect(begin(1, 1001n)).rejects.toMatchObject({ kind: 'overBudget' });
+        await begin(2, 10n, 5, { journaled: false });
+        // The index is taken, which is found out when the reservation is written.
+        await expect(begin(2, 900n, 5, { journaled: false })).rejects.toThrow();
+        expect(await spentAt(5)).toBe(10n);
+        await setBudget(store, null);
+        await begin(3, 5000n);
+        await store.webhookEndpoints.remove(WALLET, 'ep_1');
+        await setBudget(store, budget(9000n));
+        await begin(4, 3900n);
+        expect([await notices(), told]).toEqual([[], 0]);
+      });
+    });
 
     test('whatever is asked for at once, what is granted fits the budget', async () => {
       await fc.assert(

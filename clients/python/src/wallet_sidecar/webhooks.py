@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Union
 
 from .answers import json_of
 from .decoding import DecodingError, decode
-from .generated.types import PaymentApprovalRequested, PaymentFinalized, PaymentHeld, WebhookTest
+from .generated.types import ClientBudgetLow, PaymentApprovalRequested, PaymentFinalized, PaymentHeld, WebhookTest
 
 #: What is wrong with a webhook, in the order of the checks:
 #: - ``header``: a header is missing.
@@ -24,7 +24,7 @@ from .generated.types import PaymentApprovalRequested, PaymentFinalized, Payment
 VerificationProblem = Literal["header", "timestamp", "signature", "age", "body"]
 
 #: The body of a webhook.
-_Body = Union[PaymentFinalized, PaymentHeld, PaymentApprovalRequested, WebhookTest]
+_Body = Union[PaymentFinalized, PaymentHeld, PaymentApprovalRequested, ClientBudgetLow, WebhookTest]
 
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 _VERSION = "v1,"
@@ -55,10 +55,11 @@ def verify_webhook(
     *,
     tolerance_secs: float = 300,
     now_secs: float | None = None,
-) -> PaymentFinalized | PaymentHeld | PaymentApprovalRequested | WebhookTest:
-    """Verifies a webhook and returns its payment; ``type`` says which event it is.
+) -> PaymentFinalized | PaymentHeld | PaymentApprovalRequested | ClientBudgetLow | WebhookTest:
+    """Verifies a webhook and returns its body; ``type`` says which event it is.
 
-    ``webhook.test`` is a test, in which no money moved.
+    It is a payment, but for ``client.budget_low``, which is a client. ``webhook.test`` is a test, in which no money
+    moved.
 
     ``body`` is the raw body: JSON that was parsed and written again has another signature. A repeated webhook has the
     same ``webhook-id``, so use it to process each one once. Raises WebhookVerificationError, and ValueError for a

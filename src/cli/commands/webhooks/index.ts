@@ -29,11 +29,11 @@ const COLUMNS: readonly Column<DeliveryJson>[] = [
   { title: 'Next attempt', of: ({ next_attempt_at }) => minute(next_attempt_at), leaves: 1 },
   { title: 'Last error', of: ({ last_error }) => last_error ?? '', most: 40, least: 15, leaves: 4 },
   { title: 'Endpoint', of: ({ endpoint }) => endpoint, least: 11, cut: 'middle', leaves: 5 },
-  { title: 'Payment', of: ({ index }) => index, least: 11, cut: 'middle', leaves: 2 },
+  { title: 'About', of: ({ index }) => index, least: 11, cut: 'middle', leaves: 2 },
 ];
 
 const list = oneCall('list', {
-  about: "List deliveries of the wallet's payments, newest first.",
+  about: 'List the webhooks of the wallet, newest first.',
   words: {
     wide: wideFlag,
     state: flag('--state <state>', 'only deliveries in this state', DELIVERY_STATES),
@@ -71,7 +71,7 @@ const show = oneCall('show', {
             Attempt: moment(attempt.at),
             Endpoint: attempt.endpoint,
             Event: attempt.type,
-            Payment: attempt.index,
+            About: attempt.index,
           }),
           ...outcomeLines(attempt),
         ]),

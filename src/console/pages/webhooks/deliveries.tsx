@@ -44,7 +44,8 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
     setLooked(looked + 1);
     asked.again();
   };
-  const payments = usePaymentsOf(asked.value?.deliveries.map(({ index }) => index) ?? []);
+  const ofPayments = asked.value?.deliveries.filter(tellsOfPayment) ?? [];
+  const payments = usePaymentsOf(ofPayments.map(({ index }) => index));
   return (
     <>
       <section class="card" aria-labelledby="deliveries">
@@ -144,7 +145,7 @@ function DeliveryRow({ delivery, payment, endpoint, onAgain }: DeliveryRowProps)
       {last_error !== null && state !== 'delivered' && <p>{text.webhooks.problem(last_error)}</p>}
       <div class="actions">
         {about.owner && <a href={linkTo('webhooks', id)}>{text.webhooks.attempts}</a>}
-        {may('get_payment_by_id') && (
+        {may('get_payment_by_id') && tellsOfPayment(delivery) && (
           <a href={linkTo('payments', index)}>{text.webhooks.payment}</a>
         )}
         {may('manage_webhooks') && isOver && (
@@ -154,6 +155,11 @@ function DeliveryRow({ delivery, payment, endpoint, onAgain }: DeliveryRowProps)
       <SentAgain act={again} isShown={state !== 'delivered'} />
     </>
   );
+}
+
+/** Whether the index of a delivery is that of a payment. */
+function tellsOfPayment({ type }: Delivery): boolean {
+  return type !== 'client.budget_low';
 }
 
 const BADGES = {

@@ -85,6 +85,7 @@ const EVENTS: readonly Event[] = [
   'payment.finalized',
   'payment.held',
   'payment.approval_requested',
+  'client.budget_low',
 ];
 
 /** The most characters of a description. The sidecar counts bytes, and says so. */

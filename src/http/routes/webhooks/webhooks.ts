@@ -33,7 +33,7 @@ const exampleDelivery = {
 export const webhookRoutes = [
   get('/v2/webhooks/deliveries', 'webhooks', {
     access: 'get_updated_payments',
-    summary: "List webhook deliveries of the wallet's payments, newest first",
+    summary: 'List webhook deliveries of the wallet, newest first',
     query: () => ({
       state: z.enum(DELIVERY_STATES).optional().describe('Only deliveries in this state.'),
       endpoint: endpointIdInput().optional().describe('Only deliveries to this endpoint.'),

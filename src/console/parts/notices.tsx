@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { type Asked, useLive } from '../api/use-asked.ts';
 import { text } from '../texts/index.ts';
+import { problemWords } from '../values/problem-words.ts';
 import { Button } from './buttons.tsx';
 
 interface NoticeProps {
@@ -28,10 +29,17 @@ interface ProblemProps extends Pick<NoticeProps, 'onAgain'> {
   readonly title?: string;
 }
 
-/** Why something has not worked, in the sidecar's own words; nothing where it has. */
+/** Why something has not worked, in the sidecar's own words with the names of the forms; nothing where it has. */
 export function Problem({ error, title = text.notDone, onAgain }: ProblemProps) {
   if (error === null) return null;
-  return <Notice kind="bad" title={title} words={error.message} onAgain={onAgain} />;
+  return (
+    <Notice
+      kind="bad"
+      title={title}
+      words={problemWords(error, text.fieldNames)}
+      onAgain={onAgain}
+    />
+  );
 }
 
 interface AskedPartProps<T> {

@@ -173,6 +173,54 @@ inBrowser('by keyboard alone a client is changed, and revoked by a second press'
   await page.context().close();
 });
 
+inBrowser(
+  'a client has its payments wait above a cost, which its card and its form show',
+  async () => {
+    const page = await openConsole(browser(), world().url, world().owner);
+    await openForm(page);
+    await page.getByRole('textbox', { name: 'Name' }).fill('Asker');
+    await page.getByRole('checkbox', { name: /Spend money/ }).check();
+    await page.getByLabel('At most, in sats').fill('10,000');
+    await page.getByLabel('Needs approval above').fill('1 sat');
+    await page.getByRole('button', { name: MAKE }).click();
+    await page.getByText('Type a number of sats, such as 1,000, or 0.').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.getByLabel('Needs approval above').fill('1,500');
+    await page.getByRole('button', { name: MAKE }).click();
+    await page.getByRole('button', { name: 'I have stored them' }).click();
+    await page.getByText('A payment above 1,500 sats waits for approval').waitFor();
+    expect(await clientsNamed('Asker')).toMatchObject([{ approve_above: '1500' }]);
+    await page.getByRole('link', { name: 'Change Asker' }).click();
+    expect(await page.getByLabel('Needs approval above').inputValue()).toBe('1,500');
+    await page.getByLabel('Needs approval above').fill('0');
+    await page.getByRole('button', { name: 'Save the changes' }).click();
+    await page.getByText('Every payment waits for approval').waitFor();
+    await page.getByRole('link', { name: 'Change Asker' }).click();
+    await page.getByLabel('Needs approval above').fill('');
+    await page.getByRole('button', { name: 'Save the changes' }).click();
+    await page.getByRole('link', { name: 'Change Asker' }).waitFor();
+    expect(await page.getByText('Every payment waits for approval').count()).toBe(0);
+    expect(await clientsNamed('Asker')).toMatchObject([{ approve_above: null }]);
+    await page.context().close();
+  },
+);
+
+inBrowser('what is wrong with a form is said in its own words', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await openForm(page);
+  await page.getByRole('textbox', { name: 'Name' }).fill('Late');
+  await page.getByLabel('Last day').fill('2020-01-01');
+  await page.getByRole('button', { name: MAKE }).click();
+  await page.getByText('This day is over. Choose today or a later day.').waitFor();
+  expect(await clientsNamed('Late')).toEqual([]);
+  await page.getByLabel('Last day').fill('');
+  // The sidecar counts bytes, and says so of the field by its name in the API.
+  await page.getByRole('textbox', { name: 'Name' }).fill('€'.repeat(64));
+  await page.getByRole('button', { name: MAKE }).click();
+  await page.getByText(/^Name: must be .* bytes/).waitFor();
+  await page.context().close();
+});
+
 inBrowser('a client that expires is renewed by one press', async () => {
   const expires_at = Date.now() + 86_400_000;
   await world().post('/v2/node/create_client', { label: 'Guest', scopes: ['receive'], expires_at });

@@ -61,7 +61,14 @@ export const enAdmin = {
         'Manage clients',
         'Make, change and revoke other clients that may do no more than itself.',
       ],
-      full: ['Everything', 'All of this, and what later versions add.'],
+      full: [
+        'Everything',
+        'All of this, approve payments that wait, manage webhooks, and what later versions add.',
+      ],
+    },
+    permissions: {
+      approve_payments: ['Approve payments', 'Approve or reject payments of others that wait.'],
+      manage_webhooks: ['Manage webhooks', 'Add and remove endpoints, and send deliveries again.'],
     },
     permissionsLegend: 'Single permissions besides',
     grantWrong: 'Choose at least one thing that it may do.',
@@ -80,7 +87,21 @@ export const enAdmin = {
       label: 'At most for one payment, in sats',
       help: 'With its fees. Leave it empty for no such limit.',
     },
+    approveAbove: {
+      label: 'Needs approval above, in sats',
+      help: (most: string | null) =>
+        `A payment that may cost more, with its fees, waits until the owner approves it. 0 lets every payment wait. ${most === null ? 'Leave it empty to let it pay alone.' : `At most ${most}, as for you.`}`,
+      wrong: (most: string | null) =>
+        most === null
+          ? 'Type a number of sats, such as 1,000, or 0.'
+          : `Type a number of sats, at most ${most}.`,
+    },
+    waitsAbove: (sats: string) =>
+      sats === '0'
+        ? 'Every payment waits for approval'
+        : `A payment above ${sats} sats waits for approval`,
     lastDay: 'Last day',
+    lastDayWrong: 'This day is over. Choose today or a later day.',
     lastDayHelp: 'It stops at the end of that day. Leave it empty to let it work until revoked.',
     lastDayHelpBound: (moment: string) =>
       `It stops at the end of that day, and with your own credentials at the latest: ${moment}.`,

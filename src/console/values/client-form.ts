@@ -1,4 +1,5 @@
 import {
+  type Amount,
   type Budget,
   type BudgetInput,
   type ClientInfo,
@@ -6,11 +7,12 @@ import {
   fromMsat,
   type Permission,
   type Scope,
+  toMsat,
   type UpdateClientRequest,
 } from '../../client/index.ts';
 import { endOfDayMs, lastDay } from './expiry.ts';
 import { canSpend } from './grant.ts';
-import { satsOf, typedMsat } from './sats.ts';
+import { satsOf, typedMsat, typedMsatOrZero } from './sats.ts';
 
 /** What a person has put into the form of a client. */
 export interface ClientForm {
@@ -23,6 +25,8 @@ export interface ClientForm {
   readonly period: Budget['period'];
   /** Sats, as typed; empty for no such limit. */
   readonly maxPayment: string;
+  /** The sats, as typed, above which a payment waits for approval; empty for no such limit. */
+  readonly approveAbove: string;
   /** The last day, such as `2027-01-31`; empty for never. */
   readonly lastDay: string;
 }
@@ -39,11 +43,13 @@ export const EMPTY_FORM: ClientForm = {
   amount: '',
   period: 'day',
   maxPayment: '',
+  approveAbove: '',
   lastDay: '',
 };
 
 /** Returns the form of a client as it is. */
-export function formOf({ label, scopes, permissions, budget, expires_at }: ClientInfo): ClientForm {
+export function formOf(client: ClientInfo): ClientForm {
+  const { label, scopes, permissions, budget, approve_above, expires_at } = client;
   return {
     label: label ?? '',
     scopes,
@@ -51,9 +57,15 @@ export function formOf({ label, scopes, permissions, budget, expires_at }: Clien
     hasBudget: budget !== null,
     amount: budget === null ? '' : satsOf(budget.amount),
     period: budget?.period ?? 'day',
-    maxPayment: budget?.max_payment == null ? '' : satsOf(budget.max_payment),
+    maxPayment: satsOrNone(budget?.max_payment ?? null),
+    approveAbove: satsOrNone(approve_above),
     lastDay: lastDay(expires_at),
   };
+}
+
+/** Returns an amount as a person types it; empty for null. */
+export function satsOrNone(amount: Amount | null): string {
+  return amount === null ? '' : satsOf(amount);
 }
 
 /** Returns whether the client of the form may spend, so that a budget makes sense. */
@@ -66,16 +78,35 @@ export interface Wrong {
   readonly grant: boolean;
   readonly amount: boolean;
   readonly maxPayment: boolean;
+  readonly approveAbove: boolean;
+  readonly lastDay: boolean;
+}
+
+/** What a form is held to besides itself. */
+export interface Limits {
+  readonly nowMs: number;
+  /** The cost above which the granter's own payments wait; null for none. */
+  readonly approveAbove: Amount | null;
 }
 
 /** Returns what is missing or wrong. */
-export function wrongIn(form: ClientForm): Wrong {
+export function wrongIn(form: ClientForm, { nowMs, approveAbove }: Limits): Wrong {
   const counts = form.hasBudget && spends(form);
+  const endMs = endOfDayMs(form.lastDay, null);
   return {
     grant: form.scopes.length + form.permissions.length === 0,
     amount: counts && typedMsat(form.amount) === null,
     maxPayment: counts && form.maxPayment.trim() !== '' && typedMsat(form.maxPayment) === null,
+    approveAbove: spends(form) && !isWithin(form.approveAbove, approveAbove),
+    lastDay: endMs !== null && endMs <= nowMs,
   };
+}
+
+/** Returns whether a payment waits at that cost or a lower one; the cost is as typed, and empty for none. */
+function isWithin(typed: string, limit: Amount | null): boolean {
+  if (typed.trim() === '') return limit === null;
+  const msat = typedMsatOrZero(typed);
+  return msat !== null && (limit === null || msat <= toMsat(limit));
 }
 
 /**
@@ -88,6 +119,7 @@ export function createRequest(form: ClientForm, latestMs: number | null): Create
     label: form.label.trim() || undefined,
     expires_at: endOfDayMs(form.lastDay, latestMs) ?? undefined,
     budget: form.hasBudget && spends(form) ? budgetOf(form) : undefined,
+    approve_above: spends(form) ? approveAboveOf(form) : undefined,
   };
 }
 
@@ -115,6 +147,7 @@ export function updateRequest(
         : { expires_at }),
     ...(isSameGrant ? {} : { scopes, permissions }),
     ...budgetChange(before, form),
+    ...approvalChange(before, form),
   };
 }
 
@@ -130,6 +163,21 @@ function budgetChange(
     form.maxPayment === before.maxPayment;
   // A budget that is hidden, because the client spends nothing, stays as it is.
   return isUnchanged || !spends(form) ? {} : { budget: budgetOf(form) };
+}
+
+function approvalChange(
+  before: ClientForm,
+  form: ClientForm,
+): Pick<UpdateClientRequest, 'approve_above' | 'clear_approve_above'> {
+  // Like a budget, a limit that is hidden stays as it is.
+  if (form.approveAbove === before.approveAbove || !spends(form)) return {};
+  const approve_above = approveAboveOf(form);
+  return approve_above === undefined ? { clear_approve_above: true } : { approve_above };
+}
+
+function approveAboveOf({ approveAbove }: ClientForm): Amount | undefined {
+  const msat = typedMsatOrZero(approveAbove);
+  return msat === null ? undefined : fromMsat(msat);
 }
 
 function budgetOf({ amount, period, maxPayment }: ClientForm): BudgetInput | undefined {

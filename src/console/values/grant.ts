@@ -1,5 +1,5 @@
 import { SCOPES as PERMISSIONS_OF, SPENDING } from '../../client/generated/permissions.ts';
-import type { ClientInfo, Permission, Scope } from '../../client/index.ts';
+import { type ClientInfo, type Permission, type Scope, toMsat } from '../../client/index.ts';
 
 /** Every scope, in the order in which they are shown. */
 export const SCOPES = Object.keys(PERMISSIONS_OF) as readonly Scope[];
@@ -7,7 +7,7 @@ export const SCOPES = Object.keys(PERMISSIONS_OF) as readonly Scope[];
 /** What decides which other clients somebody may make and change. */
 export type Granter = Pick<
   ClientInfo,
-  'client_pk' | 'effective_permissions' | 'expires_at' | 'budget'
+  'client_pk' | 'effective_permissions' | 'expires_at' | 'budget' | 'approve_above'
 >;
 
 /** Returns whether any of these scopes and permissions can cost money. */
@@ -26,7 +26,7 @@ export function grantableScopes(own: Granter): readonly Scope[] {
 }
 
 /**
- * Returns whether somebody may change and revoke a client (docs/decisions.md 63). The sidecar may still reject to widen
+ * Returns whether somebody may change and revoke a client (docs/decisions.md 63 and 187). The sidecar may still reject to widen
  * one that they did not create.
  */
 export function reaches(own: Granter, target: ClientInfo): boolean {
@@ -37,6 +37,9 @@ export function reaches(own: Granter, target: ClientInfo): boolean {
   );
   const outlives =
     own.expires_at !== null && (target.expires_at === null || target.expires_at > own.expires_at);
+  const paysMore =
+    own.approve_above !== null &&
+    (target.approve_above === null || toMsat(target.approve_above) > toMsat(own.approve_above));
   const isCostly = own.budget !== null && canSpend([], target.effective_permissions);
-  return isWithin && !outlives && (isSelf || !isCostly);
+  return isWithin && !outlives && !paysMore && (isSelf || !isCostly);
 }

@@ -33,6 +33,11 @@ export function typedMsat(text: string): bigint | null {
   }
 }
 
+/** Reads what a person typed as satoshis like {@link typedMsat}, where zero means something too. */
+export function typedMsatOrZero(text: string): bigint | null {
+  return /^\s*0+(\.0*)?\s*$/.test(text) ? 0n : typedMsat(text);
+}
+
 /** Returns how many percent of a whole a part is, exact to a tenth, from 0 to 100. A whole of nothing has no parts. */
 export function percentOf(partMsat: bigint, wholeMsat: bigint): number {
   if (wholeMsat <= 0n) return 0;

@@ -14,7 +14,15 @@ import { someBudget, someClient } from './some-client.ts';
 
 const sats = (count: bigint) => fromMsat(count * 1000n);
 const form = (more: Partial<ClientForm>): ClientForm => ({ ...EMPTY_FORM, ...more });
-const NOTHING_WRONG = { grant: false, amount: false, maxPayment: false };
+const NOTHING_WRONG = {
+  grant: false,
+  amount: false,
+  maxPayment: false,
+  approveAbove: false,
+  lastDay: false,
+};
+/** Noon of 2027-01-31 on this machine, by somebody whose own payments do not wait. */
+const LIMITS = { nowMs: new Date(2027, 0, 31, 12).getTime(), approveAbove: null };
 
 describe('a new client', () => {
   test('is what the form says', () => {
@@ -25,7 +33,7 @@ describe('a new client', () => {
       period: 'week',
       maxPayment: '0.5',
     });
-    expect(wrongIn(spender)).toEqual(NOTHING_WRONG);
+    expect(wrongIn(spender, LIMITS)).toEqual(NOTHING_WRONG);
     expect(createRequest(spender, null)).toEqual({
       label: 'Shop',
       scopes: ['send'],
@@ -35,22 +43,51 @@ describe('a new client', () => {
 
   test('that spends nothing has no budget, and needs none', () => {
     const reader = form({ scopes: ['read_info'] });
-    expect(wrongIn(reader)).toEqual(NOTHING_WRONG);
+    expect(wrongIn(reader, LIMITS)).toEqual(NOTHING_WRONG);
     expect(createRequest(reader, null)).toEqual({ scopes: ['read_info'] });
   });
 
   test('that spends needs an amount, unless the limit is taken away', () => {
-    expect(wrongIn(form({ scopes: ['full'] })).amount).toBe(true);
-    expect(wrongIn(form({ scopes: ['full'], amount: '0' })).amount).toBe(true);
-    expect(wrongIn(form({ scopes: ['full'], amount: '1', maxPayment: 'x' })).maxPayment).toBe(true);
+    expect(wrongIn(form({ scopes: ['full'] }), LIMITS).amount).toBe(true);
+    expect(wrongIn(form({ scopes: ['full'], amount: '0' }), LIMITS).amount).toBe(true);
+    expect(
+      wrongIn(form({ scopes: ['full'], amount: '1', maxPayment: 'x' }), LIMITS).maxPayment,
+    ).toBe(true);
     const free = form({ scopes: ['full'], hasBudget: false });
-    expect(wrongIn(free)).toEqual(NOTHING_WRONG);
+    expect(wrongIn(free, LIMITS)).toEqual(NOTHING_WRONG);
     expect(createRequest(free, null)).toEqual({ scopes: ['full'] });
   });
 
+  test('has its payments wait above the cost of the form, also every payment (docs/decisions.md 187)', () => {
+    const asks = form({ scopes: ['send'], hasBudget: false, approveAbove: '1,500' });
+    expect(wrongIn(asks, LIMITS)).toEqual(NOTHING_WRONG);
+    expect(createRequest(asks, null)).toEqual({ scopes: ['send'], approve_above: sats(1500n) });
+    expect(createRequest({ ...asks, approveAbove: '0' }, null).approve_above).toBe(sats(0n));
+    expect(wrongIn({ ...asks, approveAbove: 'x' }, LIMITS).approveAbove).toBe(true);
+    const reader = form({ scopes: ['read_info'], approveAbove: 'x' });
+    expect(wrongIn(reader, LIMITS)).toEqual(NOTHING_WRONG);
+    expect(createRequest(reader, null)).toEqual({ scopes: ['read_info'] });
+  });
+
+  test('waits above no higher cost than the one who makes it', () => {
+    const bound = { ...LIMITS, approveAbove: sats(500n) };
+    const isWrong = (approveAbove: string) =>
+      wrongIn(form({ scopes: ['send'], hasBudget: false, approveAbove }), bound).approveAbove;
+    expect(['500', '0', '500.001', ''].map(isWrong)).toEqual([false, false, true, true]);
+  });
+
+  test('whose last day is over is wrong, and today is not', () => {
+    const isWrong = (lastDay: string) => wrongIn(form({ lastDay }), LIMITS).lastDay;
+    expect(['2027-01-30', '2027-01-31', ''].map(isWrong)).toEqual([true, false, false]);
+    const midnight = { ...LIMITS, nowMs: new Date(2027, 1, 1).getTime() };
+    expect(wrongIn(form({ lastDay: '2027-01-31' }), midnight).lastDay).toBe(true);
+  });
+
   test('that may do nothing is wrong', () => {
-    expect(wrongIn(form({ scopes: [] })).grant).toBe(true);
-    expect(wrongIn(form({ scopes: [], permissions: ['create_invoice'] })).grant).toBe(false);
+    expect(wrongIn(form({ scopes: [] }), LIMITS).grant).toBe(true);
+    expect(wrongIn(form({ scopes: [], permissions: ['create_invoice'] }), LIMITS).grant).toBe(
+      false,
+    );
   });
 
   test('does not outlive the one who makes it (docs/decisions.md 61)', () => {
@@ -98,6 +135,25 @@ describe('a changed client', () => {
       amount: sats(5000n),
       period: 'day',
     });
+  });
+
+  test('waits above another cost, or pays alone again', () => {
+    const asking = someClient({ scopes: ['send'], approve_above: sats(1500n) });
+    const before = formOf(asking);
+    const client_pk = asking.client_pk ?? '';
+    expect(before.approveAbove).toBe('1,500');
+    expect(updateRequest(asking, before, null)).toEqual({ client_pk });
+    const change = (approveAbove: string) =>
+      updateRequest(asking, { ...before, approveAbove }, null);
+    expect(change('0')).toEqual({ client_pk, approve_above: sats(0n) });
+    expect(change('')).toEqual({ client_pk, clear_approve_above: true });
+    // Where the client spends nothing the field is hidden, so it changes nothing.
+    const reader = { ...before, approveAbove: '', scopes: ['receive' as const] };
+    expect(Object.keys(updateRequest(asking, reader, null))).toEqual([
+      'client_pk',
+      'scopes',
+      'permissions',
+    ]);
   });
 
   test('keeps a budget that is hidden because it spends nothing any more', () => {

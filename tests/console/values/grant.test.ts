@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { SCOPES as GRANTED } from '../../../src/client/generated/permissions.ts';
-import type { ClientInfo, Permission, Scope } from '../../../src/client/index.ts';
+import {
+  type ClientInfo,
+  fromMsat,
+  type Permission,
+  type Scope,
+} from '../../../src/client/index.ts';
 import {
   canSpend,
   type Granter,
@@ -22,6 +27,7 @@ const OWNER: Granter = {
   effective_permissions: PERMISSIONS,
   expires_at: null,
   budget: null,
+  approve_above: null,
 };
 const granter = (scopes: readonly Scope[], more: Partial<ClientInfo> = {}): Granter => ({
   ...someClient({ client_pk: 'aa'.repeat(32) }),
@@ -83,6 +89,14 @@ describe('whom somebody may change and revoke (docs/decisions.md 63)', () => {
     expect(reaches(mortal, target(['receive']))).toBe(false);
     expect(reaches(mortal, target(['receive'], { expires_at: 1001 }))).toBe(false);
     expect(reaches(mortal, target(['receive'], { expires_at: 1000 }))).toBe(true);
+  });
+
+  test('is nobody who pays more alone (docs/decisions.md 187)', () => {
+    const asking = granter(['full'], { approve_above: fromMsat(500_000n) });
+    const above = (msat: bigint) => target(['send'], { approve_above: fromMsat(msat) });
+    expect(reaches(asking, target(['send']))).toBe(false);
+    expect(reaches(asking, above(500_001n))).toBe(false);
+    expect(reaches(asking, above(500_000n))).toBe(true);
   });
 
   test('is, for somebody with a budget, nobody else who spends', () => {

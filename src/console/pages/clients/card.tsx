@@ -1,4 +1,4 @@
-import type { ClientInfo } from '../../../client/index.ts';
+import type { ClientInfo, Permission } from '../../../client/index.ts';
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
 import { BudgetBar } from '../../parts/bars.tsx';
@@ -9,6 +9,7 @@ import { renewedMs } from '../../values/expiry.ts';
 import { canSpend, reaches } from '../../values/grant.ts';
 import { momentText } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
+import { satsOf } from '../../values/sats.ts';
 
 interface ClientCardProps {
   readonly client: ClientInfo;
@@ -32,14 +33,15 @@ export function ClientCard(props: ClientCardProps) {
           <li key={scope}>{text.clients.scopes[scope][0]}</li>
         ))}
         {client.permissions.map((permission) => (
-          <li key={permission} class="mono">
-            {permission}
-          </li>
+          <li key={permission}>{permissionWords(permission)[0]}</li>
         ))}
       </ul>
       {client.budget !== null && <BudgetBar budget={client.budget} />}
       {client.budget === null && canSpend([], client.effective_permissions) && (
         <p class="warn-text">{text.clients.noBudget}</p>
+      )}
+      {client.approve_above !== null && (
+        <p>{text.clients.waitsAbove(satsOf(client.approve_above))}</p>
       )}
       <p class="dim">{datesOf(client)}</p>
       {reaches(own, client) && (
@@ -64,6 +66,12 @@ export function ClientCard(props: ClientCardProps) {
 /** Returns what people call a client: its label, or the beginning of its public key. */
 export function clientName({ label, client_pk }: ClientInfo): string {
   return label ?? text.clients.unnamed(client_pk ?? '');
+}
+
+/** Returns what a single permission is called, and what it means; one without words of its own has its name. */
+export function permissionWords(permission: Permission): readonly [string, string?] {
+  const words: Partial<Record<Permission, readonly [string, string]>> = text.clients.permissions;
+  return words[permission] ?? [permission];
 }
 
 type Named = Pick<ClientInfo, 'client_pk'>;

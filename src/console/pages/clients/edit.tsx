@@ -12,7 +12,13 @@ import { AskedPart, Notice, Problem } from '../../parts/notices.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { text } from '../../texts/index.ts';
-import { createRequest, EMPTY_FORM, formOf, updateRequest } from '../../values/client-form.ts';
+import {
+  createRequest,
+  EMPTY_FORM,
+  formOf,
+  satsOrNone,
+  updateRequest,
+} from '../../values/client-form.ts';
 import { grantableScopes, reaches } from '../../values/grant.ts';
 import { linkTo } from '../../values/place.ts';
 import { clientName } from './card.tsx';
@@ -55,7 +61,7 @@ export function NewClient() {
           )}
           <ClientFields
             title={text.clients.add}
-            start={{ ...EMPTY_FORM, scopes }}
+            start={{ ...EMPTY_FORM, scopes, approveAbove: satsOrNone(own.approve_above) }}
             submit={text.clients.make}
             act={make}
             onSubmit={(form) => make.run(createRequest(form, own.expires_at))}

@@ -4,8 +4,11 @@ import { Field, Option, Options, Select, type Typed } from '../../parts/fields.t
 import { Form, type FormProps } from '../../parts/form.tsx';
 import { text } from '../../texts/index.ts';
 import { type ClientForm, spends, type Wrong, wrongIn } from '../../values/client-form.ts';
+import { nowMs } from '../../values/clock.ts';
 import { grantableScopes, SCOPES } from '../../values/grant.ts';
 import { momentText } from '../../values/moment.ts';
+import { satsOf } from '../../values/sats.ts';
+import { permissionWords } from './card.tsx';
 
 /** The most characters of a label. The sidecar counts bytes, and says so. */
 const MOST_LABEL = 64;
@@ -25,8 +28,8 @@ export function ClientFields(props: ClientFieldsProps) {
   const [form, setForm] = useState(start);
   const [isSent, setSent] = useState(false);
   const set = (change: Partial<ClientForm>) => setForm({ ...form, ...change });
-  const found = wrongIn(form);
-  const wrong: Wrong = isSent ? found : { grant: false, amount: false, maxPayment: false };
+  const found = wrongIn(form, { nowMs: nowMs(), approveAbove: own.approve_above });
+  const wrong: Partial<Wrong> = isSent ? found : {};
   const bound = own.expires_at;
   return (
     <Form
@@ -54,7 +57,7 @@ export function ClientFields(props: ClientFieldsProps) {
         <Options
           legend={text.clients.permissionsLegend}
           offered={start.permissions}
-          wordsOf={(permission) => [permission]}
+          wordsOf={permissionWords}
           chosen={form.permissions}
           onChange={(one, isChosen) =>
             set({ permissions: toggled(form.permissions, one, isChosen) })
@@ -67,7 +70,7 @@ export function ClientFields(props: ClientFieldsProps) {
         </p>
       )}
       {spends(form) && own.budget === null && (
-        <BudgetFields form={form} wrong={wrong} onChange={set} />
+        <SpendingFields form={form} wrong={wrong} onChange={set} />
       )}
       <Field
         type="date"
@@ -77,19 +80,22 @@ export function ClientFields(props: ClientFieldsProps) {
             ? text.clients.lastDayHelp
             : text.clients.lastDayHelpBound(momentText(bound))
         }
+        wrong={wrong.lastDay ? text.clients.lastDayWrong : null}
         of={typedIn(form, 'lastDay', set)}
       />
     </Form>
   );
 }
 
-interface BudgetFieldsProps {
+interface SpendingFieldsProps {
   readonly form: ClientForm;
-  readonly wrong: Wrong;
+  readonly wrong: Partial<Wrong>;
   readonly onChange: (change: Partial<ClientForm>) => void;
 }
 
-function BudgetFields({ form, wrong, onChange }: BudgetFieldsProps) {
+function SpendingFields({ form, wrong, onChange }: SpendingFieldsProps) {
+  const { client: own } = useSignedIn();
+  const most = own.approve_above === null ? null : satsOf(own.approve_above);
   const amountField = (name: 'amount' | 'maxPayment', words: { label: string; help: string }) => (
     <Field
       {...words}
@@ -119,13 +125,20 @@ function BudgetFields({ form, wrong, onChange }: BudgetFieldsProps) {
           {amountField('maxPayment', text.clients.maxPayment)}
         </div>
       )}
+      <Field
+        label={text.clients.approveAbove.label}
+        help={text.clients.approveAbove.help(most)}
+        wrong={wrong.approveAbove ? text.clients.approveAbove.wrong(most) : null}
+        of={typedIn(form, 'approveAbove', onChange)}
+        isNumber
+      />
     </fieldset>
   );
 }
 
 function typedIn(
   form: ClientForm,
-  name: 'label' | 'amount' | 'maxPayment' | 'lastDay',
+  name: 'label' | 'amount' | 'maxPayment' | 'approveAbove' | 'lastDay',
   onChange: (change: Partial<ClientForm>) => void,
 ): Typed {
   return { value: form[name], onChange: (typed) => onChange({ [name]: typed }) };

@@ -84,6 +84,32 @@ inBrowser('on the sandbox an invoice that waits is paid from outside by one pres
   await page.context().close();
 });
 
+inBrowser('what is paid is found by the order number of its invoice or offer', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Receive');
+  await page.getByLabel('Amount in sats').fill('1,900');
+  await page.getByLabel('Order number').fill('table-7');
+  await page.getByRole('button', { name: 'Make the invoice' }).click();
+  await page.getByText('Waiting for the payment').waitFor();
+  await page.getByLabel('Offer').check();
+  await page.getByLabel('Order number').fill('menu-3');
+  await page.getByRole('button', { name: 'Make the offer' }).click();
+  const payable = await page.locator('.copy code').innerText();
+  await world().post('/sandbox/pay', { payable, amount: '1950' });
+  await goTo(page, 'Payments');
+  for (const [number, amount] of [
+    ['table-7', /1,900/],
+    ['menu-3', /1,950/],
+  ] as const) {
+    await page.getByLabel('Search').fill(number);
+    await page.getByText('1 payment', { exact: true }).waitFor();
+    await page.getByRole('link', { name: amount }).click();
+    await page.getByText(number, { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'All payments' }).click();
+  }
+  await page.context().close();
+});
+
 inBrowser('an amount that is none is said to be none, and makes no invoice', async () => {
   const page = await openConsole(browser(), world().url, world().owner);
   await goTo(page, 'Receive');

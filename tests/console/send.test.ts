@@ -71,6 +71,33 @@ inBrowser('an invoice is paid by two presses, after the fee and the total were s
   await page.context().close();
 });
 
+inBrowser('a payment keeps its order number, on Lightning and on chain', async () => {
+  const page = await sendPage();
+  const { invoice } = await world().post('/sandbox/invoice', { amount: '2050' });
+  const { client_credentials } = await world().post('/sandbox/wallets', {});
+  const unused = '/v2/node/get_next_unused_address';
+  const { address } = await world().post(unused, {}, client_credentials);
+  for (const [string, number, amount] of [
+    [invoice, 'bill-4'],
+    [address, 'bill-5', '27,000'],
+  ]) {
+    await page.getByLabel('What to pay').fill(string);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    if (amount !== undefined) await page.getByLabel('Amount in sats').fill(amount);
+    await page.getByText('Message, note and order number').click();
+    await page.getByLabel('Order number').fill(number);
+    await page.getByRole('button', { name: 'Pay…' }).click();
+    await page.getByRole('button', { name: 'Pay now' }).click();
+    await page.getByRole('link', { name: 'Details of this payment' }).click();
+    await page.getByText(number, { exact: true }).waitFor();
+    await goTo(page, 'Send');
+    const another = page.getByRole('button', { name: 'Pay something else' });
+    await another.or(page.getByLabel('What to pay')).waitFor();
+    if ((await another.count()) > 0) await another.click();
+  }
+  await page.context().close();
+});
+
 inBrowser('a pending payment is shown as pending, and its end by itself', async () => {
   const page = await sendPage();
   const made = await world().post('/sandbox/invoice', { amount: '2100', behavior: 'hold' });

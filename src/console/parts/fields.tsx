@@ -69,6 +69,14 @@ export function Field({ of, type, isRequired, isNumber, most, ...labeled }: Fiel
   );
 }
 
+/** The most characters of an order number (docs/decisions.md 184). */
+const MOST_ORDER_NUMBER = 255;
+
+/** The caller's own id of a payment, which only the caller sees. */
+export function OrderNumber({ of }: Pick<FieldProps, 'of'>) {
+  return <Field {...text.orderNumber} of={of} most={MOST_ORDER_NUMBER} />;
+}
+
 interface OneOfProps<Value extends string> {
   /** The words of each value, in order. */
   readonly options: Readonly<Partial<Record<Value, string>>>;

@@ -8,7 +8,7 @@ import { useKeptValue } from '../../api/use-kept-value.ts';
 import { Button } from '../../parts/buttons.tsx';
 import { QrCopy } from '../../parts/copy.tsx';
 import { Money } from '../../parts/facts.tsx';
-import { Field, useTyped, useTypedAmount } from '../../parts/fields.tsx';
+import { Field, OrderNumber, useTyped, useTypedAmount } from '../../parts/fields.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Notice } from '../../parts/notices.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
@@ -21,11 +21,15 @@ import { invoiceQrText } from '../../values/qr-path.ts';
 export function ReceiveByInvoice() {
   const { amount, wrong, ...typed } = useTypedAmount();
   const description = useTyped();
+  const orderNumber = useTyped();
   // Who leaves the page finds an invoice when they come back, until its end was shown to them.
   const made = useKeptValue<CreatedInvoice>('invoice');
   const make = useAct(
     ({ api }) =>
-      api.createInvoice({ amount, description: description.given }, { idempotencyKey: newKey() }),
+      api.createInvoice(
+        { amount, description: description.given, external_id: orderNumber.given },
+        { idempotencyKey: newKey() },
+      ),
     made.keep,
   );
   return (
@@ -40,6 +44,7 @@ export function ReceiveByInvoice() {
         >
           <Field {...text.receive.amount} wrong={wrong} of={typed} isNumber />
           <Field {...text.receive.description} of={description} most={200} />
+          <OrderNumber of={orderNumber} />
         </Form>
       ) : (
         <MadeInvoice made={made.value} onEnd={made.drop} onAnother={made.forget} />

@@ -3,7 +3,7 @@ import { useCan, useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
 import { Button } from '../../parts/buttons.tsx';
 import { QrCopy } from '../../parts/copy.tsx';
-import { Choice, Field, useTyped } from '../../parts/fields.tsx';
+import { Choice, Field, OrderNumber, useTyped } from '../../parts/fields.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Problem } from '../../parts/notices.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
@@ -50,14 +50,19 @@ export function Receive() {
 /** An offer, which many payers can pay. */
 function ReceiveByOffer() {
   const description = useTyped();
+  const orderNumber = useTyped();
   const make = useAct(({ api }) =>
-    api.createOffer({ description: description.given }, { idempotencyKey: newKey() }),
+    api.createOffer(
+      { description: description.given, external_id: orderNumber.given },
+      { idempotencyKey: newKey() },
+    ),
   );
   return (
     <Replaced shown={make.value === null ? 'form' : 'offer'}>
       {make.value === null ? (
         <Form class="card narrow" act={make} submit={text.receive.makeOffer} onSubmit={make.run}>
           <Field {...text.receive.description} of={description} most={200} />
+          <OrderNumber of={orderNumber} />
         </Form>
       ) : (
         <section class="card show">

@@ -3,7 +3,7 @@ import { type Amount, fromMsat, type Payable, toMsat } from '../../../client/ind
 import { useAsked } from '../../api/use-asked.ts';
 import { Button, useQuestion } from '../../parts/buttons.tsx';
 import { Fact, Money } from '../../parts/facts.tsx';
-import { Choice, Field, useTyped, useTypedAmount } from '../../parts/fields.tsx';
+import { Choice, Field, OrderNumber, useTyped, useTypedAmount } from '../../parts/fields.tsx';
 import { inPlace } from '../../parts/form.tsx';
 import { text } from '../../texts/index.ts';
 import type { MoneyRequest } from '../../values/kept.ts';
@@ -87,6 +87,7 @@ function Terms({ payable, onSend }: TermsProps) {
   const [typedFee, setFee] = useState<string | null>(null);
   const message = useTyped();
   const note = useTyped();
+  const orderNumber = useTyped();
   const [priority, setPriority] = useState<Priority>('normal');
   const { isAsked, asking, button, ask, cancel } = useQuestion();
   const amountMsat = payable.amount === null ? typed.msat : toMsat(payable.amount);
@@ -107,6 +108,7 @@ function Terms({ payable, onSend }: TermsProps) {
       amount: payable.amount === null || isOnchain ? fromMsat(amountMsat) : undefined,
       max_fee: fromMsat(feeMsat),
       personal_note: note.given,
+      external_id: orderNumber.given,
     };
     const method = methodOf(payable);
     const request: MoneyRequest = isOnchain
@@ -159,6 +161,7 @@ function Terms({ payable, onSend }: TermsProps) {
           <Field {...text.send.message} of={message} most={200} />
         )}
         <Field {...text.send.note} of={note} most={200} />
+        <OrderNumber of={orderNumber} />
       </details>
       {sums}
       <button

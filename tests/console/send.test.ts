@@ -104,6 +104,11 @@ inBrowser('a pending payment is shown as pending, and its end by itself', async 
   await agree(page, made.invoice);
   await page.getByRole('button', { name: 'Pay now' }).click();
   await page.getByText('You may leave this page').waitFor();
+  const list = await page.context().newPage();
+  await list.goto(`${world().url}/console#/payments`);
+  // Its status is said once.
+  await list.getByRole('link', { name: /2,100 sats\s*Pending$/ }).waitFor();
+  await list.close();
   await world().post('/sandbox/holds', { payment_hash: made.payment_hash, settle: true });
   await page.getByText('Paid', { exact: true }).waitFor();
   await page.context().close();

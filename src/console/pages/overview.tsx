@@ -1,15 +1,18 @@
 import { type Channel, toMsat } from '../../client/index.ts';
 import { allPayments, newestPayments } from '../api/payments.ts';
-import { useCan, useMay } from '../api/signed-in.tsx';
+import { useCan, useMay, useSignedIn } from '../api/signed-in.tsx';
 import { useLive } from '../api/use-asked.ts';
 import { ChannelBar } from '../parts/bars.tsx';
 import { Fact, Money } from '../parts/facts.tsx';
 import { FlowPlot } from '../parts/flow-plot.tsx';
-import { AskedCard, HealthNotice } from '../parts/notices.tsx';
+import { AskedCard, HealthNotice, Notice, Problem } from '../parts/notices.tsx';
 import { PaymentList } from '../parts/payment-list.tsx';
 import { text } from '../texts/index.ts';
+import { AWAITING, decides } from '../values/approval.ts';
 import { nowMs } from '../values/clock.ts';
 import { dailyFlow, dayStart } from '../values/money-flow.ts';
+import { linkTo } from '../values/place.ts';
+import { satsOfMsat } from '../values/sats.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -19,9 +22,11 @@ const LATEST = 8;
 export function Overview() {
   const may = useMay();
   const can = useCan();
+  const { client } = useSignedIn();
   return (
     <>
       <HealthNotice />
+      {may('get_updated_payments') && decides(client) && <Awaiting />}
       <div class="tiles">
         {may('node_info') && <Balance />}
         {may('list_channels') && can('channels') && <Channels />}
@@ -29,6 +34,36 @@ export function Overview() {
       {may('get_updated_payments') && <Flow />}
       {may('get_updated_payments') && <Latest />}
     </>
+  );
+}
+
+/** What waits for approval, and the way to it. Shows nothing where nothing waits. */
+function Awaiting() {
+  const { value, error, again } = useLive((sidecar, signal) =>
+    allPayments(sidecar, { filter: AWAITING }, signal),
+  );
+  const payments = value ?? [];
+  const [first] = payments;
+  const sumMsat = payments.reduce((sum, { amount }) => sum + toMsat(amount ?? '0'), 0n);
+  const isOne = payments.length === 1;
+  return (
+    <div role="status">
+      <Problem error={error} title={text.notLoaded} onAgain={again} />
+      {first !== undefined && (
+        <Notice
+          kind="warn"
+          title={text.approval.waiting(payments.length)}
+          words={
+            <>
+              {text.approval.sum(satsOfMsat(sumMsat))}{' '}
+              <a href={linkTo('payments', isOne ? first.index : AWAITING)}>
+                {isOne ? text.approval.look : text.approval.lookAll}
+              </a>
+            </>
+          }
+        />
+      )}
+    </div>
   );
 }
 

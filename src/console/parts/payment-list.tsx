@@ -1,5 +1,6 @@
 import { type Payment, toMsat } from '../../client/index.ts';
 import { text } from '../texts/index.ts';
+import { isAwaiting } from '../values/approval.ts';
 import { nowMs } from '../values/clock.ts';
 import { besideName, givenName } from '../values/described.ts';
 import { shortMoment } from '../values/moment.ts';
@@ -46,7 +47,8 @@ export function StatusBadge({ payment }: { readonly payment: Payment }) {
   const words: Readonly<Record<string, string>> = text.statusWords;
   return (
     <span class={`badge ${status}`}>
-      {words[status_msg] ?? `${text.status[status]}: ${status_msg}`}
+      {words[status_msg] ??
+        [text.status[status], ...(status_msg === status ? [] : [status_msg])].join(': ')}
     </span>
   );
 }
@@ -62,7 +64,7 @@ export function nameOf(payment: Payment): string {
   const named = givenName(payment);
   if (named !== null) return named;
   if (direction === 'info') return INFO_NAMES[kind] ?? text.info;
-  return text.directionWords[direction][status];
+  return isAwaiting(payment) ? text.toBeSent : text.directionWords[direction][status];
 }
 
 /** Whether a payment has cost a fee, which its amount does not hold. */

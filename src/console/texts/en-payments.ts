@@ -1,5 +1,7 @@
 /** How a payment stands. */
 export const STATUS = { pending: 'Pending', completed: 'Completed', failed: 'Failed' } as const;
+/** How a payment stands that waits for approval. */
+export const AWAITING = 'Waits for approval';
 /** What a payment is called that moves no money. */
 export const INFO = 'For your information';
 const RAILS = {
@@ -21,7 +23,12 @@ export const enPayments = {
     title: 'Payments',
     search: 'Search',
     status: 'Status',
-    statuses: { all: 'All', ...STATUS, finalized: 'Completed or failed' },
+    statuses: {
+      all: 'All',
+      ...STATUS,
+      finalized: 'Completed or failed',
+      awaiting: 'To approve',
+    },
     direction: 'Direction',
     directions: { any: 'All', inbound: 'Received', outbound: 'Sent', info: INFO },
     rail: 'Kind',
@@ -49,7 +56,7 @@ export const enPayments = {
       direction: 'Direction',
       status: 'Status',
       priority: 'How soon',
-      status_msg: 'In the words of the node',
+      status_msg: 'In more words',
       description: 'What it is for',
       external_id: 'Your own id, such as an order number',
       message: 'Message of the payer',
@@ -89,5 +96,32 @@ export const enPayments = {
     bumpSure: (most: string) => `This costs up to ${most} sats more.`,
     prove: 'Make a proof of this payment',
     proof: 'Proof of this payment',
+  },
+  approval: {
+    waiting: (count: number) =>
+      count === 1 ? '1 payment waits for approval' : `${count} payments wait for approval`,
+    sum: (sats: string) => `${sats} sats, fees not counted.`,
+    look: 'Look at it and decide',
+    lookAll: 'Look at them and decide',
+    words: 'A client asked for this payment, and may not make it alone. Nothing is sent yet.',
+    fee: {
+      name: 'Highest fee',
+      words: 'As the client asked for it. If it would cost more, it is not paid.',
+    },
+    asked: 'Asked for',
+    unnamed: 'a node that this payment does not name',
+    end: 'Without a decision it fails by itself: an hour after it was asked for, unless the sidecar is set up otherwise.',
+    notYours: 'The owner decides.',
+    approve: 'Approve…',
+    question: (sats: string, recipient: string) =>
+      `Send ${sats} sats, and the fee, to ${recipient}? A payment cannot be taken back.`,
+    confirm: 'Approve and send',
+    reject: 'Reject',
+    before: {
+      title: 'Nothing was done: this payment does not wait any more',
+      words:
+        'It was approved or rejected in between, or its time was over. How it stands now is shown here.',
+    },
+    unknown: 'It is not known whether this was done',
   },
 } as const;

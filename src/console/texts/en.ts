@@ -1,5 +1,5 @@
 import { enAdmin } from './en-admin.ts';
-import { enPayments, INFO, PRIORITIES, STATUS } from './en-payments.ts';
+import { AWAITING, enPayments, INFO, PRIORITIES, STATUS } from './en-payments.ts';
 
 /** Every text of the console in English. Texts with a value in them are functions. */
 export const en = {
@@ -99,11 +99,14 @@ export const en = {
     expired: 'Expired',
     canceled: 'Canceled',
     'timed out': 'Timed out',
+    'awaiting approval': AWAITING,
+    'not approved': 'Not approved',
   },
   directionWords: {
     inbound: { pending: 'To receive', completed: 'Received', failed: 'Not received' },
     outbound: { pending: 'Sending', completed: 'Sent', failed: 'Not sent' },
   },
+  toBeSent: 'To be sent',
   info: INFO,
   withFee: (fee: string) => `fee ${fee} sats`,
   feeWaived: 'The fee of a channel was waived',
@@ -237,6 +240,9 @@ export const en = {
     failed: 'It was not paid',
     pending: 'On its way',
     broadcast: 'Sent to the network',
+    awaiting: AWAITING,
+    awaitingHelp: 'Nothing is sent before the owner approves it.',
+    mustWait: 'This costs more than you may pay alone, so it waits until the owner approves it.',
     pendingHelp: 'You may leave this page. The payments show when it is done.',
     feePaid: 'Fee',
     details: 'Details of this payment',

@@ -26,8 +26,8 @@ export function grantableScopes(own: Granter): readonly Scope[] {
 }
 
 /**
- * Returns whether somebody may change and revoke a client (docs/decisions.md 63 and 187). The sidecar may still reject to widen
- * one that they did not create.
+ * Returns whether somebody may change and revoke a client (docs/decisions.md 63 and 187). The sidecar may still reject
+ * to widen one that they did not create.
  */
 export function reaches(own: Granter, target: ClientInfo): boolean {
   if (own.client_pk === null) return true;

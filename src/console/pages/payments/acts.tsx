@@ -7,7 +7,9 @@ import { Copy } from '../../parts/copy.tsx';
 import { Field, useTypedAmount } from '../../parts/fields.tsx';
 import { Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
+import { isAwaiting } from '../../values/approval.ts';
 import { newKey } from '../../values/key.ts';
+import { Approval } from './approval.tsx';
 
 interface PaymentActProps {
   readonly payment: Payment;
@@ -27,7 +29,10 @@ export function PaymentActs(props: PaymentActProps) {
       {isPending && direction === 'inbound' && !isOnchain && may('cancel_payment') && (
         <Cancel {...props} />
       )}
-      {isPending && isSent && isOnchain && may('pay_onchain') && <Bump {...props} />}
+      <Approval {...props} />
+      {isPending && isSent && isOnchain && !isAwaiting(props.payment) && may('pay_onchain') && (
+        <Bump {...props} />
+      )}
       {status === 'completed' &&
         isSent &&
         rail === 'offer' &&

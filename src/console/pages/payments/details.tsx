@@ -8,7 +8,9 @@ import { Field, useTyped } from '../../parts/fields.tsx';
 import { Form } from '../../parts/form.tsx';
 import { AskedPart } from '../../parts/notices.tsx';
 import { nameOf, StatusBadge } from '../../parts/payment-list.tsx';
+import { Replaced } from '../../parts/replaced.tsx';
 import { text } from '../../texts/index.ts';
+import { isAwaiting } from '../../values/approval.ts';
 import { newKey } from '../../values/key.ts';
 import { momentText } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
@@ -26,16 +28,18 @@ export function PaymentDetails({ index }: { readonly index: string }) {
       <AskedPart asked={asked}>
         {(payment) => (
           <>
-            <section class="card">
-              <h2>{nameOf(payment)}</h2>
-              <p class="big">
-                <Money of={payment.amount} />
-              </p>
-              <p role="status">
-                <StatusBadge payment={payment} />
-              </p>
-              <PaymentActs payment={payment} onDone={asked.again} />
-            </section>
+            <Replaced shown={String(isAwaiting(payment))}>
+              <section class="card">
+                <h2>{nameOf(payment)}</h2>
+                <p class="big">
+                  <Money of={payment.amount} />
+                </p>
+                <p role="status">
+                  <StatusBadge payment={payment} />
+                </p>
+                <PaymentActs payment={payment} onDone={asked.again} />
+              </section>
+            </Replaced>
             {may('update_personal_note') && <Note payment={payment} onSaved={asked.again} />}
             <Fields payment={payment} />
           </>

@@ -9,6 +9,7 @@ import { Field, Select, useTyped } from '../../parts/fields.tsx';
 import { AskedPart, Problem } from '../../parts/notices.tsx';
 import { PaymentList } from '../../parts/payment-list.tsx';
 import { text } from '../../texts/index.ts';
+import { AWAITING } from '../../values/approval.ts';
 import { paymentCsv } from '../../values/payment-csv.ts';
 import { PaymentDetails } from './details.tsx';
 
@@ -18,13 +19,16 @@ const STEP = 50;
 type Filter = Required<Pick<ListPaymentsRequest, 'filter'>> &
   Pick<ListPaymentsRequest, 'direction' | 'rail'>;
 
-/** The payments, by filters and words; or with an index the details of one. */
+/** The payments by filters and words, at first all or those that wait for approval; or with an index one of them. */
 export function Payments({ rest }: { readonly rest: string }) {
-  return rest === '' ? <PaymentTable /> : <PaymentDetails key={rest} index={rest} />;
+  if (rest === '' || rest === AWAITING) {
+    return <PaymentTable key={rest} start={rest === '' ? 'all' : rest} />;
+  }
+  return <PaymentDetails key={rest} index={rest} />;
 }
 
-function PaymentTable() {
-  const [filter, setFilter] = useState<Filter>({ filter: 'all' });
+function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
+  const [filter, setFilter] = useState<Filter>({ filter: start });
   const search = useTyped();
   const { given } = search;
   const [most, setMost] = useState(STEP);

@@ -4,6 +4,7 @@ import { Button } from '../../parts/buttons.tsx';
 import { Fact, Money } from '../../parts/facts.tsx';
 import { Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
+import { isAwaiting } from '../../values/approval.ts';
 import { linkTo } from '../../values/place.ts';
 
 interface SendOutcomeProps {
@@ -50,10 +51,12 @@ function Told({ standing }: Pick<SendOutcomeProps, 'standing'>) {
 function Known({ payment }: { readonly payment: Payment }) {
   const { status, direction, rail, status_msg, index } = payment;
   const isWithdrawal = direction === 'inbound';
+  const waits = isAwaiting(payment);
+  const onItsWay = rail === 'onchain' ? text.send.broadcast : text.send.pending;
   const told = {
     completed: { kind: 'good', title: isWithdrawal ? text.send.withdrawn : text.send.paid },
     failed: { kind: 'bad', title: text.send.failed },
-    pending: { kind: 'warn', title: rail === 'onchain' ? text.send.broadcast : text.send.pending },
+    pending: { kind: 'warn', title: waits ? text.send.awaiting : onItsWay },
   } as const;
   const words = (
     <>
@@ -64,10 +67,13 @@ function Known({ payment }: { readonly payment: Payment }) {
   return (
     <>
       <Notice {...told[status]} words={words} />
+      {waits && <p>{text.send.awaitingHelp}</p>}
       {status === 'pending' && <p>{text.send.pendingHelp}</p>}
-      <dl class="sums">
-        <Fact name={text.send.feePaid} of={<Money of={payment.fees} />} />
-      </dl>
+      {!waits && (
+        <dl class="sums">
+          <Fact name={text.send.feePaid} of={<Money of={payment.fees} />} />
+        </dl>
+      )}
       <p>
         <a href={linkTo('payments', index)}>{text.send.details}</a>
       </p>

@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks';
 import { type Amount, fromMsat, type Payable, toMsat } from '../../../client/index.ts';
+import { useSignedIn } from '../../api/signed-in.tsx';
 import { useAsked } from '../../api/use-asked.ts';
 import { Button, useQuestion } from '../../parts/buttons.tsx';
 import { Fact, Money } from '../../parts/facts.tsx';
 import { Choice, Field, OrderNumber, useTyped, useTypedAmount } from '../../parts/fields.tsx';
 import { inPlace } from '../../parts/form.tsx';
 import { text } from '../../texts/index.ts';
+import { mustWait } from '../../values/approval.ts';
 import type { MoneyRequest } from '../../values/kept.ts';
 import { momentText } from '../../values/moment.ts';
-import { satsOf, satsOfMsat, typedMsat } from '../../values/sats.ts';
+import { isShort, shortened } from '../../values/recipient.ts';
+import { satsOf, satsOfMsat, typedMsatOrZero } from '../../values/sats.ts';
 import { amountProblem, methodOf, onchainUri, usualFeeLimitMsat } from '../../values/terms.ts';
 
 interface TermsProps {
@@ -52,7 +55,7 @@ export function SendTerms({ string, payables, onSend }: SendTermsProps) {
 function Explained({ payable, string }: { readonly payable: Payable; readonly string: string }) {
   const { kind, description, expires_at, amount, min_amount, max_amount } = payable;
   const method = methodOf(payable);
-  const isShort = string.length <= MOST_SHOWN;
+  const isWhole = isShort(string);
   const isBounded = amount === null && (min_amount !== null || max_amount !== null);
   return (
     <dl class="facts">
@@ -62,8 +65,8 @@ function Explained({ payable, string }: { readonly payable: Payable; readonly st
       <Fact name={text.send.expires} of={expires_at === null ? null : momentText(expires_at)} />
       <dt>{text.send.to}</dt>
       <dd class="mono">
-        {isShort ? string : shortened(method)}
-        {!isShort && (
+        {isWhole ? string : shortened(method)}
+        {!isWhole && (
           <details>
             <summary>{text.send.whole}</summary>
             {method}
@@ -88,6 +91,7 @@ function Terms({ payable, onSend }: TermsProps) {
   const message = useTyped();
   const note = useTyped();
   const orderNumber = useTyped();
+  const { client } = useSignedIn();
   const [priority, setPriority] = useState<Priority>('normal');
   const { isAsked, asking, button, ask, cancel } = useQuestion();
   const amountMsat = payable.amount === null ? typed.msat : toMsat(payable.amount);
@@ -96,11 +100,14 @@ function Terms({ payable, onSend }: TermsProps) {
     amountMsat === null
       ? null
       : usualFeeLimitMsat({ kind: payable.kind, fee_estimate: estimate }, amountMsat);
-  const feeMsat = typedFee === null || typedFee === '' ? usualMsat : feeOf(typedFee);
+  const feeMsat = typedFee === null || typedFee === '' ? usualMsat : typedMsatOrZero(typedFee);
   const problem = amountProblem(payable, amountMsat);
   const isOnchain = payable.kind === 'onchain';
   const sums = amountMsat !== null && feeMsat !== null && (
-    <Sums amountMsat={amountMsat} feeMsat={feeMsat} />
+    <>
+      <Sums amountMsat={amountMsat} feeMsat={feeMsat} />
+      {mustWait(client, amountMsat + feeMsat) && <p class="warn-text">{text.send.mustWait}</p>}
+    </>
   );
   if (amountMsat !== null && feeMsat !== null && isAsked) {
     const shared = {
@@ -206,17 +213,4 @@ function Sums({ amountMsat, feeMsat }: { readonly amountMsat: bigint; readonly f
       <Fact class="total" name={text.send.totalAtMost} of={<Money of={totalMsat} />} />
     </dl>
   );
-}
-
-/** Returns the fee that was typed; zero is one. Null for what is no amount. */
-function feeOf(typed: string): bigint | null {
-  return /^\s*0+(\.0*)?\s*$/.test(typed) ? 0n : typedMsat(typed);
-}
-
-/** The longest string that is shown whole: an address on chain, or a name. */
-const MOST_SHOWN = 90;
-
-/** Returns both ends of a long string, by which people compare it. */
-function shortened(value: string): string {
-  return value.length <= MOST_SHOWN ? value : `${value.slice(0, 16)} … ${value.slice(-16)}`;
 }

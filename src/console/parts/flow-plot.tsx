@@ -41,13 +41,11 @@ export function FlowPlot({ days }: { readonly days: readonly DayFlow[] }) {
         })}
       </svg>
       <figcaption>
-        <span class="key in">{text.overview.received}</span>{' '}
         <span class="money">
-          {received} {text.sats}
+          <span class="key in">{text.overview.received}</span> {received} {text.sats}
         </span>
-        <span class="key out">{text.overview.sent}</span>{' '}
         <span class="money">
-          {sent} {text.sats}
+          <span class="key out">{text.overview.sent}</span> {sent} {text.sats}
         </span>
       </figcaption>
     </figure>

@@ -119,6 +119,15 @@ export const exampleAwaitingPayment: PaymentJson = {
   updated_at: examplePayment.created_at,
 };
 
+/** What is decided about {@link exampleAwaitingPayment}. */
+export const exampleApproval = {
+  client_pk: '108b8f4a58756f3966eea1fe86f6d76b761242011580d37be4a3ecebcda5eeb1',
+  client_label: 'Agent',
+  max_fee: '10',
+  node_pk: '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad',
+  expires_at: examplePayment.created_at + 3_600_000,
+};
+
 /** {@link exampleAwaitingPayment} after it was rejected. */
 export const exampleRejectedPayment: PaymentJson = {
   ...exampleAwaitingPayment,

@@ -27,6 +27,7 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
   'post /v2/console/sign_out': 'for the page of the console',
   'get /console': 'for browsers',
   'get /console/:file': 'for browsers',
+  'get /v2/node/approval': 'approve shows it on a terminal, before it asks',
   'get /docs': 'for browsers',
   'get /llms.txt': 'for language models',
   'get /llms-full.txt': 'for language models',

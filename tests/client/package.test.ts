@@ -166,7 +166,7 @@ test('the code of an error says what its data holds', () => {
            return data;
          }
          default: {
-           const sent: 'no' | 'unknown' | undefined = error.data?.sent;
+           const sent: 'no' | 'unknown' | 'yes' | undefined = error.data?.sent;
            return [sent, common];
          }
        }

@@ -381,6 +381,37 @@ describe('who decides', () => {
     expect((await decide('approve', index)).status).toBe(200);
   });
 
+  test('is told who asked, the highest fee, who is paid and until when it waits', async () => {
+    const { client_credentials, client_pk } = await agent({ label: 'Shopper' });
+    const { node_pk } = await world.get('/v2/node/node_info', {}, world.bob);
+    const asked = async (path: string, body: object) =>
+      (
+        await world.call('POST', path, {
+          body: { ...body, max_fee: '7' },
+          credentials: client_credentials,
+          headers: { Prefer: 'respond-async' },
+        })
+      ).body;
+    const terms = (index: string, credentials?: string) =>
+      world.call('GET', '/v2/node/approval', { query: { index }, credentials });
+    const made = await world.post('/v2/node/create_invoice', { amount: '300' }, world.bob);
+    const byInvoice = await asked('/v2/node/pay_invoice', { invoice: made.invoice });
+    const { body } = await terms(byInvoice.index);
+    expect(body).toMatchObject({
+      ...{ client_pk, client_label: 'Shopper' },
+      ...{ max_fee: '7', node_pk },
+    });
+    expect(body.expires_at - byInvoice.created_at).toBe(3_600_000);
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const byChain = await asked('/v2/node/pay_onchain', { address, amount: '3000' });
+    expect((await terms(byChain.index)).body).toMatchObject({ max_fee: '7', node_pk: null });
+    expectError(await terms(byInvoice.index, client_credentials), 'forbidden');
+    for (const { index } of [byInvoice, byChain]) {
+      await decide('reject', index);
+      expectError(await terms(index), 'refused', /does not wait/);
+    }
+  });
+
   test('decides on payments that are there, and wait', async () => {
     const index = `0000001764000000000-ln_${'ab'.repeat(32)}`;
     expectError(await decide('approve', index), 'notFound');

@@ -60,6 +60,9 @@ inBrowser(
     await page.getByText('Nothing is sent yet').waitFor();
     const recipient = `${invoice.slice(0, 16)} … ${invoice.slice(-16)}`;
     await page.getByText(recipient, { exact: true }).waitFor();
+    for (const fact of ['Asked by', 'Highest fee', 'Fails by itself']) {
+      await page.getByText(fact, { exact: true }).waitFor();
+    }
     expect(await barriersOf(page)).toEqual([]);
     await approve(page).click();
     const question = page.getByRole('group', {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { feePolicyOf } from '../../config/fee-policy.ts';
+import { type ApprovalJson, approvalJson } from '../../model/clients/approval.ts';
 import { type PaymentJson, paymentJson } from '../../model/payment.ts';
 import { type Asking, argument, asking, flag } from '../command.ts';
 import { type ConnectionFlags, settingsOf } from '../connection.ts';
@@ -132,7 +132,8 @@ async function lookAt(
 ): Promise<void> {
   if (asks) {
     const { value } = await ask((sidecar) => sidecar.payment(given), paymentJson());
-    await agree(io, {}, waitingLines(value));
+    const terms = await ask((sidecar) => sidecar.approval(given), approvalJson());
+    await agree(io, {}, waitingLines(value, terms.value));
   } else if (isLast(command)) {
     command.error('"last" is whatever came last, and nobody is asked: name the payment by its id');
   }
@@ -143,21 +144,21 @@ function isLast({ args }: Command): boolean {
 }
 
 /** Returns the lines of the question before a payment that waits is decided. */
-function waitingLines(payment: PaymentJson): string[] {
-  const { amount, invoice, offer_id, address } = payment;
-  const to =
-    (invoice && `the node ${decodeBolt11(invoice).payeePubkey}, by invoice`) ??
-    (offer_id && `the offer ${offer_id}`) ??
-    (address && `the address ${address}`);
+function waitingLines(payment: PaymentJson, approval: ApprovalJson): string[] {
+  const { amount, offer_id, address } = payment;
+  const { client_label, client_pk, max_fee, node_pk, expires_at } = approval;
+  const to = address ? `the address ${address}` : `the node ${node_pk}`;
   return fields({
     Status: statusWords(payment),
     Pay: amount && sats(amount),
-    To: to ?? `not told of a payment by ${payment.rail}`,
+    To: offer_id ? `${to}, by the offer ${offer_id}` : to,
     'For, they say': payment.description,
-    Fees: 'at most the highest fee of the request',
+    Fees: `at most ${sats(max_fee)}`,
     Message: payment.message,
     'External id': payment.external_id,
+    'Asked by': client_label ?? client_pk,
     Asked: moment(payment.created_at),
+    Ends: moment(expires_at),
     Index: payment.index,
   });
 }

@@ -104,13 +104,11 @@ export const enPayments = {
     look: 'Look at it and decide',
     lookAll: 'Look at them and decide',
     words: 'A client asked for this payment, and may not make it alone. Nothing is sent yet.',
-    fee: {
-      name: 'Highest fee',
-      words: 'As the client asked for it. If it would cost more, it is not paid.',
-    },
+    by: 'Asked by',
+    fee: 'Highest fee',
     asked: 'Asked for',
-    unnamed: 'a node that this payment does not name',
-    end: 'Without a decision it fails by itself: an hour after it was asked for, unless the sidecar is set up otherwise.',
+    unnamed: 'a node that only who decides is told',
+    end: 'Fails by itself',
     notYours: 'The owner decides.',
     approve: 'Approve…',
     question: (sats: string, recipient: string) =>

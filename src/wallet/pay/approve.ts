@@ -11,7 +11,7 @@ import { type Approver, approveAboveMsat, nodeGroup } from '../session/session.t
 import { isWaiting, mayPay, mayWait } from './approvals.ts';
 import { releaseCoins, startedPayment } from './send.ts';
 import { requestOf } from './send-again.ts';
-import { planText, readOnchainOrder, readSpend } from './spend.ts';
+import { planText, readOnchainOrder, readSpend, readTerms } from './spend.ts';
 
 /**
  * Has a payment sent that waits for approval, exactly as it was asked for, with the token of the client that asked
@@ -46,6 +46,28 @@ export function approvePayment(
     });
     return sent ?? paymentOf(session, index);
   });
+}
+
+/** What is decided about a payment that waits for approval, besides the payment. */
+export interface Asked {
+  /** Who asked for it; null for a client that is not there any more. */
+  readonly client: ClientRecord | null;
+  readonly clientPk: string;
+  readonly maxFeeMsat: bigint;
+  /** Hex key of the node that is paid; null on chain. */
+  readonly nodePk: string | null;
+  /** By the node's clock. */
+  readonly untilMs: number;
+}
+
+/** Returns what is decided about a payment that waits. Throws 107, and 106 for one that does not wait. */
+export async function approvalOf(session: Approver, index: PaymentIndex): Promise<Asked> {
+  const { store, userPk } = session;
+  const spend = await store.spends.get(userPk, index);
+  if (spend === null || !isWaiting(spend)) throw notWaiting(await paymentOf(session, index));
+  const client = await payerOf(session, spend);
+  const { caller: clientPk, approveUntilMs } = spend;
+  return { client, clientPk, ...readTerms(spend), untilMs: approveUntilMs ?? 0 };
 }
 
 /** Ends a payment that waits for approval; nothing was sent. Throws errors 106, 107 and 108. */

@@ -95,6 +95,29 @@ export function readOnchainOrder({ payment, plan }: SpendRow): OnchainOrder & Fe
   return { ...onchainOrder(payment), maxFeeMsat };
 }
 
+/**
+ * Reads the highest fee of a spend that waits, in millisatoshis, and who is paid: hex, null on chain. Throws
+ * {@link UnreadableSpend}.
+ */
+export function readTerms({ payment, plan, fetchedInvoice }: SpendRow): Terms {
+  return part('plan', () => {
+    const { maxFeeMsat, nodePk } = anyTerms().parse(JSON.parse(plan ?? ''));
+    const { rail, invoice } = payment;
+    const paidPk = {
+      invoice: () => decodeBolt11(needed(invoice)).payeePubkey,
+      offer: () => decodeInvoice(needed(fetchedInvoice)).nodeId,
+      spontaneous: () => needed(nodePk ?? null),
+      onchain: () => null,
+    };
+    return { maxFeeMsat, nodePk: paidPk[rail]() };
+  });
+}
+
+/** What a spend that waits may cost in fees, and who is paid. */
+interface Terms extends FeeCap {
+  readonly nodePk: string | null;
+}
+
 function onchainOrder(payment: Payment): OnchainOrder {
   const address = part('address', () => decodeAddress(needed(payment.address)));
   const amountMsat = part('amount', () => needed(payment.amountMsat));
@@ -111,6 +134,7 @@ const digits = once(() => z.string().regex(/^\d+$/));
 const hexText = once(() => z.string().regex(/^([0-9a-f]{2})+$/));
 const feeCap = once(() => z.object({ maxFeeMsat: digits().transform(BigInt) }));
 const spontaneousTerms = once(() => feeCap().extend({ nodePk: hexText(), preimage: hexText() }));
+const anyTerms = once(() => feeCap().extend({ nodePk: hexText().optional() }));
 const signedSend = once(() =>
   z.object({
     txid: hexText(),

@@ -1,10 +1,16 @@
-import { ERROR_CODES, type Payment, WalletSidecarError } from '../../../client/index.ts';
+import {
+  ERROR_CODES,
+  type Payment,
+  type Approval as Told,
+  WalletSidecarError,
+} from '../../../client/index.ts';
 import type { Sidecar } from '../../api/sidecar.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
 import { type Act, useAct } from '../../api/use-act.ts';
+import { useAsked } from '../../api/use-asked.ts';
 import { Button, Question, useQuestion } from '../../parts/buttons.tsx';
-import { Fact } from '../../parts/facts.tsx';
-import { Notice, Problem } from '../../parts/notices.tsx';
+import { Fact, Money } from '../../parts/facts.tsx';
+import { AskedPart, Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { decides, isAwaiting } from '../../values/approval.ts';
 import { newKey } from '../../values/key.ts';
@@ -34,12 +40,13 @@ export function Approval({ payment, onDone }: ApprovalProps) {
   return (
     <>
       <p>{text.approval.words}</p>
-      <Asked payment={payment} />
-      <p class="dim">{text.approval.end}</p>
       {decides(client) ? (
-        <Decide payment={payment} act={decide} />
+        <Terms payment={payment} act={decide} />
       ) : (
-        <p class="dim">{text.approval.notYours}</p>
+        <>
+          <Asked payment={payment} />
+          <p class="dim">{text.approval.notYours}</p>
+        </>
       )}
     </>
   );
@@ -64,21 +71,48 @@ async function decided(
   }
 }
 
+/** What is decided, once the sidecar has told it, and the decision. */
+function Terms({ payment, act }: DecideProps) {
+  const { index } = payment;
+  const asked = useAsked(({ api }, signal) => api.approval({ index }, { signal }), [index]);
+  return (
+    <AskedPart asked={asked}>
+      {(approval) => (
+        <>
+          <Asked payment={payment} approval={approval} />
+          <Decide payment={payment} recipient={recipient(payment, approval)} act={act} />
+        </>
+      )}
+    </AskedPart>
+  );
+}
+
+/** Who is paid, as it is shown. */
+function recipient(payment: Payment, approval: Told | null): string {
+  const named = recipientOf(payment) ?? approval?.node_pk ?? null;
+  return named === null ? text.approval.unnamed : shortened(named);
+}
+
+interface AskedProps extends Pick<ApprovalProps, 'payment'> {
+  /** What only who may decide is told. */
+  readonly approval?: Told;
+}
+
 /** What was asked for, as far as it matters to who decides. */
-function Asked({ payment }: Pick<ApprovalProps, 'payment'>) {
+function Asked({ payment, approval }: AskedProps) {
   const { rail, description, message, created_at, expires_at } = payment;
-  const recipient = recipientOf(payment);
   return (
     <dl class="facts">
+      {approval && (
+        <Fact name={text.approval.by} of={approval.client_label ?? shortened(approval.client_pk)} />
+      )}
       <Fact name={text.send.kind} of={text.payments.values.rail[rail]} />
-      <Fact
-        name={text.send.to}
-        of={recipient === null ? text.approval.unnamed : <code>{shortened(recipient)}</code>}
-      />
+      <Fact name={text.send.to} of={<code>{recipient(payment, approval ?? null)}</code>} />
       <Fact name={text.send.description} of={description} />
       <Fact name={text.send.message.label} of={message} />
-      <Fact name={text.approval.fee.name} of={text.approval.fee.words} />
+      {approval && <Fact name={text.approval.fee} of={<Money of={approval.max_fee} />} />}
       <Fact name={text.approval.asked} of={momentText(created_at)} />
+      {approval && <Fact name={text.approval.end} of={momentText(approval.expires_at)} />}
       <Fact name={text.send.expires} of={expires_at === null ? null : momentText(expires_at)} />
     </dl>
   );
@@ -88,13 +122,16 @@ interface DecideProps extends Pick<ApprovalProps, 'payment'> {
   readonly act: Act<Decision, unknown>;
 }
 
-function Decide({ payment: { amount, ...payment }, act }: DecideProps) {
+function Decide({
+  payment: { amount },
+  recipient,
+  act,
+}: DecideProps & { readonly recipient: string }) {
   const { isAsked, asking, button, ask, cancel, agreed } = useQuestion();
   const { isBusy, error, run } = act;
-  const recipient = recipientOf(payment);
   const question = text.approval.question(
     amount === null ? text.anyAmount : satsOf(amount),
-    recipient === null ? text.approval.unnamed : shortened(recipient),
+    recipient,
   );
   const confirmed = () => {
     agreed();

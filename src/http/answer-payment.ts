@@ -1,6 +1,12 @@
 import { quietResolvers } from '../lib/quiet-resolvers.ts';
 import { sleep } from '../lib/sleep.ts';
-import { encodePayment, isFinal, type Payment, type PaymentJson } from '../model/payment.ts';
+import {
+  encodePayment,
+  isAwaitingApproval,
+  isFinal,
+  type Payment,
+  type PaymentJson,
+} from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import { broadcastOf, endOf } from '../wallet/pay/await-end.ts';
 import type { SendContext } from '../wallet/pay/send.ts';
@@ -11,18 +17,23 @@ import { Reply, type SessionContext } from './route.ts';
 
 /**
  * Returns the answer of a pay operation: the final payment, or 202 with the pending payment once the caller's `Prefer`
- * header asks for an answer (docs/decisions.md 47).
+ * header asks for an answer (docs/decisions.md 47). With any `Prefer` a payment that begins to wait for approval is
+ * told at once, since a person may take long; a repeat waits (docs/decisions.md 187).
  */
 export async function answerPayment(
   context: SessionContext,
   pay: (send: SendContext) => Promise<Payment>,
+  isRepeat = false,
 ): Promise<PaymentJson | Reply> {
   const { session, signal, idempotencyKey, names, respondAfterMs } = context;
   let met = newMeeting();
   let isAnswered = false;
   const outcome = pay({
     ...{ session, signal, idempotencyKey, names },
-    onSent: (payment, isOutside) => met.told.resolve({ payment, isOutside }),
+    onSent: (payment, isOutside) => {
+      const isSoon = !isRepeat && isAwaitingApproval(payment);
+      met.told.resolve({ payment, isOutside, patienceMs: isSoon ? 0 : (respondAfterMs ?? 0) });
+    },
     goesOn: () => {
       if (isAnswered) return false;
       met.left.resolve();
@@ -33,7 +44,7 @@ export async function answerPayment(
   if (respondAfterMs === null) return encodePayment(await outcome);
   for (;;) {
     const now = met;
-    const first = await patiently(respondAfterMs, now, outcome);
+    const first = await patiently(now, outcome);
     if (isFinal(first.payment)) return encodePayment(first.payment);
     const payment = await present(session, first);
     // The request goes on with an attempt of its own where the other program's has failed.
@@ -56,6 +67,8 @@ export async function answerPayment(
 interface Told {
   readonly payment: Payment;
   readonly isOutside: boolean;
+  /** How long its end is waited for. */
+  readonly patienceMs: number;
 }
 
 /** What a request waits for: a payment of its own, or one of another program until that has failed. */
@@ -67,17 +80,13 @@ interface Meeting {
 const newMeeting = (): Meeting => ({ told: quietResolvers<Told>(), left: quietResolvers() });
 
 /** The end of the payment, or the payment as it was told when the patience of the caller has ended. */
-async function patiently(
-  patienceMs: number,
-  { told }: Meeting,
-  outcome: Promise<Payment>,
-): Promise<Told> {
+async function patiently({ told }: Meeting, outcome: Promise<Payment>): Promise<Told> {
   const over = new AbortController();
   const unanswered = told.promise.then(async (one) => {
-    await sleep(patienceMs, over.signal);
+    await sleep(one.patienceMs, over.signal);
     return one;
   });
-  const ended = outcome.then((payment) => ({ payment, isOutside: false }));
+  const ended = outcome.then((payment) => ({ payment, isOutside: false, patienceMs: 0 }));
   return Promise.race([ended, unanswered]).finally(() => over.abort());
 }
 
@@ -85,7 +94,10 @@ async function patiently(
  * The payment as it stands. That of another program is watched from now on, so that its end is delivered like that of
  * a payment of the request's own.
  */
-async function present(session: Session, { payment, isOutside }: Told): Promise<Payment> {
+async function present(
+  session: Session,
+  { payment, isOutside }: Omit<Told, 'patienceMs'>,
+): Promise<Payment> {
   const { index } = payment;
   return tellingSent(
     'unknown',
@@ -113,13 +125,17 @@ export async function resumePayment(
   index: PaymentIndex,
 ): Promise<PaymentJson | Reply | null> {
   if (!(await isAnswered(context, index))) return null;
-  return answerPayment(context, async ({ session, signal, onSent }) => {
-    const payment = await tellingSent('unknown', () => paymentOf(session, index), index);
-    onSent(payment, false);
-    return payment.rail === 'onchain'
-      ? broadcastOf(session, payment, signal)
-      : endOf(session, payment, signal);
-  });
+  return answerPayment(
+    context,
+    async ({ session, signal, onSent }) => {
+      const payment = await tellingSent('unknown', () => paymentOf(session, index), index);
+      onSent(payment, false);
+      return payment.rail === 'onchain'
+        ? broadcastOf(session, payment, signal)
+        : endOf(session, payment, signal);
+    },
+    true,
+  );
 }
 
 /**

@@ -91,6 +91,22 @@ describe('a payment that would cost more than approve_above', () => {
     expect((await pay()).body).toMatchObject({ index: waiting.index, status: 'completed' });
   });
 
+  test('is told at once to a request with any Prefer, and to its repeat when it is decided', async () => {
+    const { client_credentials } = await agent();
+    const body = { invoice: await invoiceOf('200'), max_fee: '10' };
+    const pay = () =>
+      world.call('POST', '/v2/node/pay_invoice', {
+        body,
+        credentials: client_credentials,
+        headers: { 'Idempotency-Key': 'told at once', Prefer: 'wait=900' },
+      });
+    const first = await pay();
+    expect([first.status, first.body]).toEqual([202, expect.objectContaining(AWAITING)]);
+    const again = pay();
+    await decide('approve', first.body.index);
+    expect((await again).body).toMatchObject({ index: first.body.index, status: 'completed' });
+  });
+
   test('ends as not approved when it is rejected: nothing is sent, and its budget is given back', async () => {
     const { client_credentials } = await agent();
     const before = (await world.get('/v2/node/node_info')).lightning_balance;

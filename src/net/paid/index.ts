@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { isPreimageOf } from '../../codecs/preimage.ts';
 import { isApiError } from '../../model/errors.ts';
 import { serviceFailed } from '../service-error.ts';
 import type { Challenge, Claim, Dialect, Mac, Reading, Sale } from './challenge.ts';
@@ -81,6 +81,6 @@ export function claimsIn(
 function isProven(claim: ReturnType<Dialect['claim']>): claim is Claim {
   if (claim === null) return false;
   const { preimage, paymentHash } = claim;
-  if (typeof preimage !== 'string' || !/^[0-9a-f]{64}$/.test(preimage)) return false;
-  return createHash('sha256').update(preimage, 'hex').digest('hex') === paymentHash;
+  const isHex = typeof preimage === 'string' && /^[0-9a-f]{64}$/.test(preimage);
+  return isHex && isPreimageOf(preimage, paymentHash);
 }

@@ -36,9 +36,10 @@ test(`killed ${ROUNDS} times between a resource's challenge and its answer (seed
     const service = services[round % services.length];
     if (!service) throw new Error('There is no service.');
     // A token that was paid for in an earlier round must not spare this one its payment.
-    const { client_credentials: credentials } = await calls.post('/v2/node/create_client', {
-      scopes: ['send'],
-    });
+    const { client_credentials: credentials, client_pk } = await calls.post(
+      '/v2/node/create_client',
+      { scopes: ['send'] },
+    );
     const ask = (): Promise<Body> =>
       sendOk(baseUrl, 'POST', '/v2/node/fetch', {
         body: { url: `${service.url}/${round}`, max_cost: '100' },
@@ -56,6 +57,8 @@ test(`killed ${ROUNDS} times between a resource's challenge and its answer (seed
     expect(body).toBe(`the resource /${round}`);
     expect(payment).toMatchObject({ status: 'completed', amount: '25' });
     fees += Number(payment.fees);
+    // A wallet has at most 100 clients.
+    await calls.post('/v2/node/revoke_client', { client_pk });
   }
   const [payerAfter = 0, payeeAfter = 0] = await balances();
   expect(payeeAfter - payeeBefore).toBe(25 * ROUNDS);

@@ -19,7 +19,7 @@ export interface CopiedTable {
 export const COPIED_TABLES: readonly CopiedTable[] = [
   copied('meta', { omitted: ['signed_with'] }),
   copied('advance'),
-  copied('cache', { omitted: ['external_id'] }),
+  copied('cache', { omitted: ['external_id', 'completed_at'] }),
   copied('cache_cursor'),
   copied('feed_cursor'),
   copied('journal'),

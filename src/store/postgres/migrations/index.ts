@@ -8,6 +8,7 @@ import { signedRows } from './0007-signed-rows.ts';
 import { externalIds } from './0008-external-ids.ts';
 import { approvals } from './0009-approvals.ts';
 import { origins } from './0010-origins.ts';
+import { completions } from './0011-completions.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -24,6 +25,7 @@ export const STEPS: readonly string[] = [
   externalIds,
   approvals,
   origins,
+  completions,
 ];
 
 /** The version of the schema that this program reads and writes. */

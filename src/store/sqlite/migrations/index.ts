@@ -17,6 +17,7 @@ import { signedRows } from './0015-signed-rows.ts';
 import { externalIds } from './0016-external-ids.ts';
 import { approvals } from './0017-approvals.ts';
 import { origins } from './0018-origins.ts';
+import { completions } from './0019-completions.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -41,6 +42,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   externalIds,
   approvals,
   origins,
+  completions,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -91,6 +91,11 @@ for (const [what, statement, step] of [
     /FROM idempotency INDEXED BY idempotency_by_subject/,
     /idempotency_by_subject/,
   ],
+  [
+    'payments are read in the order of their completion without being sorted',
+    /ORDER BY completed_at, idx/,
+    /cache_by_completion \(wallet=\? AND \(completed_at,idx\)>\(\?,\?\)\)/,
+  ],
 ] as const) {
   test(what, async () => {
     const found = [...(await plans())].filter(([sql]) => statement.test(sql));

@@ -27,9 +27,24 @@ export interface PaymentCache {
     walletId: string,
     query: CacheQuery,
   ): Promise<{ json: string[]; nextIndex: PaymentIndex | null }>;
+  /**
+   * The JSON of at most `limit` completed payments in the order in which they were completed, those of one millisecond
+   * by their index, and the place of the last one: null when there are none. The page begins after `after`.
+   */
+  completed(
+    walletId: string,
+    after: Completion | null,
+    limit: number,
+  ): Promise<{ json: string[]; last: Completion | null }>;
   /** Replaces the row of a payment if it is cached. */
   refresh(walletId: string, payment: Payment): Promise<void>;
   clear(walletId: string): Promise<void>;
+}
+
+/** The place of a payment in the order of completion (docs/decisions.md 193). */
+export interface Completion {
+  readonly atMs: number;
+  readonly index: PaymentIndex;
 }
 
 /** The query of `list_payments`. */

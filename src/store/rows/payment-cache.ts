@@ -5,7 +5,7 @@ import { cacheConditions } from '../cache-conditions.ts';
 import { type CachedColumns, columnsOfCached, wholeJsonOf } from '../columns/cached.ts';
 import type { PaymentCache } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
-import type { RowDatabase, Rows } from './rows.ts';
+import type { RawRow, RowDatabase, Rows } from './rows.ts';
 import type { Steps } from './steps.ts';
 import { type Selected, type Stored, tableOf } from './table.ts';
 
@@ -44,6 +44,12 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
     of: (row) => ({ json: wholeJsonOf(row), final: isFinal(row) }),
   });
   const readRow = table.select('WHERE wallet = ? AND idx = ?');
+  const completions = table.select(
+    `${rows.indexedBy('cache_by_completion')}
+     WHERE wallet = ? AND completed_at IS NOT NULL AND (completed_at, idx) > (?, ?)
+     ORDER BY completed_at, idx LIMIT ?`,
+    { others: ['completed_at'] },
+  );
   const clearRows = rows.prepare('DELETE FROM wallet_sidecar.cache WHERE wallet = ?');
   const clearCursor = rows.prepare('DELETE FROM wallet_sidecar.cache_cursor WHERE wallet = ?');
   // There are as many as combinations of filters.
@@ -67,6 +73,17 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
         }
       }
     });
+  const pageOf = async (
+    walletId: string,
+    read: (raw: RawRow) => CachedRow | null,
+    raws: readonly RawRow[],
+  ) => {
+    const page = raws.flatMap((raw) => read(raw) ?? []);
+    const older = page.filter(({ json }) => isOlderJson(json));
+    // Where they cannot be stored now, the next list completes them again.
+    if (older.length > 0) await renew(walletId, older).catch(() => undefined);
+    return page.map(wholeJsonOf);
+  };
   return {
     cursor: async (walletId) =>
       (await db.read(() => readCursor.one(walletId)))?.updated_idx ?? null,
@@ -88,13 +105,18 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
       const raws = await db.read(() => found.raw.all(...values, query.limit + 1));
       const page = raws.slice(0, query.limit);
       const last = raws.length > query.limit ? page.at(-1) : undefined;
-      const read = page.flatMap((raw) => found.read(raw) ?? []);
-      const older = read.filter(({ json }) => isOlderJson(json));
-      // Where they cannot be stored now, the next list completes them again.
-      if (older.length > 0) await renew(walletId, older).catch(() => undefined);
       return {
-        json: read.map(wholeJsonOf),
+        json: await pageOf(walletId, found.read, page),
         nextIndex: (last?.idx as PaymentIndex | undefined) ?? null,
+      };
+    },
+    async completed(walletId, after, limit) {
+      const { atMs, index } = after ?? { atMs: -1, index: '' };
+      const raws = await db.read(() => completions.raw.all(walletId, atMs, index, limit));
+      const last = raws.at(-1);
+      return {
+        json: await pageOf(walletId, completions.read, raws),
+        last: last ? { atMs: Number(last.completed_at), index: last.idx as PaymentIndex } : null,
       };
     },
     refresh: (walletId, payment) =>

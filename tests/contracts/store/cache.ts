@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { encodePayment, type Payment, updatedIndexOf } from '../../../src/model/payment.ts';
-import type { CacheQuery, Store } from '../../../src/store/ports.ts';
+import type { CacheQuery, Completion, Store } from '../../../src/store/ports.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 
@@ -69,6 +69,28 @@ export function cacheContract(open: () => Promise<Store>): void {
       expect((await find('null', { filter: 'completed' })).created).toEqual([]);
       await apply([sampleDone(4, { externalId: 'null' })]);
       expect((await find('null', { filter: 'completed' })).created).toEqual([4]);
+    });
+
+    test('reads completed payments in the order of their completion, page after page', async () => {
+      const done = (number: number, finalizedAtMs: number, change: Partial<Payment> = {}) =>
+        sampleDone(number, { finalizedAtMs, ...change });
+      const message = '"finalized_at":1,\u0000 "status":"completed"';
+      await apply([done(1, 50, { message }), done(2, 40), sampleFailed(3), done(4, 40)]);
+      await apply([samplePayment(5, { finalizedAtMs: null, message }), done(6, 1e15)]);
+      await apply([done(7, 45)], null, OTHER);
+      const read = async (after: Completion | null, limit = 100) => {
+        const { json, last } = await store.cache.completed(WALLET, after, limit);
+        return { created: json.map((text) => JSON.parse(text).created_at), last };
+      };
+      const at = (number: number, atMs: number) => ({ atMs, index: done(number, atMs).index });
+      expect(await read(null)).toEqual({ created: [2, 4, 1, 6], last: at(6, 1e15) });
+      expect(await read(null, 1)).toEqual({ created: [2], last: at(2, 40) });
+      expect(await read(at(2, 40), 2)).toEqual({ created: [4, 1], last: at(1, 50) });
+      expect(await read(at(6, 1e15))).toEqual({ created: [], last: null });
+      await apply([done(5, 45)]);
+      expect(await read(at(2, 40), 2)).toEqual({ created: [4, 5], last: at(5, 45) });
+      await store.cache.clear(WALLET);
+      expect(await read(null)).toEqual({ created: [], last: null });
     });
 
     test('of a payment that comes twice in a page the later one stays, and each change counts', async () => {

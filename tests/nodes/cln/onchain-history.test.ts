@@ -126,7 +126,7 @@ test('a send of another tool is a payment under its txid, and is found by its id
   expect(await onchainPayment({ owner: chain.rpc, wallet: chain.wallet }, other)).toBeNull();
 });
 
-test('what the wallet moves within itself and its channels is no payment', async () => {
+test('what the wallet moves within itself and its channels is no payment, but what its own coins cost has a row', async () => {
   const chain = fakeChain();
   const paid = chain.receive(100_000n);
   const { reached } = await look(chain);
@@ -150,8 +150,11 @@ test('what the wallet moves within itself and its channels is no payment', async
   for (const raw of [funding, commitment, sweep, within]) chain.mine(raw);
   const found = payments(await look(chain, { after: reached }));
   expect(found.filter(({ direction }) => direction !== 'info')).toEqual([]);
-  // Of all of these the last one alone is no matter of a channel, and it has cost a fee.
-  expect(found).toMatchObject([{ txid: idOf(within), feesMsat: 1_000_000n }]);
+  // Of the others the node does not know what they cost the wallet.
+  expect(found).toMatchObject([
+    { txid: idOf(funding), amountMsat: 0n, feesMsat: 1_000_000n },
+    { txid: idOf(within), amountMsat: 0n, feesMsat: 1_000_000n },
+  ]);
 });
 
 test('the child of a fee bump has a row of what it cost, from its first block to the sixth', async () => {

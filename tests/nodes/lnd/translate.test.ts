@@ -365,16 +365,27 @@ describe('transactions', () => {
     ]);
   });
 
-  test("LND's own work on channels is no payment, also where it spends the wallet's own coins", () => {
+  test("LND's own work on channels is no payment; what it costs in the wallet's coins alone has a row", () => {
     const foreign = [{ outpoint: `${'e5'.repeat(32)}:1`, is_our_output: false }];
     const swept = { amount: '5000', total_fees: '0', previous_outpoints: foreign };
     const anchor = [...foreign, { outpoint: `${'e6'.repeat(32)}:0`, is_our_output: true }];
     const raised = { amount: '-3000', total_fees: '0', previous_outpoints: anchor };
     for (const label of ['0:openchannel', '0:closechannel:shortchanid-1', '0:sweep']) {
-      for (const change of [{}, swept, raised]) {
+      for (const change of [swept, raised]) {
         const listed = transaction({ label, num_confirmations: 6, ...change });
         expect(transactionPayments(listed, NOW_MS)).toEqual([]);
       }
+      const opened = transaction({ label, num_confirmations: 6 });
+      expect(transactionPayments(opened, NOW_MS)).toMatchObject([
+        {
+          direction: 'info',
+          amountMsat: 0n,
+          feesMsat: opened.total_fees * 1000n,
+          status: 'completed',
+          txid: opened.tx_hash,
+        },
+      ]);
+      expect(transactionPayments({ ...opened, num_confirmations: 0 }, NOW_MS)).toEqual([]);
     }
   });
 

@@ -172,11 +172,10 @@ function spendings(
   for (const move of moves) if (move.spending_txid) seen.set(move.spending_txid, move);
   return [...seen].flatMap(([txid, { timestamp }]) => {
     const transaction = chain.transactions.get(txid);
-    if (transaction === undefined || opening.has(txid) || closing.has(txid)) return [];
+    if (transaction === undefined || closing.has(txid)) return [];
     const createdAtMs = Math.min(Math.floor(timestamp * 1000), nowMs);
-    const payment =
-      externalSend(transaction, createdAtMs, chain, network) ??
-      miningFee(transaction, createdAtMs, chain);
+    const sent = opening.has(txid) ? null : externalSend(transaction, createdAtMs, chain, network);
+    const payment = sent ?? miningFee(transaction, createdAtMs, chain);
     if (payment === null) return [];
     return [sendInBlock(payment, transaction.blockheight, chain.height, nowMs)];
   });

@@ -185,7 +185,8 @@ function outboundStatus(payment: LndPayment): Pick<Payment, 'status' | 'statusMs
 
 /**
  * Returns the payments of a transaction: one for each output by which others paid the wallet, or the one payment that
- * the wallet sent, or what it paid miners for moving its own coins. There are none for transactions of channels.
+ * the wallet sent, or what it paid miners for moving its own coins, also into a channel. There are none for other
+ * transactions of channels.
  */
 export function transactionPayments(transaction: LndTransaction, nowMs: number): Payment[] {
   const { previous_outpoints, label } = transaction;
@@ -193,7 +194,8 @@ export function transactionPayments(transaction: LndTransaction, nowMs: number):
   if (sent && sentSatOf(transaction) <= 0n && !isSendLabel(label)) {
     return miningFee(transaction, nowMs);
   }
-  if (OWN_LABEL.test(label)) return [];
+  // What opens a channel pays nobody, and its fee is part of no payment.
+  if (OWN_LABEL.test(label)) return sent ? miningFee(transaction, nowMs) : [];
   return sent ? onchainSend(transaction, nowMs) : onchainReceipts(transaction, nowMs);
 }
 

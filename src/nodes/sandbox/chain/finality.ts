@@ -1,29 +1,15 @@
-import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { FINAL_CONFIRMATIONS } from '../../../model/transaction.ts';
 import { COMPLETED, REPLACED } from '../../shown-payment.ts';
 import { cancelExpired } from '../lightning/held.ts';
 import { failExpired } from '../lightning/htlcs.ts';
 import { findPayment, updatePayment } from '../world/payments.ts';
-import { allRows, insertRow } from '../world/rows.ts';
+import { allRows } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { tipHeight } from './blocks.ts';
-import { announceWork } from './waiting-work.ts';
-
-/** A payment that waits for the confirmations of its transaction, or of the one that replaces it. */
-export interface Watch {
-  readonly userPk: string;
-  readonly index: PaymentIndex;
-  readonly txid: string;
-}
+import type { Watch } from './watches.ts';
 
 /** The columns of a {@link Watch}. */
 const COLUMNS = 'user_pk AS userPk, payment_index AS "index", txid';
-
-/** Makes the payment complete once its transaction has 6 confirmations. */
-export function watchConfirmations(world: World, { userPk, index, txid }: Watch): void {
-  insertRow(world, 'chain_watches', { user_pk: userPk, payment_index: index, txid });
-  announceWork(world);
-}
 
 /**
  * Names the transaction that spends the same coins as `txid` in the payments that wait for that. They fail once the

@@ -22,6 +22,7 @@ import {
   scriptOrder,
   spendToScript,
 } from '../onchain/channels.ts';
+import { recordMiningFee } from '../onchain/mining-fee.ts';
 import { outsideCoins, walletCoins } from '../onchain/owners.ts';
 import { insertPayment } from '../world/payments.ts';
 import { change, firstRow, insertRow } from '../world/rows.ts';
@@ -65,7 +66,9 @@ export function openChannel(
     const usableFrom = tipHeight(world) + CONFIRMATIONS;
     const channel = { valueSat: wholeSats(valueMsat), funding, usableFrom };
     const channelId = recordChannel(world, userPk, userChannelId, channel);
-    return { channelId, userChannelId, feeMsat: funding.feeSat * MSAT_PER_SAT, isNew: true };
+    const feeMsat = funding.feeSat * MSAT_PER_SAT;
+    recordMiningFee(world, userPk, { transaction: funding.transaction, feeMsat });
+    return { channelId, userChannelId, feeMsat, isNew: true };
   });
 }
 

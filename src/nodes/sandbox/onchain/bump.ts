@@ -1,19 +1,16 @@
 import { dustLimitSat } from '../../../codecs/dust.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import { miningFeeId, paymentIndex } from '../../../model/payment-index.ts';
 import type { BumpFeeCommand } from '../../node.ts';
 import { feeSuffices, nothingToRaise } from '../../refusals.ts';
 import { broadcast } from '../chain/broadcast.ts';
-import { watchConfirmations } from '../chain/finality.ts';
 import { type UnspentOutput, unconfirmedChange } from '../chain/outputs.ts';
 import { nextUnusedScript } from '../chain/scripts.ts';
 import { requireFeeWithin, signedBy, signedNow } from '../chain/spend.ts';
-import type { SignedTransaction } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
-import { insertPayment } from '../world/payments.ts';
 import { firstRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
+import { recordMiningFee } from './mining-fee.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 
 /** A child to make, or the one that is there and pays as much. */
@@ -53,34 +50,9 @@ export function bumpFee(
       fee: [{ from: payer, amountMsat: feeMsat }],
       memo: `raises the fee of ${command.txid}`,
     });
-    recordFee(world, userPk, { transaction, change, feeMsat });
+    recordMiningFee(world, userPk, { transaction, feeMsat });
     return { feeMsat, isNew: true };
   });
-}
-
-/** Records what the child costs, since it is part of no other payment (docs/decisions.md 158). */
-function recordFee(
-  world: World,
-  userPk: string,
-  child: {
-    readonly transaction: SignedTransaction;
-    readonly change: UnspentOutput;
-    readonly feeMsat: bigint;
-  },
-): void {
-  const { transaction, change, feeMsat } = child;
-  const nowMs = world.clock.now();
-  const { index } = insertPayment(world, userPk, {
-    index: paymentIndex(nowMs, miningFeeId(change.txid, change.vout)),
-    rail: 'onchain',
-    direction: 'info',
-    createdAtMs: nowMs,
-    txid: transaction.txid,
-    tx: transaction.json,
-    amountMsat: 0n,
-    feesMsat: feeMsat,
-  });
-  watchConfirmations(world, { userPk, index, txid: transaction.txid });
 }
 
 function childOf(world: World, userPk: string, { txid, priority }: BumpFeeCommand): Child {

@@ -7,9 +7,10 @@ import { broadcast } from '../chain/broadcast.ts';
 import { multisigOutput } from '../chain/keys.ts';
 import { nextUnusedScript, type ScriptOwner } from '../chain/scripts.ts';
 import { type PaidOutput, type SpendOrder, signedNow, spendCoins } from '../chain/spend.ts';
-import type { TransactionInput } from '../chain/transaction.ts';
+import type { SignedTransaction, TransactionInput } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import type { World } from '../world/world.ts';
+import { recordMiningFee } from './mining-fee.ts';
 import { outsideCoins, walletCoins } from './owners.ts';
 
 /** A payment to a script without an address in this world: a channel's funding output. */
@@ -28,11 +29,12 @@ export interface FundedOutput {
   readonly txid: string;
   readonly vout: number;
   readonly feeSat: bigint;
+  readonly transaction: SignedTransaction;
 }
 
 /**
  * Pays a script from the owner's coins, within the caller's database transaction. No payment is recorded, because the
- * money goes into a channel. Throws `refused` when the coins do not suffice.
+ * money goes into a channel; what it costs is the caller's to record. Throws `refused` when the coins do not suffice.
  */
 export function spendToScript(
   world: World,
@@ -40,7 +42,7 @@ export function spendToScript(
   payment: ScriptPayment,
 ): FundedOutput {
   const { transaction, feeSat } = spendCoins(world, scriptOrder(owner, payment));
-  return { txid: transaction.txid, vout: 0, feeSat };
+  return { txid: transaction.txid, vout: 0, feeSat, transaction };
 }
 
 /** Returns what {@link spendToScript} orders. */
@@ -122,6 +124,7 @@ export function payToWallet(world: World, userPk: string, channel: ChannelToClos
     terms: outputs,
     memo: 'channel close',
   });
+  recordMiningFee(world, userPk, { transaction, feeMsat });
   return { txid: transaction.txid, paidSat, feeMsat };
 }
 

@@ -79,7 +79,9 @@ export function apiDescription(): ApiDescription {
   const paths = document.paths as Record<string, Record<string, Operation>>;
   const { Error: error, ...schemas } = (document.components as { schemas: Record<string, Schema> })
     .schemas;
-  const endpoints = ROUTES.map((route) =>
+  // An answer that is no JSON is saved as it comes, for which nobody needs a client.
+  const called = ROUTES.filter(({ otherMediaType }) => otherMediaType === undefined);
+  const endpoints = called.map((route) =>
     endpointOf(route, paths[route.path]?.[route.method] as Operation),
   );
   return { version, schemas, endpoints, errorData: error?.properties?.data?.properties ?? {} };

@@ -37,6 +37,7 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   'get /v2/node/wait_for_payment': ['wait', INDEX],
   'get /v2/node/wait_for_next_payment': ['wait', '--next'],
   'get /v2/node/events': ['events'],
+  'get /v2/node/export': ['export', '--format', 'jsonl'],
   'get /v2/node/human_bitcoin_address': ['name', 'show'],
   'put /v2/node/human_bitcoin_address': ['name', 'claim', 'satoshi'],
   'get /v2/node/list_channels': ['channels', 'list'],
@@ -90,6 +91,11 @@ export function exampleSidecar(onAsked: (endpoint: string) => void): Bun.Server<
     fetch(request) {
       const name = `${request.method.toLowerCase()} ${new URL(request.url).pathname}`;
       onAsked(name);
+      if (name === 'get /v2/node/export') {
+        return new Response(`${JSON.stringify(examples.get(name))}\n`, {
+          headers: { 'content-type': 'application/x-ndjson' },
+        });
+      }
       return name === 'get /v2/node/events'
         ? new Response('event: end\ndata: {"code":104,"msg":"Ended."}\n\n', {
             headers: { 'content-type': 'text/event-stream' },

@@ -11,10 +11,7 @@ One example for each command of the [command line](cli.md), made from the exampl
 
 const HEX = '5a'.repeat(32);
 /** Commands that call no endpoint of their own, as they are typed. */
-const OTHERS: readonly (readonly string[])[] = [
-  ['export', '--no-sync'],
-  ['proof', 'verify', exampleProof],
-];
+const OTHERS: readonly (readonly string[])[] = [['proof', 'verify', exampleProof]];
 
 const exampleOf = (name: string) =>
   routes.find((route) => nameOf(route) === name)?.example.response as Record<string, unknown>;

@@ -36,7 +36,11 @@ export async function* paymentEvents(
   let opened = false;
   for (let attempt = 1; ; attempt++) {
     try {
-      const stream = await transport.open('/v2/node/events', resumeAfter(lastEventId), signal);
+      const stream = await transport.open('/v2/node/events', {
+        mediaType: 'text/event-stream',
+        headers: resumeAfter(lastEventId),
+        signal,
+      });
       opened = true;
       for await (const { event, data, lastEventId: id } of readEvents(stream)) {
         if (event === 'end') {

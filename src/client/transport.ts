@@ -59,6 +59,13 @@ export interface PayOptions extends PostOptions {
   readonly respondAfterSecs?: number | undefined;
 }
 
+/** A stream to open. */
+interface StreamOptions extends CallOptions {
+  readonly mediaType: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: object;
+}
+
 type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 interface Call {
@@ -118,12 +125,11 @@ export class Transport {
   /** Opens a stream. It is never repeated here, because only the stream's reader knows where to resume. */
   async open(
     path: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal | undefined,
+    { headers = {}, query = {}, mediaType, signal }: StreamOptions,
   ): Promise<ReadableStream<Uint8Array>> {
-    const call = { method: 'GET', path, headers, repeatable: false, signal } as const;
+    const call = { method: 'GET', path, headers, query, repeatable: false, signal } as const;
     const response = await this.#send(call);
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    const isStream = response.headers.get('content-type')?.startsWith(mediaType);
     if (response.ok && response.body && isStream) return response.body;
     throw await this.#failure(response, call);
   }

@@ -31,7 +31,7 @@ export interface PeerAnswer {
   readonly status: number;
   /** All of them, those of the connection too. */
   readonly headers: Headers;
-  /** Whole, but for an event stream, which is read as it comes. */
+  /** Whole, but for a stream of events or rows, which is read as it comes. */
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Resolves when nothing more comes. */
   readonly ended: Promise<void>;
@@ -41,7 +41,7 @@ export interface PeerAnswer {
 export interface PeerSender {
   /**
    * Sends a request once, and never again by itself. Rejects with the reason of `gone` when the caller went away. When
-   * `over` aborts, the request ends as if its connection broke; so does an event stream that is being read.
+   * `over` aborts, the request ends as if its connection broke; so does a stream that is being read.
    */
   send(
     url: string,
@@ -140,13 +140,22 @@ function answered(message: IncomingMessage, body: PeerAnswer['body']): Sent {
   return { kind: 'answered', answer: { status: message.statusCode ?? 502, headers, body, ended } };
 }
 
-function isStream({ headers, statusCode }: IncomingMessage): boolean {
-  return statusCode === 200 && headers['content-type']?.startsWith('text/event-stream') === true;
+const EVENTS = 'text/event-stream';
+/** Media types of answers that are made while they are read. */
+const STREAMS = [EVENTS, 'application/x-ndjson', 'text/csv'];
+
+function isStream(message: IncomingMessage): boolean {
+  return message.statusCode === 200 && STREAMS.some((type) => isOfType(message, type));
+}
+
+function isOfType({ headers }: IncomingMessage, mediaType: string): boolean {
+  return headers['content-type']?.startsWith(mediaType) === true;
 }
 
 /**
  * Returns the body as it comes. It is read no faster than its reader takes it, and ends when the connection breaks or
- * `ended` aborts: readers of event streams come back, and the runtime would log a body that breaks as an error.
+ * `ended` aborts: readers of event streams come back, and the runtime would log a body that breaks as an error. Rows
+ * break with it, since what was cut off must not look whole.
  */
 function streamOf(
   message: IncomingMessage,
@@ -162,7 +171,8 @@ function streamOf(
       const { value, done } = await chunks.next().catch(() => ({ value: null, done: true }));
       if (!done) return controller.enqueue(new Uint8Array(value as Uint8Array));
       ended.removeEventListener('abort', stop);
-      controller.close();
+      if (message.complete || isOfType(message, EVENTS)) controller.close();
+      else controller.error(new Error('The rows of another sidecar broke off.'));
     },
     cancel() {
       ended.removeEventListener('abort', stop);

@@ -10,7 +10,7 @@ export function allowedMethods(routes: readonly Route[]): ReadonlyMap<string, re
   const methods = new Map<string, string[]>();
   for (const route of routes) {
     const own = route.method.toUpperCase();
-    const also = own === 'GET' && !isStream(route) ? ['HEAD'] : [];
+    const also = own === 'GET' && !isReadAsItComes(route) ? ['HEAD'] : [];
     methods.set(route.path, [...(methods.get(route.path) ?? []), own, ...also]);
   }
   return methods;
@@ -19,6 +19,11 @@ export function allowedMethods(routes: readonly Route[]): ReadonlyMap<string, re
 /** Returns whether a successful answer of the route is an event stream, which stays open until one side ends it. */
 export function isStream(route: Route): boolean {
   return route.mediaType === 'text/event-stream';
+}
+
+/** Returns whether a successful answer of the route is made while it is read: a stream of events or of rows. */
+export function isReadAsItComes(route: Route): boolean {
+  return isStream(route) || route.otherMediaType !== undefined;
 }
 
 /** Throws error 7 with status 405. The header `Allow` lists the methods of the path (RFC 9110, section 15.5.6). */

@@ -115,6 +115,8 @@ interface RouteFacts {
   readonly redirectsTo?: `/${string}`;
   /** The media type of a successful answer; JSON by default. */
   readonly mediaType?: string;
+  /** Another media type that a request can ask for: text, sent as it is read. */
+  readonly otherMediaType?: string;
   /** Whether versions up to 0.2.0 read no query: a repeat of a request of theirs must still be found as the same. */
   readonly queryIsNew?: true;
   /**

@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import type { Passing, StandBy } from '../fleet/stand-by.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { isApiError } from '../model/errors.ts';
-import { isStream, rejectMethod } from './allowed-methods.ts';
+import { isReadAsItComes, rejectMethod } from './allowed-methods.ts';
 import { answerMetrics } from './answer-metrics.ts';
 import type { AppEnv } from './env.ts';
 import { callersShare } from './limits/callers-share.ts';
@@ -43,7 +43,7 @@ export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
     return async (context) => {
       const { raw } = context.req;
       const { headers, method } = raw;
-      if (isStream(route) && method !== 'GET') rejectMethod(context, ['GET']);
+      if (isReadAsItComes(route) && method !== 'GET') rejectMethod(context, ['GET']);
       // The sidecar that leads may be open to callers without credentials, and this one is not.
       if (requireAuth && !isPublic && !headers.has('console-key')) {
         credentialsOf(headers.get('authorization'), {

@@ -49,6 +49,11 @@ export function formatAmountMsat(amountMsat: bigint): string {
   return digits.endsWith('000') ? whole : `${whole}.${digits.slice(-3).replace(/0+$/, '')}`;
 }
 
+/** Writes an amount in sats that may be negative. */
+export function formatSignedMsat(amountMsat: bigint): string {
+  return amountMsat < 0n ? `-${formatAmountMsat(-amountMsat)}` : formatAmountMsat(amountMsat);
+}
+
 /** Returns what {@link formatAmountMsat} returns, and null for null. */
 export function formatNullableAmountMsat(amountMsat: bigint | null): string | null {
   return amountMsat === null ? null : formatAmountMsat(amountMsat);

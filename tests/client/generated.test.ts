@@ -37,5 +37,9 @@ test('there is one method for each endpoint, and it calls that endpoint', async 
     await method.call(client, {});
   }
   await client.events().next().catch(String);
-  expect(called.toSorted()).toEqual(ROUTES.map((one) => `${one.method} ${one.path}`).toSorted());
+  expect(called.toSorted()).toEqual(
+    ROUTES.filter(({ otherMediaType }) => otherMediaType === undefined)
+      .map((one) => `${one.method} ${one.path}`)
+      .toSorted(),
+  );
 });

@@ -147,4 +147,26 @@ describe('a request to the sidecar that leads', () => {
       expect((await next).done).toBe(true);
     }
   });
+
+  test('gets rows as they come, which break off where those of the one that leads broke off', async () => {
+    for (const type of ['text/csv', 'application/x-ndjson']) {
+      for (const [rest, whole] of [
+        ['', false],
+        ['0\r\n\r\n', true],
+      ] as const) {
+        const peer = await fake(
+          () =>
+            `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n4\r\na,b\n\r\n${rest}`,
+        );
+        const sent = await sender().send(peer.url, asked({ method: 'GET', body: null }), ends());
+        if (sent.kind !== 'answered') throw new Error(sent.kind);
+        const reader = (sent.answer.body as ReadableStream<Uint8Array>).getReader();
+        expect(new TextDecoder().decode((await reader.read()).value)).toBe('a,b\n');
+        const next = reader.read();
+        if (!whole) peer.stop();
+        if (whole) expect((await next).done).toBe(true);
+        else await expect(next).rejects.toThrow('broke off');
+      }
+    }
+  });
 });

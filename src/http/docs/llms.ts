@@ -130,7 +130,8 @@ function operations(document: Document, resources: readonly Resource[]): string[
             parameters.filter((one) => one.in === place && !body?.properties?.[one.name]),
           );
         return [
-          `### ${callOf(endpoint)}\n\n${summary}. ${withoutAddition(said).replace('Needs the permission `', 'Permission: `')}`,
+          // Calling says that each operation names the permission it needs.
+          `### ${callOf(endpoint)}\n\n${summary}. ${withoutAddition(said).replace('Needs the permission `', 'Needs `')}`,
           titled('Path', fields(endpoint, besides('path'))),
           titled('Query', fields(endpoint, besides('query'))),
           titled('Body', fields(endpoint, body ? memberRows(body, 'request') : [])),

@@ -1,4 +1,4 @@
-import { isStream, rejectMethod } from '../allowed-methods.ts';
+import { isReadAsItComes, rejectMethod } from '../allowed-methods.ts';
 import type { Route } from '../route.ts';
 import type { RunRoute } from '../run-route.ts';
 
@@ -8,7 +8,7 @@ import type { RunRoute } from '../run-route.ts';
  * accept HEAD.
  */
 export function streamForGet(route: Route, run: RunRoute): RunRoute {
-  if (!isStream(route)) return run;
+  if (!isReadAsItComes(route)) return run;
   return async (context, session, input) =>
     context.req.raw.method === 'GET'
       ? run(context, session, input)

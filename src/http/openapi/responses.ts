@@ -168,6 +168,7 @@ function goodResponses(route: Route, schemas: Schemas): Json {
     headers,
     content: {
       [mediaType]: { schema, ...(stream ? {} : { example: route.example.response }) },
+      ...(route.otherMediaType && { [route.otherMediaType]: { schema: { type: 'string' } } }),
     },
   };
   if (route.answersAccepted === undefined) return { 200: done };

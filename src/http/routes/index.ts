@@ -2,6 +2,7 @@ import type { Route } from '../route.ts';
 import { addressRoutes } from './addresses.ts';
 import { analyzeRoutes } from './analyze.ts';
 import { approvalRoutes } from './approvals.ts';
+import { bookRoutes } from './books.ts';
 import { channelRoutes } from './channels.ts';
 import { clientRoutes } from './clients.ts';
 import { eventRoutes } from './events.ts';
@@ -39,6 +40,7 @@ export const ROUTES: readonly Route[] = [
   ...fetchRoutes,
   ...approvalRoutes,
   ...paymentRoutes,
+  ...bookRoutes,
   ...waitRoutes,
   ...eventRoutes,
   ...addressRoutes,

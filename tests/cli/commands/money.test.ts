@@ -169,7 +169,10 @@ describe('export', () => {
   test('lists what was completed with a running balance, fees included', async () => {
     const { payments } = await world.json('payments', '--filter', 'completed', '--limit', '1000');
     const { stdout } = await world.run('export', '--format', 'jsonl');
-    const rows = stdout.split('\n').map((line) => JSON.parse(line));
+    const rows = stdout
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ kind }) => kind !== 'difference');
     expect(rows.map(({ index }) => index).toSorted()).toEqual(
       payments.map(({ index }: { index: string }) => index).toSorted(),
     );
@@ -190,11 +193,49 @@ describe('export', () => {
     );
   });
 
+  test('an export that ends early fails, with the row that says so', async () => {
+    const row = { kind: 'incomplete', finalized_at: 5, reason: 'x', change: '0', balance: '7' };
+    const answers = [
+      ['application/x-ndjson', `${JSON.stringify(row)}\n`, /ended early/],
+      [
+        'text/csv',
+        'completed_at\n2030-01-01T00:00:00.000Z,,,incomplete,,,0,7,x,,,,,,,\n',
+        /ended early/,
+      ],
+      ['text/csv', 'completed_at\n2030-01-01T00:00:00.000Z,,inbou', /broke before/],
+    ] as const;
+    for (const [type, text, said] of answers) {
+      const server = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: () => new Response(text, { headers: { 'content-type': type } }),
+      });
+      const format = type === 'text/csv' ? 'csv' : 'jsonl';
+      const url = { SERVICE_SIDECAR_URL: `http://127.0.0.1:${server.port}` };
+      const ended = await runBinary(['export', '--format', format], url);
+      await server.stop(true);
+      expect(ended.exitCode).toBe(1);
+      expect(ended.stderr).toMatch(said);
+      expect(ended.stdout).toBe(text.split('\n').slice(0, -1).join('\n'));
+    }
+  });
+
   test('a day later, the balance goes on from what was before', async () => {
-    const all = (await world.run('export', '--format', 'jsonl')).stdout.split('\n');
+    const before = ['export', '--format', 'jsonl', '--until', '2100-01-01'];
+    const all = (await world.run(...before)).stdout.split('\n');
     const since = JSON.parse(all.at(-1) ?? '').finalized_at;
-    const last = await world.run('export', '--format', 'jsonl', '--since', String(since));
-    expect(last.stdout.split('\n').at(-1)).toBe(all.at(-1) ?? '');
+    const last = await world.run(
+      'export',
+      '--format',
+      'jsonl',
+      '--since',
+      String(since),
+      '--until',
+      String(since + 1),
+    );
+    const [forward = '', ...lines] = last.stdout.split('\n');
+    expect(JSON.parse(forward)).toMatchObject({ kind: 'balance_forward' });
+    expect(lines.at(-1)).toBe(all.at(-1) ?? '');
   });
 
   test('CSV quotes, and gives a spreadsheet no formulas of others', async () => {

@@ -119,6 +119,7 @@ test('a node that does not answer makes a row that says so, and no difference', 
     },
   ]);
   expect(await rowsOf({ untilMs: 10 })).toHaveLength(1);
+  expect(await rowsOf({ untilMs: 9 })).toEqual([]);
 });
 
 test('what is completed while rows are read is among them', async () => {
@@ -131,7 +132,9 @@ test('what is completed while rows are read is among them', async () => {
     { payment: inbound(2, { finalizedAtMs: 10 }), attempt: null },
     owner.node,
   );
-  expect((await Array.fromAsync(pages)).flat()).toMatchObject([{ balanceMsat: 6000n }]);
+  expect((await Array.fromAsync(pages)).flat()).toMatchObject([
+    { entry: { kind: 'invoice' }, balanceMsat: 6000n },
+  ]);
 });
 
 test('ends with the reason of a signal before the next page is read', async () => {

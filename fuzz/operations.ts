@@ -22,8 +22,11 @@ export interface Operation {
   readonly headers: readonly Parameter[];
   /** Error codes by HTTP status. */
   readonly errors: ReadonlyMap<number, readonly number[]>;
-  /** Schema and content type of the answers below 300, by HTTP status. */
-  readonly answers: ReadonlyMap<number, { readonly contentType: string; readonly schema: Schema }>;
+  /** The content types of the answers below 300 and the schema of the first, by HTTP status. */
+  readonly answers: ReadonlyMap<
+    number,
+    { readonly contentTypes: readonly string[]; readonly schema: Schema }
+  >;
 }
 
 interface Described {
@@ -64,14 +67,15 @@ function operation(
   const parametersIn = (place: string) =>
     (described.parameters ?? []).filter((parameter) => parameter.in === place);
   const errors = new Map<number, readonly number[]>();
-  const answers = new Map<number, { contentType: string; schema: Schema }>();
+  const answers = new Map<number, { contentTypes: string[]; schema: Schema }>();
   for (const [status, response] of Object.entries(described.responses)) {
     const { content, 'x-error-codes': codes = [] } = resolveSchema(
       response,
       document,
     ) as (typeof described.responses)[string];
-    const [contentType = '', { schema } = { schema: {} }] = Object.entries(content ?? {})[0] ?? [];
-    if (Number(status) < 300) answers.set(Number(status), { contentType, schema });
+    const contentTypes = Object.keys(content ?? {});
+    const schema = content?.[contentTypes[0] ?? '']?.schema ?? {};
+    if (Number(status) < 300) answers.set(Number(status), { contentTypes, schema });
     else errors.set(Number(status), codes);
   }
   const body = described.requestBody?.content['application/json'].schema;

@@ -75,8 +75,9 @@ function judgeGood(
   const documented = operation?.answers.get(status);
   if (!documented) return `answers ${status}, which is not documented`;
   const contentType = mediaType(headers.get('content-type') ?? '');
-  if (contentType !== mediaType(documented.contentType)) {
-    return `answers ${contentType} and documents ${documented.contentType}`;
+  const contentTypes = documented.contentTypes.map(mediaType);
+  if (!(contentTypes.length > 0 ? contentTypes : ['']).includes(contentType)) {
+    return `answers ${contentType} and documents ${contentTypes.join(', ')}`;
   }
   if (request.method === 'HEAD') return null;
   if (contentType === 'text/event-stream')

@@ -121,7 +121,8 @@ async function rejectedField(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (response.headers.get('content-type') === 'text/event-stream') {
+    // Neither streams of events nor rows are read.
+    if (!response.headers.get('content-type')?.startsWith('application/json')) {
       await response.body?.cancel();
       return null;
     }

@@ -85,6 +85,8 @@ function harmless(text: Cells[string]): string {
   return /^[=+\-@]/.test(String(text ?? '')) ? `'${text}` : String(text ?? '');
 }
 
+/** A time beyond those that a date has, as `since` may be, has no text. */
 function iso(atMs: Cells[string]): string | null {
-  return typeof atMs === 'number' ? new Date(atMs).toISOString() : null;
+  const date = new Date(Number(atMs ?? Number.NaN));
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }

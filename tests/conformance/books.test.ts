@@ -172,6 +172,10 @@ describe('export', () => {
       reason: expect.stringContaining('node_info'),
     });
     expect((await ask({ format: 'xml' })).status).toBe(400);
+    const last = `${Number.MAX_SAFE_INTEGER}`;
+    expect((await (await ask({ since: last, until: last })).text()).split('\n')[1]).toMatch(
+      /^,,,balance_forward,/,
+    );
     const head = await fetch(`${world.baseUrl}/v2/node/export`, { method: 'HEAD' });
     expect(head.status).toBe(405);
   });

@@ -72,7 +72,7 @@ async function* linesOf(
       yield* lines;
     }
   } catch (error) {
-    throw transport.unanswered('GET', error);
+    throw transport.unanswered({ method: 'GET' }, error);
   }
-  if (rest !== '') throw transport.unanswered('GET', 'The last line broke off.');
+  if (rest !== '') throw transport.unanswered({ method: 'GET' }, 'The last line broke off.');
 }

@@ -26,7 +26,7 @@ export const addressRoutes = [
     specified: true,
     summary: 'Claim or change the Human Bitcoin Address',
     description:
-      'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days. The name belongs to the wallet: it stays when the client that claimed it is revoked. On a real node it needs `--address-domain`.',
+      'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days. On a real node it needs `--address-domain`.',
     body: () => ({ username: usernameInput() }),
     response: humanBitcoinAddressJson,
     errors: ['unsupported'],

@@ -10,7 +10,7 @@ import { rowStream } from '../row-stream.ts';
 
 const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
 
-/** The route of the books of a wallet (docs/decisions.md 193). */
+/** The route of the books of a wallet (docs/decisions.md 192). */
 export const bookRoutes = [
   get('/v2/node/export', 'payments', {
     access: 'get_updated_payments',

@@ -8,7 +8,7 @@ export const lostStoreRoutes = [
     access: 'owner',
     summary: 'Confirm the budgets after the database was restored',
     description:
-      'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.',
+      'A restored database does not know what was spent since, so clients with a budget cannot spend until the owner has checked and confirms.',
     body: () => ({}),
     response: emptyJson,
     example: { body: {}, response: {} },
@@ -21,7 +21,7 @@ export const lostStoreRoutes = [
     access: 'owner',
     summary: "End the node's tokens of clients that no longer exist",
     description:
-      'Lists the tokens at the node that this sidecar made and that belong to no active client, for example after the database was lost. With `remove` it also ends them. Other tokens are not touched.',
+      'Lists the tokens at the node that this sidecar made and no active client has, as after the database was lost. With `remove` it also ends them.',
     body: () => ({
       remove: z.boolean().default(false).describe('Whether to end the listed tokens.'),
     }),

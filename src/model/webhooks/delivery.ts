@@ -21,21 +21,21 @@ export const DELIVERY_EVENTS = [
 export type WebhookEvent = (typeof DELIVERY_EVENTS)[number];
 
 /** What the bodies of webhooks hold besides a resource: the type, and what tells wallets and times apart. */
-function besides<Type extends string>(type: Type, description: string) {
+function besides<Type extends string>(type: Type) {
   return {
-    type: z.literal(type).meta({ description }),
-    timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
+    type: z.literal(type).meta({ description: 'The event.' }),
+    timestamp: z.iso.datetime().meta({ description: 'When it was, in ISO 8601.' }),
     user_pk: hexOutput(32).meta({ description: 'The wallet that it happened in.' }),
   };
 }
 
-function payload<Type extends string>(type: Type, description: string) {
-  return paymentJson().extend(besides(type, description));
+function payload<Type extends string>(type: Type) {
+  return paymentJson().extend(besides(type));
 }
 
 /** The body of a `payment.finalized` webhook: the payment and three fields (docs/webhooks.md, Payload). */
 export const finalizedPayload = once(() =>
-  payload('payment.finalized', 'Always `payment.finalized`.').meta({
+  payload('payment.finalized').meta({
     id: 'PaymentFinalized',
     description: 'Body of the webhook: the Payment, and three fields more.',
   }),
@@ -43,7 +43,7 @@ export const finalizedPayload = once(() =>
 
 /** The body of a `payment.held` webhook (docs/decisions.md 117). */
 export const heldPayload = once(() =>
-  payload('payment.held', 'Always `payment.held`.').meta({
+  payload('payment.held').meta({
     id: 'PaymentHeld',
     description:
       'Body of the webhook of a held payment: the pending Payment, and three fields more.',
@@ -52,7 +52,7 @@ export const heldPayload = once(() =>
 
 /** The body of a `payment.approval_requested` webhook (docs/decisions.md 187). */
 export const approvalPayload = once(() =>
-  payload('payment.approval_requested', 'Always `payment.approval_requested`.').meta({
+  payload('payment.approval_requested').meta({
     id: 'PaymentApprovalRequested',
     description:
       'Body of the webhook of a payment that waits: the pending Payment, and three fields more.',
@@ -61,7 +61,7 @@ export const approvalPayload = once(() =>
 
 /** The body of a `client.budget_low` webhook (docs/decisions.md 190). */
 export const lowBudgetPayload = once(() =>
-  clientInfoJson().extend(besides('client.budget_low', 'Always `client.budget_low`.')).meta({
+  clientInfoJson().extend(besides('client.budget_low')).meta({
     id: 'ClientBudgetLow',
     description: 'Body of the webhook of a budget that is low: the client, and three fields more.',
   }),
@@ -70,7 +70,7 @@ export type LowBudgetPayload = z.infer<ReturnType<typeof lowBudgetPayload>>;
 
 /** The body of a test delivery (docs/decisions.md 128). */
 export const testPayload = once(() =>
-  payload('webhook.test', 'Always `webhook.test`: no payment was made.').meta({
+  payload('webhook.test').meta({
     id: 'WebhookTest',
     description: 'Body of a test delivery: a made up, failed Payment of nothing.',
   }),
@@ -98,7 +98,7 @@ export const deliveryJson = once(() =>
         description: 'The webhook-id, the same over all attempts and all endpoints.',
       }),
       endpoint: z.string().meta({ description: 'The endpoint that it is for.' }),
-      type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it tells of.' }),
+      type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event.' }),
       index: subject(),
       state: z.enum(DELIVERY_STATES).meta({
         description:
@@ -131,7 +131,7 @@ export const attemptJson = once(() =>
       number: z.int().min(1).meta({ description: 'Its place in the order of all attempts.' }),
       id: z.string().meta({ description: 'The webhook-id.' }),
       endpoint: z.string().meta({ description: 'The endpoint that it was sent to.' }),
-      type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it told of.' }),
+      type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event.' }),
       index: subject(),
       at: timestamp().meta({ description: 'When it began, in milliseconds.' }),
       ...outcome(),

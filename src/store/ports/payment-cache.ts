@@ -41,7 +41,7 @@ export interface PaymentCache {
   clear(walletId: string): Promise<void>;
 }
 
-/** The place of a payment in the order of completion (docs/decisions.md 193). */
+/** The place of a payment in the order of completion (docs/decisions.md 192). */
 export interface Completion {
   readonly atMs: number;
   readonly index: PaymentIndex;

@@ -1,7 +1,7 @@
 import { parseAmountMsat } from '../../model/amount.ts';
 import type { PaymentJson } from '../../model/payment.ts';
 
-/** A row of the books that is no payment (docs/decisions.md 193). */
+/** A row of the books that is no payment (docs/decisions.md 192). */
 export interface Notice {
   readonly kind: 'balance_forward' | 'difference' | 'unchecked' | 'incomplete';
   readonly atMs: number;

@@ -31,7 +31,7 @@ type Bookkeeper = Reader &
   Pick<Session, 'locks' | 'client' | 'configured' | 'feed' | 'log' | 'unfit'>;
 
 /**
- * Yields the books of a wallet (docs/decisions.md 193), a page at a time: completed payments in the order of their
+ * Yields the books of a wallet (docs/decisions.md 192), a page at a time: completed payments in the order of their
  * completion, each with the sum up to it, and what the node's balance differs from that. Throws the reason of `signal`
  * when that aborts, and what a sync throws.
  */

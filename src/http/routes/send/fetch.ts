@@ -47,7 +47,7 @@ export const fetchRoutes = [
     access: 'pay_invoice',
     summary: 'Get a web resource, and pay for it if it asks for payment',
     description:
-      'An answer 402 is paid once by its invoice (L402, Payment with Lightning, x402 with Lightning), and the request is made again with the proof. An Idempotency-Key is required: a repeat with it never pays again, and gets the resource if it was paid. Redirects are not followed. Where `data.sent` is `yes`, the payment was made and the resource not given.',
+      'A 402 is paid once by its invoice (L402, Payment with Lightning, x402 with Lightning), and the request is made again with the proof. An Idempotency-Key is required: a repeat with it never pays again, and gets the resource if it was paid. Redirects are not followed. Where `data.sent` is `yes`, the payment was made and the resource not given.',
     body: () => ({
       url: z
         .string()

@@ -45,7 +45,7 @@ export const webhookEndpointRoutes = [
     access: 'manage_webhooks',
     summary: 'Add a webhook endpoint',
     description:
-      "It hears of this wallet's payments that end from now on. One that a client adds needs `lease_secs`. The secret is shown once and cannot be read again. To change a secret, add a second endpoint with the same URL, and delete the first when the receiver knows the new one.",
+      "It hears of this wallet's payments that end from now on. One that a client adds needs `lease_secs`. The secret is shown once and cannot be read again. To change it, add a second endpoint, and delete the first when the receiver knows the new one.",
     body: () => ({
       url: endpointUrlInput(),
       events: endpointEventsInput().optional(),
@@ -113,7 +113,7 @@ export const webhookEndpointRoutes = [
     access: 'manage_webhooks',
     summary: 'Send a test delivery to an endpoint, and show its answer',
     description:
-      "Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`. It has the fields of a payment, but tells of a failed one of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is not in the list of deliveries and is not tried again.",
+      "Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`: a failed payment of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is sent once, and is in no list.",
     body: () => ({ id: endpointIdInput() }),
     response: testedJson,
     errors: ['notFound'],

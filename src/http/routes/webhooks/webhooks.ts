@@ -122,7 +122,7 @@ export const webhookRoutes = [
     access: 'manage_webhooks',
     summary: 'Send deliveries again',
     description:
-      'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent. A client may do this 60 times at once and then once a second by `id`, and 3 times at once and then once a minute by `since`.',
+      'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent. A client may do this 60 times at once, then once a second by `id`; 3 times, then once a minute by `since`.',
     body: () =>
       withRules(
         z.object({

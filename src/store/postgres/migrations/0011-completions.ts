@@ -1,5 +1,5 @@
 /**
- * Adds when cached payments were completed (docs/decisions.md 193), so that they can be read in that order. The column
+ * Adds when cached payments were completed (docs/decisions.md 192), so that they can be read in that order. The column
  * is made of the row. The member is cut out of the JSON as external_id is; within a text its quotes are escaped.
  */
 export const completions = String.raw`

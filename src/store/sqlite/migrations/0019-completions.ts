@@ -1,5 +1,5 @@
 /**
- * Adds when cached payments were completed (docs/decisions.md 193), so that they can be read in that order. The column
+ * Adds when cached payments were completed (docs/decisions.md 192), so that they can be read in that order. The column
  * is made of the row.
  */
 export const completions = `

@@ -6,7 +6,7 @@ import type { World } from '../world/world.ts';
 
 /**
  * Records what a transaction costs the wallet that pays nobody else, since it is part of no other payment: the child of
- * a fee bump, and what opens or closes a channel (docs/decisions.md 158, 193). A transaction that costs it nothing has
+ * a fee bump, and what opens or closes a channel (docs/decisions.md 158, 192). A transaction that costs it nothing has
  * no row.
  */
 export function recordMiningFee(

@@ -398,12 +398,15 @@ describe('who decides', () => {
   });
 
   test('is told who asked, the highest fee, who is paid and until when it waits', async () => {
-    const { client_credentials, client_pk } = await agent({ label: 'Shopper' });
+    const { client_credentials, client_pk } = await agent({
+      label: 'Shopper',
+      budget: { amount: '900000', period: 'total' },
+    });
     const { node_pk } = await world.get('/v2/node/node_info', {}, world.bob);
     const asked = async (path: string, body: object) =>
       (
         await world.call('POST', path, {
-          body: { ...body, max_fee: '7' },
+          body: { max_fee: '7', ...body },
           credentials: client_credentials,
           headers: { Prefer: 'respond-async' },
         })
@@ -419,8 +422,12 @@ describe('who decides', () => {
     });
     expect(body.expires_at - byInvoice.created_at).toBe(3_600_000);
     const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
-    const byChain = await asked('/v2/node/pay_onchain', { address, amount: '3000' });
-    expect((await terms(byChain.index)).body).toMatchObject({ max_fee: '7', node_pk: null });
+    const byChain = await asked('/v2/node/pay_onchain', {
+      ...{ address, amount: '20000', max_fee: '20000' },
+    });
+    const onChain = (await terms(byChain.index)).body;
+    expect(onChain.node_pk).toBeNull();
+    expect(Number(onChain.max_fee)).toBeLessThanOrEqual(20_000);
     expectError(await terms(byInvoice.index, client_credentials), 'forbidden');
     for (const { index } of [byInvoice, byChain]) {
       await decide('reject', index);

@@ -1,24 +1,13 @@
-import {
-  afterAll,
-  afterEach,
-  test as anyTest,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-} from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { CONFORMANCE_NODE } from './node-test.ts';
+import { sandboxTest } from './node-test.ts';
 import { type Behaviour, DIALECTS, openPaidService, type PaidService } from './paid-services.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-
-/** The services of these tests are on this machine, where a sidecar of a real node asks nobody. */
-const test = anyTest.skipIf(CONFORMANCE_NODE !== 'sandbox');
 
 let world: ConformanceWorld;
 let keys = 0;
@@ -55,7 +44,7 @@ describe.each(DIALECTS)('a resource that asks for payment by %s', (dialect) => {
     service.behaviour = behaviour;
   };
 
-  test(`is paid and given: ${dialect}`, async () => {
+  sandboxTest(`is paid and given: ${dialect}`, async () => {
     const { status, body } = await get(`${service.url}/report?x=1`, { method: 'POST', body: 'ä' });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -67,7 +56,7 @@ describe.each(DIALECTS)('a resource that asks for payment by %s', (dialect) => {
     expect(service.requests.map(({ proof }) => proof !== null)).toEqual([false, true]);
   });
 
-  test(`is paid once for a key, and a repeat has the same answer: ${dialect}`, async () => {
+  sandboxTest(`is paid once for a key, and a repeat has the same answer: ${dialect}`, async () => {
     const key = newKey();
     const first = await get(`${service.url}/once-${key.length}-${dialect}-new`, {}, key);
     const asked = service.requests.length;
@@ -78,34 +67,37 @@ describe.each(DIALECTS)('a resource that asks for payment by %s', (dialect) => {
     expectError(await get(`${service.url}/other`, {}, key), 'idempotencyConflict');
   });
 
-  test(`that fails after payment is told as paid, and a repeat pays nothing more: ${dialect}`, async () => {
-    // A token of an earlier request must not take the place of the payment.
-    const credentials = (await world.post('/v2/node/create_client', { scopes: ['full'] }))
-      .client_credentials;
-    for (const status of [500, 402, 401]) {
-      const key = newKey();
-      behaving({ paid: () => new Response('broken', { status }) });
-      const broken = await get(`${service.url}/late-${status}`, {}, key, credentials);
-      expectError(broken, 'serviceFailed', /was paid/);
-      expect(broken.body.data).toMatchObject({ sent: 'yes', index: expect.any(String) });
-      const before = await balance();
-      const invoices = service.invoices.length;
-      expectError(
-        await get(`${service.url}/late-${status}`, {}, key, credentials),
-        'serviceFailed',
-      );
-      behaving({});
-      const { body } = await get(`${service.url}/late-${status}`, {}, key, credentials);
-      expect(body).toMatchObject({
-        body: `the resource /late-${status}`,
-        payment: { index: broken.body.data.index },
-      });
-      expect(await balance()).toBe(before);
-      expect(service.invoices).toHaveLength(invoices);
-    }
-  });
+  sandboxTest(
+    `that fails after payment is told as paid, and a repeat pays nothing more: ${dialect}`,
+    async () => {
+      // A token of an earlier request must not take the place of the payment.
+      const credentials = (await world.post('/v2/node/create_client', { scopes: ['full'] }))
+        .client_credentials;
+      for (const status of [500, 402, 401]) {
+        const key = newKey();
+        behaving({ paid: () => new Response('broken', { status }) });
+        const broken = await get(`${service.url}/late-${status}`, {}, key, credentials);
+        expectError(broken, 'serviceFailed', /was paid/);
+        expect(broken.body.data).toMatchObject({ sent: 'yes', index: expect.any(String) });
+        const before = await balance();
+        const invoices = service.invoices.length;
+        expectError(
+          await get(`${service.url}/late-${status}`, {}, key, credentials),
+          'serviceFailed',
+        );
+        behaving({});
+        const { body } = await get(`${service.url}/late-${status}`, {}, key, credentials);
+        expect(body).toMatchObject({
+          body: `the resource /late-${status}`,
+          payment: { index: broken.body.data.index },
+        });
+        expect(await balance()).toBe(before);
+        expect(service.invoices).toHaveLength(invoices);
+      }
+    },
+  );
 
-  test(`is not paid beyond max_cost, fees included: ${dialect}`, async () => {
+  sandboxTest(`is not paid beyond max_cost, fees included: ${dialect}`, async () => {
     const url = `${service.url}/dear`;
     const credentials = (await world.post('/v2/node/create_client', { scopes: ['full'] }))
       .client_credentials;
@@ -119,7 +111,7 @@ describe.each(DIALECTS)('a resource that asks for payment by %s', (dialect) => {
     expect(before - (await balance())).toBeLessThanOrEqual(25);
   });
 
-  test(`is not paid beyond the budget: ${dialect}`, async () => {
+  sandboxTest(`is not paid beyond the budget: ${dialect}`, async () => {
     const budget = { amount: '30', period: 'total' };
     const { client_credentials } = await world.post('/v2/node/create_client', {
       scopes: ['send'],
@@ -174,7 +166,7 @@ describe('a service that contradicts itself is not paid', () => {
     ],
   ];
   for (const [dialect, what, challenge] of rows) {
-    test(`${dialect}: ${what}`, async () => {
+    sandboxTest(`${dialect}: ${what}`, async () => {
       const service = openPaidService(world, dialect);
       const before = await balance();
       service.behaviour = { challenge: (await challenge()) ?? {} };
@@ -187,7 +179,7 @@ describe('a service that contradicts itself is not paid', () => {
   }
 });
 
-test('a token that was paid for by L402 is used again, until it is refused', async () => {
+sandboxTest('a token that was paid for by L402 is used again, until it is refused', async () => {
   const service = openPaidService(world, 'l402');
   const first = await get(`${service.url}/one`);
   expect(first.body.payment.amount).toBe('25');
@@ -205,82 +197,96 @@ test('a token that was paid for by L402 is used again, until it is refused', asy
   service.stop();
 });
 
-test('a resource that asks for nothing is given as it is: text, bytes, errors, redirects', async () => {
-  const free = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const { pathname } = new URL(request.url);
-      if (pathname === '/bytes') return new Response(Uint8Array.of(255, 254, 0));
-      if (pathname === '/moved') {
-        return new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } });
-      }
-      if (pathname === '/large') return new Response('x'.repeat(300 * 1024));
-      if (pathname === '/echo') return Response.json(Object.fromEntries(request.headers));
-      return new Response('nothing here', { status: 404 });
-    },
-  });
-  const url = `http://127.0.0.1:${free.port}`;
-  expect((await get(`${url}/bytes`)).body).toMatchObject({
-    body: '//4A',
-    body_encoding: 'base64',
-    payment: null,
-  });
-  expect((await get(`${url}/moved`)).body).toMatchObject({
-    status: 302,
-    headers: { location: 'http://127.0.0.1:1/' },
-  });
-  expect((await get(`${url}/none`)).body).toMatchObject({ status: 404, body: 'nothing here' });
-  expectError(await get(`${url}/large`), 'serviceFailed', /larger than 256 KiB/);
-  const echoed: Body = JSON.parse(
-    (await get(`${url}/echo`, { headers: { 'X-A': 'b' } })).body.body,
-  );
-  expect(echoed).toMatchObject({ 'x-a': 'b' });
-  expect(Object.keys(echoed)).not.toContain('authorization');
-  free.stop(true);
-});
-
-test('a request without a key, to a private place, or with headers of the connection is refused', async () => {
-  const keyless = { body: { url: 'https://api.example/', max_cost: '1' } };
-  const rejected = await world.call('POST', '/v2/node/fetch', keyless);
-  expectError(rejected, 'rejected', /Idempotency-Key/);
-  expect(rejected.body.data.sent).toBe('no');
-  for (const url of ['http://example.com/', 'https://10.0.0.1/', 'ftp://example.com/', 'nothing']) {
-    const answer = await get(url);
-    expect([7, 113]).toContain(answer.body.code);
-    expect(answer.body.data.sent).toBe('no');
-  }
-  for (const name of ['Host', 'content-length', 'payment-signature', 'bad name']) {
-    expectError(await get('https://api.example/', { headers: { [name]: '1' } }), 'rejected');
-  }
-});
-
-test('a wait that Prefer ends leaves one request running, which a repeat joins', async () => {
-  const service = openPaidService(world, 'payment');
-  const slow = Promise.withResolvers<void>();
-  service.behaviour = { before: () => slow.promise };
-  const key = newKey();
-  const call = (prefer: string) =>
-    world.call('POST', '/v2/node/fetch', {
-      body: { url: `${service.url}/slow`, max_cost: '100' },
-      headers: { 'idempotency-key': key, prefer },
+sandboxTest(
+  'a resource that asks for nothing is given as it is: text, bytes, errors, redirects',
+  async () => {
+    const free = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        const { pathname } = new URL(request.url);
+        if (pathname === '/bytes') return new Response(Uint8Array.of(255, 254, 0));
+        if (pathname === '/moved') {
+          return new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } });
+        }
+        if (pathname === '/large') return new Response('x'.repeat(300 * 1024));
+        if (pathname === '/echo') return Response.json(Object.fromEntries(request.headers));
+        return new Response('nothing here', { status: 404 });
+      },
     });
-  const before = await balance();
-  for (const prefer of ['wait=1', 'respond-async']) {
-    const late = await call(prefer);
-    expectError(late, 'timeout', /goes on/);
-    expect(late.body.data).toEqual({ sent: 'unknown' });
-  }
-  const joined = call('wait=60');
-  slow.resolve();
-  expect((await joined).body).toMatchObject({ status: 200, payment: { amount: '25' } });
-  expect(service.invoices).toHaveLength(1);
-  const { fees } = (await call('wait=60')).body.payment;
-  expect(before - (await balance())).toBeCloseTo(25 + Number(fees), 3);
-  service.stop();
-});
+    const url = `http://127.0.0.1:${free.port}`;
+    expect((await get(`${url}/bytes`)).body).toMatchObject({
+      body: '//4A',
+      body_encoding: 'base64',
+      payment: null,
+    });
+    expect((await get(`${url}/moved`)).body).toMatchObject({
+      status: 302,
+      headers: { location: 'http://127.0.0.1:1/' },
+    });
+    expect((await get(`${url}/none`)).body).toMatchObject({ status: 404, body: 'nothing here' });
+    expectError(await get(`${url}/large`), 'serviceFailed', /larger than 256 KiB/);
+    const echoed: Body = JSON.parse(
+      (await get(`${url}/echo`, { headers: { 'X-A': 'b' } })).body.body,
+    );
+    expect(echoed).toMatchObject({ 'x-a': 'b' });
+    expect(Object.keys(echoed)).not.toContain('authorization');
+    free.stop(true);
+  },
+);
 
-test('an invoice that the wallet has paid before proves nothing to a service', async () => {
+sandboxTest(
+  'a request without a key, to a private place, or with headers of the connection is refused',
+  async () => {
+    const keyless = { body: { url: 'https://api.example/', max_cost: '1' } };
+    const rejected = await world.call('POST', '/v2/node/fetch', keyless);
+    expectError(rejected, 'rejected', /Idempotency-Key/);
+    expect(rejected.body.data.sent).toBe('no');
+    for (const url of [
+      'http://example.com/',
+      'https://10.0.0.1/',
+      'ftp://example.com/',
+      'nothing',
+    ]) {
+      const answer = await get(url);
+      expect([7, 113]).toContain(answer.body.code);
+      expect(answer.body.data.sent).toBe('no');
+    }
+    for (const name of ['Host', 'content-length', 'payment-signature', 'bad name']) {
+      expectError(await get('https://api.example/', { headers: { [name]: '1' } }), 'rejected');
+    }
+  },
+);
+
+sandboxTest(
+  'a wait that Prefer ends leaves one request running, which a repeat joins',
+  async () => {
+    const service = openPaidService(world, 'payment');
+    const slow = Promise.withResolvers<void>();
+    service.behaviour = { before: () => slow.promise };
+    const key = newKey();
+    const call = (prefer: string) =>
+      world.call('POST', '/v2/node/fetch', {
+        body: { url: `${service.url}/slow`, max_cost: '100' },
+        headers: { 'idempotency-key': key, prefer },
+      });
+    const before = await balance();
+    for (const prefer of ['wait=1', 'respond-async']) {
+      const late = await call(prefer);
+      expectError(late, 'timeout', /goes on/);
+      expect(late.body.data).toEqual({ sent: 'unknown' });
+    }
+    const joined = call('wait=60');
+    slow.resolve();
+    expect((await joined).body).toMatchObject({ status: 200, payment: { amount: '25' } });
+    expect(service.invoices).toHaveLength(1);
+    const { fees } = (await call('wait=60')).body.payment;
+    expect(before - (await balance())).toBeCloseTo(25 + Number(fees), 3);
+    service.stop();
+  },
+);
+
+sandboxTest('an invoice that the wallet has paid before proves nothing to a service', async () => {
   const { invoice, payment_hash } = await world.post(
     '/v2/node/create_invoice',
     { amount: '25', expiration_secs: 300 },
@@ -296,7 +302,7 @@ test('an invoice that the wallet has paid before proves nothing to a service', a
   service.stop();
 });
 
-test('an answer that switches protocols is no answer', async () => {
+sandboxTest('an answer that switches protocols is no answer', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () =>
@@ -309,7 +315,7 @@ test('an answer that switches protocols is no answer', async () => {
   server.close();
 });
 
-test('the sidecar itself is not reached, under whatever name', async () => {
+sandboxTest('the sidecar itself is not reached, under whatever name', async () => {
   const before = await balance();
   const { invoice } = await world.post('/sandbox/invoice', { amount: '10' });
   for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
@@ -325,11 +331,14 @@ test('the sidecar itself is not reached, under whatever name', async () => {
   expect(await balance()).toBe(before);
 });
 
-test('an invoice that was paid for a resource is not paid again by another way', async () => {
-  const service = openPaidService(world, 'payment');
-  await get(`${service.url}/x`);
-  const before = await balance();
-  expect(await statusOf(service.invoices[0] ?? '')).toBe('completed');
-  expect(await balance()).toBe(before);
-  service.stop();
-});
+sandboxTest(
+  'an invoice that was paid for a resource is not paid again by another way',
+  async () => {
+    const service = openPaidService(world, 'payment');
+    await get(`${service.url}/x`);
+    const before = await balance();
+    expect(await statusOf(service.invoices[0] ?? '')).toBe('completed');
+    expect(await balance()).toBe(before);
+    service.stop();
+  },
+);

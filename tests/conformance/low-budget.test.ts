@@ -1,21 +1,11 @@
-import {
-  afterAll,
-  test as anyTest,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-} from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { CONFORMANCE_NODE, test } from './node-test.ts';
+import { sandboxTest, test } from './node-test.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-
-/** What a channel costs on a real node is not known before. */
-const sandboxTest = anyTest.skipIf(CONFORMANCE_NODE !== 'sandbox');
 
 let hooks: WebhookWorld;
 let world: ConformanceWorld;

@@ -36,3 +36,11 @@ export function test(name: string, body: () => Promise<unknown> | unknown): void
   if (reason === undefined) anyTest(name, body as () => Promise<void>);
   else anyTest.skip(`${name} (not on ${title}: ${reason})`, () => undefined);
 }
+
+/**
+ * A test that is about the sandbox alone, such as its clock, or services on this machine, which a sidecar of a real node
+ * asks nothing. On other nodes it does not exist.
+ */
+export function sandboxTest(name: string, body: () => Promise<unknown> | unknown): void {
+  if (CONFORMANCE_NODE === 'sandbox') test(name, body);
+}

@@ -1,21 +1,11 @@
-import {
-  afterAll,
-  test as anyTest,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-} from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { CONFORMANCE_NODE, test } from './node-test.ts';
+import { sandboxTest, test } from './node-test.ts';
 import { openPaidService, type PaidService } from './paid-services.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-
-/** The services of these tests are on this machine, where a sidecar of a real node asks nobody. */
-const fetchTest = anyTest.skipIf(CONFORMANCE_NODE !== 'sandbox');
 
 let world: ConformanceWorld;
 let keys = 0;
@@ -145,7 +135,7 @@ describe('fetch by a client with origins', () => {
     }
   };
 
-  fetchTest('pays at an origin of the list, and asks nothing at any other', async () => {
+  sandboxTest('pays at an origin of the list, and asks nothing at any other', async () => {
     await withService(async (service) => {
       const own = await agent([A, service.url]);
       const given = await fetching(`${service.url}/one?x=1`, own.client_credentials);
@@ -167,7 +157,7 @@ describe('fetch by a client with origins', () => {
     });
   });
 
-  fetchTest('uses no token that is kept for an origin which was taken away', async () => {
+  sandboxTest('uses no token that is kept for an origin which was taken away', async () => {
     await withService(async (service) => {
       const { client_pk, client_credentials } = await agent([service.url]);
       await fetching(`${service.url}/one`, client_credentials);
@@ -180,7 +170,7 @@ describe('fetch by a client with origins', () => {
     });
   });
 
-  fetchTest(
+  sandboxTest(
     'repeats an answer that it has, and sends no proof to an origin that was taken away',
     async () => {
       await withService(async (service) => {
@@ -203,46 +193,52 @@ describe('fetch by a client with origins', () => {
     },
   );
 
-  fetchTest('sends no proof to an origin that is taken away while its payment waits', async () => {
-    await withService(async (service) => {
-      const origins = [service.url];
-      const grant = { scopes: ['send'], approve_above: '0', origins };
-      const { client_pk, client_credentials } = await create(grant);
-      const asked = fetching(`${service.url}/waits`, client_credentials);
-      const index = await until(async () => {
-        await world.put('/v2/node/sync_payments');
-        const { payments } = await world.get('/v2/node/list_payments', { filter: 'awaiting' });
-        return payments[0]?.index;
+  sandboxTest(
+    'sends no proof to an origin that is taken away while its payment waits',
+    async () => {
+      await withService(async (service) => {
+        const origins = [service.url];
+        const grant = { scopes: ['send'], approve_above: '0', origins };
+        const { client_pk, client_credentials } = await create(grant);
+        const asked = fetching(`${service.url}/waits`, client_credentials);
+        const index = await until(async () => {
+          await world.put('/v2/node/sync_payments');
+          const { payments } = await world.get('/v2/node/list_payments', { filter: 'awaiting' });
+          return payments[0]?.index;
+        });
+        await updating({ client_pk, origins: [A] });
+        await world.post('/v2/node/approve', { index });
+        const answer = await asked;
+        refused(answer, service.url);
+        expect(answer.body.data).toMatchObject({ sent: 'yes', index });
+        expect(service.requests).toEqual([{ path: '/waits', proof: null }]);
       });
-      await updating({ client_pk, origins: [A] });
-      await world.post('/v2/node/approve', { index });
-      const answer = await asked;
-      refused(answer, service.url);
-      expect(answer.body.data).toMatchObject({ sent: 'yes', index });
-      expect(service.requests).toEqual([{ path: '/waits', proof: null }]);
-    });
-  });
+    },
+  );
 
-  fetchTest('pays nothing where the origin is taken away while the service is asked', async () => {
-    await withService(async (service) => {
-      const { client_pk, client_credentials } = await agent([service.url]);
-      const before = (await world.get('/v2/node/node_info')).lightning_balance;
-      const reached = Promise.withResolvers<void>();
-      const answers = Promise.withResolvers<void>();
-      service.behaviour = {
-        before: () => {
-          reached.resolve();
-          return answers.promise;
-        },
-      };
-      const asked = fetching(`${service.url}/slow`, client_credentials);
-      await reached.promise;
-      await updating({ client_pk, origins: [A] });
-      answers.resolve();
-      const answer = await asked;
-      refused(answer, service.url);
-      expect(answer.body.data.sent).toBe('no');
-      expect((await world.get('/v2/node/node_info')).lightning_balance).toEqual(before);
-    });
-  });
+  sandboxTest(
+    'pays nothing where the origin is taken away while the service is asked',
+    async () => {
+      await withService(async (service) => {
+        const { client_pk, client_credentials } = await agent([service.url]);
+        const before = (await world.get('/v2/node/node_info')).lightning_balance;
+        const reached = Promise.withResolvers<void>();
+        const answers = Promise.withResolvers<void>();
+        service.behaviour = {
+          before: () => {
+            reached.resolve();
+            return answers.promise;
+          },
+        };
+        const asked = fetching(`${service.url}/slow`, client_credentials);
+        await reached.promise;
+        await updating({ client_pk, origins: [A] });
+        answers.resolve();
+        const answer = await asked;
+        refused(answer, service.url);
+        expect(answer.body.data.sent).toBe('no');
+        expect((await world.get('/v2/node/node_info')).lightning_balance).toEqual(before);
+      });
+    },
+  );
 });

@@ -69,21 +69,9 @@ class Shop(BaseHTTPRequestHandler):
             return self.reply(400, str(error))
         # A refund is outbound, and may carry the order's external_id too.
         if told.type == "payment.finalized" and (told.status, told.direction) == ("completed", "inbound"):
-            print(self.paid(told.index), flush=True)
+            print(paid(told.index), flush=True)
         # 200 says that the order is stored, and the sidecar need not tell again.
         self.reply(200, "Thank you.")
-
-    def paid(self, index: str) -> str:
-        # One statement decides, so that two webhooks at the same time count once.
-        paid = "UPDATE invoices SET state = 'paid' WHERE payment = ? AND state = 'open'"
-        if orders.execute(paid, (index,)).rowcount == 0:
-            return "nothing new in this webhook"
-        of_order = "(SELECT shop_order FROM invoices WHERE payment = ?)"
-        count = f"SELECT count(*) FROM invoices WHERE state = 'paid' AND shop_order = {of_order}"
-        if orders.execute(count, (index,)).fetchone() != (1,):
-            return f"{index} pays an order again: give it back"
-        # What ships the order belongs here, or reads the orders that are paid.
-        return f"{index} is paid: ship it"
 
     def reply(self, status: int, text: str) -> None:
         self.send_response(status)
@@ -95,11 +83,29 @@ class Shop(BaseHTTPRequestHandler):
         pass
 
 
+def paid(index: str) -> str:
+    # One statement decides, so that two webhooks at the same time count once.
+    paid = "UPDATE invoices SET state = 'paid' WHERE payment = ? AND state = 'open'"
+    if orders.execute(paid, (index,)).rowcount == 0:
+        return "nothing new in this webhook"
+    of_order = "(SELECT shop_order FROM invoices WHERE payment = ?)"
+    count = f"SELECT count(*) FROM invoices WHERE state = 'paid' AND shop_order = {of_order}"
+    if orders.execute(count, (index,)).fetchone() != (1,):
+        return f"{index} pays an order again: give it back"
+    # What ships the order belongs here, or reads the orders that are paid.
+    return f"{index} is paid: ship it"
+
+
 def state_of(order: str) -> str | None:
     """Whether an order is open or paid; None where there is no such order."""
     states = {state for (state,) in orders.execute("SELECT state FROM invoices WHERE shop_order = ?", (order,))}
     return "paid" if "paid" in states else "open" if states else None
 
+
+# A webhook is tried three times. What was paid while the shop was down is looked up.
+for (open_index,) in orders.execute("SELECT payment FROM invoices WHERE state = 'open'").fetchall():
+    if wallet.payment(index=open_index).status == "completed":
+        print(paid(open_index), flush=True)
 
 port = int(os.environ.get("WEBHOOK_PORT", 8080))
 # One request at a time, as one connection to the database wants it.

@@ -156,7 +156,8 @@ export class Transport {
         const delayMs =
           call.repeatable && attempt <= this.#maxRetries ? retryDelayMs(error, attempt) : null;
         if (delayMs === null) throw open ? afterOpenAttempt(error, call.method) : error;
-        open ||= error.mayHaveTakenEffect;
+        // A PUT that never reached a sidecar is repeated by the runtime, and by nobody in the sidecar's sight.
+        open ||= error.mayHaveTakenEffect && error.kind !== 'unreachable';
         await pause(delayMs, call.signal);
       }
     }

@@ -136,29 +136,37 @@ describe.skipIf(!hasPythonClient)('the bot in Python', () => {
 describe.skipIf(!hasPythonClient)('the shop with orders in Python', () => {
   test('has a new invoice when one has expired, ships once, and gives back what is paid again', async () => {
     const database = join(data, 'orders.sqlite');
-    const shop = Bun.spawn(['python3', '-B', 'examples/python/orders.py'], {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        SIDECAR_URL: sidecar.baseUrl,
-        SIDECAR_CREDENTIALS: credentials,
-        WEBHOOK_SECRET: SECRET,
-        WEBHOOK_PORT: String(shopPort),
-        SHOP_DATABASE: database,
-        PYTHONPATH: join(ROOT, 'clients', 'python', 'src'),
-      },
-      stdout: 'pipe',
-    });
     let printed = '';
-    const reading = (async () => {
-      for await (const bytes of shop.stdout) printed += new TextDecoder().decode(bytes);
-    })();
+    const open = async () => {
+      const shop = Bun.spawn(['python3', '-B', 'examples/python/orders.py'], {
+        cwd: ROOT,
+        env: {
+          ...process.env,
+          SIDECAR_URL: sidecar.baseUrl,
+          SIDECAR_CREDENTIALS: credentials,
+          WEBHOOK_SECRET: SECRET,
+          WEBHOOK_PORT: String(shopPort),
+          SHOP_DATABASE: database,
+          PYTHONPATH: join(ROOT, 'clients', 'python', 'src'),
+        },
+        stdout: 'pipe',
+      });
+      const reading = (async () => {
+        for await (const bytes of shop.stdout) printed += new TextDecoder().decode(bytes);
+      })();
+      const before = printed.length;
+      await until(() => printed.slice(before).includes('is open'), 'the shop to open');
+      return async () => {
+        shop.kill();
+        await reading;
+      };
+    };
+    let close = await open();
     const url = `http://127.0.0.1:${shopPort}/orders/9`;
     const order = async () => (await fetch(url, { method: 'POST' })).text();
     const pay = (payable: string) =>
       sidecar.call('POST', '/sandbox/pay', { body: { payable: payable.trim() } });
     try {
-      await until(() => printed.includes('is open'), 'the shop to open');
       const first = await order();
       expect(await order()).toBe(first);
       const rows = new Database(database);
@@ -180,9 +188,14 @@ describe.skipIf(!hasPythonClient)('the shop with orders in Python', () => {
         'the second payment',
       );
       expect(printed.match(/ship it/g)).toHaveLength(1);
+      // A webhook that finds nobody is given up soon.
+      const late = await (await fetch(`${url}9`, { method: 'POST' })).text();
+      await close();
+      await pay(late);
+      close = await open();
+      expect(printed.match(/ship it/g)).toHaveLength(2);
     } finally {
-      shop.kill();
-      await reading;
+      await close();
     }
   });
 });

@@ -223,3 +223,21 @@ test('of a request with several proofs each is known, in headers of any case and
     [],
   );
 });
+
+test('a request can hold many headers: only the first proofs of each way are looked at', () => {
+  let macs = 0;
+  const counting = (...texts: readonly string[]) => {
+    macs += 1;
+    return mac(...texts);
+  };
+  expect(claimsIn({ authorization: Array<string>(10_000).fill('L402 aa:bb') }, counting)).toEqual(
+    [],
+  );
+  expect(macs).toBeLessThan(100);
+});
+
+test('what stands in the URL cannot end a parameter of the challenge', () => {
+  const url = 'https://a"b.example/x';
+  const [line] = challengesOf({ ...SALE, url }).payment ?? [];
+  expect(line).toContain('realm="a\\"b.example"');
+});

@@ -54,6 +54,8 @@ export function authChallenges(header: string): readonly AuthChallenge[] {
 
 /** Writes a challenge as a header line. The values must have no quotation marks and backslashes. */
 export function challengeLine(scheme: string, params: Readonly<Record<string, string>>): string {
-  const written = Object.entries(params).map(([name, value]) => `${name}="${value}"`);
+  const written = Object.entries(params).map(
+    ([name, value]) => `${name}="${value.replace(/["\\]/g, '\\$&')}"`,
+  );
   return `WWW-Authenticate: ${scheme} ${written.join(', ')}`;
 }

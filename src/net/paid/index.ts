@@ -58,6 +58,8 @@ export function challengesOf(sale: Sale): Challenges {
 
 /** A longer header is no proof: the longest holds an invoice of about 7,000 characters. */
 const MOST_PROOF_CHARACTERS = 16_384;
+/** More proofs of one way are not looked at: each costs a MAC or two. */
+const MOST_PROOFS = 16;
 
 /**
  * Returns the proofs of payment in the headers of a request, for challenges that were made with `mac`. The preimage of
@@ -73,6 +75,7 @@ export function claimsIn(
   return Object.values(DIALECTS).flatMap(({ proofHeader, claim }) =>
     values
       .filter(({ name, value }) => name === proofHeader && value.length <= MOST_PROOF_CHARACTERS)
+      .slice(0, MOST_PROOFS)
       .map(({ value }) => claim(value, mac))
       .filter(isProven),
   );

@@ -79,11 +79,13 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
 /** Returns the {@link CallFailed} of a call that went wrong; errors that are not of a call stay as they are. */
 function callFailed(error: unknown, connection: Connection, flags: ConnectionFlags): unknown {
   if (!(error instanceof WalletSidecarError)) return error;
-  const { mayHaveTakenEffect, code, httpStatus } = error;
+  const { code, data, httpStatus } = error;
+  // What was done before needs no repeat that finds out.
+  const isDone = Object(data).sent === 'yes';
   const wasNobody = connection.token === null && httpStatus === UNAUTHORIZED;
   const json = flags.json && error.kind === 'error' ? { json: jsonText(error.body) } : {};
   return new CallFailed(sentenceOf(error, connection), {
-    mayHaveTakenEffect,
+    mayHaveTakenEffect: error.mayHaveTakenEffect && !isDone,
     wasNobody,
     code,
     ...json,

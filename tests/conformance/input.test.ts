@@ -353,7 +353,9 @@ describe('headers of errors', () => {
         status: answer.status,
         allowed: allow.includes(method.toUpperCase()),
       }).toEqual({ path, status: 405, allowed: true });
-      expect(allow.includes('HEAD')).toBe(allow.includes('GET') && path !== '/v2/node/events');
+      // HEAD would begin what is made while it is read.
+      const isStream = ['/v2/node/events', '/v2/node/export'].includes(path);
+      expect(allow.includes('HEAD')).toBe(allow.includes('GET') && !isStream);
       await answer.arrayBuffer();
     }
   });

@@ -39,6 +39,10 @@ test('every link of /llms.txt leads to a page of the sidecar, and to a place on 
   expect(links.filter((link) => ![...places, ...pages].includes(link ?? ''))).toEqual([]);
 });
 
+test('/llms-full.txt is below 60 KiB as it is served (docs/api.md)', async () => {
+  expect(Buffer.byteLength(await textOf('/llms-full.txt'))).toBeLessThan(60 * 1024);
+});
+
 test('every example of /llms-full.txt does what it says, as it is written', async () => {
   const examples = [...(await textOf('/llms-full.txt')).matchAll(/```sh\n([\s\S]*?)```/g)].map(
     ([, script = '']) => script,

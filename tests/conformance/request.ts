@@ -17,6 +17,8 @@ export async function request(
 function checkShape(method: string, path: string, status: number, body: unknown): void {
   const route = routeOf(method, path);
   if (!route || (status !== 200 && status !== 202)) return;
+  // The rows of a table are held by the tests of books.
+  if (typeof body === 'string') return;
   route.response.parse(body);
   routeAnswered(method, path);
 }

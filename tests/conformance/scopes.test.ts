@@ -37,6 +37,8 @@ describe('every endpoint against every scope', () => {
         const answer = await world.call(route.method.toUpperCase(), route.path, {
           credentials,
           ...(route.body ? { body: { scopes: 1 } } : {}),
+          // Nothing comes next once the export has brought the cache up to date.
+          ...(route.path.endsWith('/wait_for_next_payment') && { query: { timeout_secs: '1' } }),
         });
         if (needed.some((permission) => held.has(permission))) {
           expect({ path: route.path, isReached: isReached(answer) }).toEqual({

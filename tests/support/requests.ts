@@ -50,8 +50,11 @@ export async function send(
       ...options.headers,
     },
   });
+  const { status, headers: answered } = response;
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: JSON.parse(text) as Body };
+  // A table is no JSON.
+  const isTable = answered.get('content-type')?.startsWith('text/csv') ?? false;
+  return { status, headers: answered, body: (isTable ? text : JSON.parse(text)) as Body };
 }
 
 /** {@link send} for calls that must succeed: the body of a 2xx; throws {@link CallFailed} on every other. */

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { feePolicyOf } from '../../config/fee-policy.ts';
 import { payableJson } from '../../model/analysis.ts';
-import { paymentJson } from '../../model/payment.ts';
+import { AWAITING_APPROVAL, paymentJson } from '../../model/payment.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag, type Given } from '../command.ts';
 import { type ConnectionFlags, settingsOf } from '../connection.ts';
+import { followPayment } from '../follow.ts';
 import type { AskSidecar } from '../http.ts';
 import { readPositiveAmount } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
-import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
+import { paymentLines, requireNotFailed, shortId } from '../terminal/payment-text.ts';
 import { show } from '../terminal/show.ts';
 import { type Agreed, agreedTerms, payQuestion } from './pay-question.ts';
 
@@ -66,11 +67,21 @@ export const addPay = asking(
       flags: agreed === null ? [] : flagsBeside({ amount, maxFee: given.max_fee }, agreed),
       send: (idempotencyKey) => send(ask, order, terms, idempotencyKey),
     });
+    const { index, status_msg } = answer.value;
+    if (status_msg === AWAITING_APPROVAL) {
+      io.stderr(
+        `It waits until the wallet's owner approves it: wallet-sidecar approve ${shortId(index)}`,
+      );
+      return followPayment(io, ask, { index, json: flags.json });
+    }
     show(io, flags, answer, paymentLines);
     requireNotFailed(answer.value);
   },
   withSpending,
 );
+
+/** With any bound a payment that waits for approval is told at once; another one is waited for. */
+const NO_BOUND_SECS = 86_400;
 
 type Order = Omit<Given<typeof PAY_WORDS>, 'typed'>;
 
@@ -108,14 +119,12 @@ function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: stri
   const { payable, message, personal_note, external_id, priority, send_all } = order;
   const own = { personal_note, external_id };
   const shared = { amount: terms.amount ?? undefined, max_fee: terms.maxFee ?? undefined };
+  const options = { idempotencyKey, respondAfterSecs: NO_BOUND_SECS };
   return ask(
     (sidecar) =>
       isOnchainOrder(order)
-        ? sidecar.payOnchain(
-            { address: payable, ...shared, send_all, priority, ...own },
-            { idempotencyKey },
-          )
-        : sidecar.pay({ payable, ...shared, message, ...own }, { idempotencyKey }),
+        ? sidecar.payOnchain({ address: payable, ...shared, send_all, priority, ...own }, options)
+        : sidecar.pay({ payable, ...shared, message, ...own }, options),
     paymentJson(),
     'Paying',
   );

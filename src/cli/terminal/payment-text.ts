@@ -45,7 +45,7 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentJson>[] = [
 ];
 
 /** Returns as much of an id as names the payment among a great many (docs/decisions.md 102). */
-function shortId(index: string): string {
+export function shortId(index: string): string {
   return index.slice(-ID_LENGTH).slice(0, SHORT_ID_LENGTH);
 }
 

@@ -90,15 +90,18 @@ function firstCalls(document: Document, baseUrl: string): string[] {
     const { summary, parameters = [] } = endpoint.operation;
     const takesKey = parameters.some((one) => one.name === 'Idempotency-Key');
     const call = curl(endpoint, baseUrl, takesKey ? ['idempotency-key: <uuid>'] : []);
-    const example = JSON.stringify(content.example, (_, value: unknown) =>
-      typeof value === 'string' && value.length > LONG_WORD ? `${value.slice(0, 24)}…` : value,
-    );
+    const example = JSON.stringify(content.example, (_, value: unknown) => {
+      if (value === null) return undefined;
+      return typeof value === 'string' && value.length > LONG_WORD
+        ? `${value.slice(0, 24)}…`
+        : value;
+    });
     const answer = [...shown].reduce((text, [json, it]) => text.replaceAll(json, it), example);
     if (content.schema.$ref) shown.set(example, nameOf(content.schema));
     return `### ${summary}\n\n\`\`\`sh\n${withPlaceholders(call, endpoint.operation)}\n\`\`\`\n\nAnswer: \`${answer}\``;
   });
   return [
-    '## First calls\n\nFor `<invoice>` put an invoice that somebody gave you, for `<index>` that of a payment, for `<uuid>` a new random UUID. With credentials add `-H "authorization: Bearer $CREDENTIALS"`.',
+    '## First calls\n\nFor `<invoice>` put an invoice that somebody gave you, for `<index>` that of a payment, for `<uuid>` a new random UUID. With credentials add `-H "authorization: Bearer $CREDENTIALS"`. Answers leave out what is null.',
     ...calls,
   ];
 }

@@ -77,7 +77,7 @@ export const channelRoutes = [
     specified: true,
     summary: 'Close a Lightning channel',
     description:
-      'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing a closed channel again does nothing, or is error 107 where the node does not know it any more.',
+      'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing it again does nothing, or is error 107 where the node has forgotten it.',
     body: () => ({
       channel_id: hexInput(32).describe('The channel to close.'),
       force: z.boolean().optional().meta({

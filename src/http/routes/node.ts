@@ -10,7 +10,7 @@ export const nodeRoutes = [
     specified: true,
     summary: 'Register and provision the wallet node',
     description:
-      'Needs the root seed and no Authorization header. Must be done once before any other node endpoint works; repeating it does nothing.',
+      'Must be done once before any other node endpoint works; repeating it does nothing.',
     body: () => ({
       partner_pk: hexInput(32)
         .optional()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { BARE_ENV, startOnTerminal, type TerminalProcess } from '../../support/binary.ts';
 import { sendOk } from '../../support/requests.ts';
-import { SLOW_TEST_MS } from '../../support/until.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -214,6 +214,21 @@ describe('other requests that cost', () => {
     const failing = await waiting('fail');
     expect((await world.run('approve', failing, '--yes')).exitCode).toBe(1);
     expect(await world.json('show', failing)).toMatchObject({ status: 'failed' });
+    const late = await world.run('approve', failing, '--yes');
+    expect(late.stderr).toContain('does not wait for approval');
+    const done = await world.run('approve', id, '--yes');
+    expect([done.exitCode, done.stderr]).toEqual([1, expect.not.stringContaining('on its way')]);
+    const { invoice } = await outsideInvoice();
+    const paying = world.run('pay', invoice, '--yes', '--client-credentials', client_credentials);
+    const waits = await until(async () => {
+      const { payments } = await world.json('payments', '--filter', 'awaiting');
+      return payments[0] as { index: string } | undefined;
+    });
+    await world.run('reject', waits.index);
+    expect(await paying).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/owner approves it: wallet-sidecar approve [0-9a-f]{10}/),
+    });
     const both = ['--approve-above', '5', '--clear-approve-above'];
     expect((await world.run('clients', 'update', client_pk, ...both)).exitCode).toBe(2);
     const { client } = await world.json('clients', 'update', client_pk, '--clear-approve-above');

@@ -89,7 +89,7 @@ export const sendOnchainRoutes = [
     access: 'pay_onchain',
     summary: 'Raise the fee of an on-chain send',
     description:
-      'For a send that waits for its first confirmation. A child transaction spends its change and pays miners for both; the payment, its txid and its `fees` stay as they are.',
+      'A child transaction spends its change and pays for both; the payment with its `fees` stays as it is.',
     body: () => ({
       index: indexInput(),
       priority: priorityInput(DEFAULT_BUMP_PRIORITY),

@@ -48,9 +48,10 @@ export class Approvals implements WaitingApprovals {
   async began(payment: Payment, node: WalletNode): Promise<Payment> {
     const { feed, onDelivery } = this.#options;
     onDelivery();
+    // Where the node's history cannot be written now, the next look does it.
+    this.#arm(0);
     const shown = (await node.history?.putAwaiting(payment)) ?? payment;
     feed.emit(shown);
-    this.#arm(0);
     return shown;
   }
 
@@ -78,6 +79,7 @@ export class Approvals implements WaitingApprovals {
       const client = await store.clients.find(spend.caller);
       const nowMs = node.clock.now();
       if (mayWait(spend, client, nowMs)) {
+        await node.history?.putAwaiting(payment);
         const endMs = Math.min(
           approveUntilMs ?? 0,
           client?.expiresAtMs ?? Number.POSITIVE_INFINITY,

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
 import { LOCK_FILE } from '../lib/files/data-dir.ts';
@@ -23,12 +23,19 @@ const CHECK_EVERY_MS = 24 * 3600 * 1000;
 /** A check that takes longer is stopped, because the write-ahead log cannot be shortened during a check. */
 const CHECK_LIMIT_MS = 10 * 60 * 1000;
 const LOWEST_PRIORITY = 19;
+/** With less space than this the next payments may find no room. */
+const LEAST_FREE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Watches the databases while the sidecar runs (docs/decisions.md 87). It finds files that were removed or replaced,
- * and damaged pages. It must be called when the databases are open. A store in memory has no problems.
+ * damaged pages, and a disk that is nearly full. It must be called when the databases are open. A store in memory has
+ * no problems. `freeBytes` returns the free space of a directory's disk.
  */
-export async function careForData(dataDir: string, log: Log): Promise<DataCare> {
+export async function careForData(
+  dataDir: string,
+  log: Log,
+  freeBytes: (dir: string) => number = freeOnDisk,
+): Promise<DataCare> {
   if (dataDir === ':memory:') return { problems: () => [], stop: () => undefined };
   const databases = FILES.map((file) => join(dataDir, file)).filter((path) => existsSync(path));
   const watch = await watchFiles({
@@ -65,6 +72,7 @@ export async function careForData(dataDir: string, log: Log): Promise<DataCare> 
     problems: () => [
       ...(watch.lost().length > 0 ? [lostWords(watch.lost())] : []),
       ...damaged.values(),
+      ...(freeBytes(dataDir) < LEAST_FREE_BYTES ? [shortWords(dataDir)] : []),
     ],
     stop() {
       watch.stop();
@@ -138,6 +146,20 @@ function lostWords(lost: readonly string[]): string {
           .join(', ')}`
       : '';
   return `${first}${others} was removed or replaced while the sidecar runs, so its changes are lost when it stops: stop it, put the files back or restore them from a backup, and start it again.`;
+}
+
+/** Returns the free space; infinite where it cannot be found out, as of a directory that was removed. */
+function freeOnDisk(dir: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function shortWords(dataDir: string): string {
+  return `The disk of ${dataDir} is full or nearly full, and nothing is paid or received without room: free space on it.`;
 }
 
 function damageWords(path: string): string {

@@ -41,6 +41,12 @@ export const REASONS: readonly Reason[] = [
     why: 'an URL and headers have forms of their own',
   },
   {
+    path: /\/(create|verify)_paywall$/,
+    field: /^request_hash$/,
+    when: ({ body }) => hasMember(body, 'request'),
+    why: 'must be the hash of the request, where both are given',
+  },
+  {
     path: /\/console\/session$/,
     field: /^(credentials)?$/,
     why: 'exactly one of link and credentials is given, and credentials hold no spaces',

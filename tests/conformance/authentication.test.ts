@@ -3,7 +3,7 @@ import { base64url } from '@scure/base';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { onItsWay } from './wallet-steps.ts';
+import { newestUpdate, onItsWay } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -123,6 +123,7 @@ describe('revocation', () => {
 
   test('while a payment is on its way ends the request, and the payment ends normally and is recorded', async () => {
     const made = await create({ scopes: ['full'] });
+    const start_index = await newestUpdate(world);
     const { invoice, payment_hash } = await world.post('/sandbox/invoice', {
       amount: '70',
       behavior: 'hold',
@@ -138,7 +139,8 @@ describe('revocation', () => {
     await world.post('/sandbox/holds', { payment_hash, settle: true });
     // A real node tells of the end a moment later.
     const ended = await until(async () => {
-      const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
+      const query = { ...(start_index && { start_index }) };
+      const { payments } = await world.get('/v2/node/updated_payments', query);
       const payment = payments.find(({ hash }: Body) => hash === payment_hash);
       return payment?.status !== 'pending' && payment;
     }, 'the payment has ended');

@@ -504,8 +504,12 @@ export const OPERATIONS: readonly Operation[] = [
   PAY_FAILING,
   PAY_REFUSED,
   PAY_WAITING,
-  // The sandbox ends what was approved and then not asked for any more.
-  deciding('approve', ['completed', 'not sent']),
+  // The sandbox ends what was approved and then not asked for any more. What it has no room for it refuses.
+  deciding('approve', [
+    'completed',
+    'not sent',
+    'The disk of the data directory is full or failing: free space, then try again.',
+  ]),
   deciding('reject', ['not approved']),
   PAY_SPONTANEOUS,
   PAY_OFFER,

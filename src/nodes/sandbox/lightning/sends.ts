@@ -29,7 +29,9 @@ export async function reportSend(
       .durably(() => findPayment(world, userPk, index))
       .then(
         (kept): SendReport =>
-          kept === null ? { state: 'refused', error } : { state: 'known', ...observed(kept) },
+          kept === null || isAwaitingApproval(kept)
+            ? { state: 'refused', error }
+            : { state: 'known', ...observed(kept) },
         (failure: unknown): SendReport => {
           if (!(failure instanceof ApiError)) throw failure;
           return { state: 'unknown', error };

@@ -14,7 +14,7 @@ setDefaultTimeout(SLOW_TEST_MS);
 const folder = temporaryFolder('disk');
 const disk = join(folder, 'disk');
 mkdirSync(disk);
-const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]).success;
+const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk]).success;
 if (!mounted)
   console.warn('SKIPPED: a small tmpfs cannot be mounted here, so a full disk is not tried.');
 afterAll(() => {
@@ -47,8 +47,11 @@ test.skipIf(!mounted)(
       expect(body).toMatchObject({ code: 8 });
       expect(body.msg).toMatch(/disk/);
     }
-    expect(((await sidecar.call('GET', '/v2/health')) as { status: string }).status).toBe('ok');
+    const health = async () =>
+      ((await sidecar.call('GET', '/v2/health')) as { status: string }).status;
+    expect(await health()).toContain('is full or nearly full');
     rmSync(filler);
+    expect(await health()).toBe('ok');
     await invoice();
     await sidecar.kill();
     sidecar = await startDevSidecar({ dataDir: join(disk, 'data'), port });
@@ -90,7 +93,7 @@ async function secondWallet(sidecar: DevSidecar): Promise<string> {
 }
 
 function fill(path: string): void {
-  for (let size = 8 * 1024 * 1024; size >= 1024; size /= 2) {
+  for (let size = 32 * 1024 * 1024; size >= 1024; size /= 2) {
     Bun.spawnSync(['sh', '-c', `head -c ${size} /dev/zero >> '${path}' 2>/dev/null`]);
     Bun.spawnSync(['sh', '-c', `head -c ${size} /dev/zero >> '${path}' 2>/dev/null`]);
   }

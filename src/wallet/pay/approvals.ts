@@ -57,13 +57,7 @@ export class Approvals implements WaitingApprovals {
 
   /** Goes on with what waited when the previous process ended. It must be called before anything of it is decided. */
   async resume(spends: readonly Spend[], node: WalletNode): Promise<void> {
-    for (const { payment } of spends) {
-      const shown = await node.history?.putAwaiting(payment);
-      // That process ended between the end at the node and the end in the store.
-      if (shown && isFinal(shown)) {
-        await this.#options.feed.observe({ payment: shown, attempt: null }, node);
-      }
-    }
+    for (const { payment } of spends) await this.#show(payment, node);
     if (spends.length > 0) this.#arm(0);
   }
 
@@ -79,7 +73,7 @@ export class Approvals implements WaitingApprovals {
       const client = await store.clients.find(spend.caller);
       const nowMs = node.clock.now();
       if (mayWait(spend, client, nowMs)) {
-        await node.history?.putAwaiting(payment);
+        await this.#show(payment, node);
         const endMs = Math.min(
           approveUntilMs ?? 0,
           client?.expiresAtMs ?? Number.POSITIVE_INFINITY,
@@ -104,6 +98,15 @@ export class Approvals implements WaitingApprovals {
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
+  }
+
+  /** Shows a payment in the node's history, and takes over an end that it has only there. */
+  async #show(payment: Payment, node: WalletNode): Promise<void> {
+    const shown = await node.history?.putAwaiting(payment);
+    // A process ended, or the store could not be written, between the end at the node and the end in the store.
+    if (shown && isFinal(shown)) {
+      await this.#options.feed.observe({ payment: shown, attempt: null }, node);
+    }
   }
 
   async #endWaiting(index: PaymentIndex, node: WalletNode): Promise<void> {

@@ -150,6 +150,17 @@ describe('a payment that waits for approval', () => {
     await until(async () => (await stateOf(index)) === 'known');
   });
 
+  test('has the end that only the node has, since the store could not be written then', async () => {
+    const { index } = await waiting();
+    const { node, approvals } = clients.owner;
+    const end = { status: 'failed', statusMsg: 'not approved', finalizedAtMs: 9 } as const;
+    const history = { putAwaiting: async (payment: Payment) => ({ ...payment, ...end }) };
+    Object.assign(node, { history });
+    await approvals.sweep();
+    Object.assign(node, { history: undefined });
+    expect([await stateOf(index), await spentMsat()]).toEqual([null, 0n]);
+  });
+
   test('is not taken for the attempt of another program, and gives way to it when it is approved', async () => {
     const { index } = await waiting();
     const others = sampleDone(1, { index: samplePayment(1, { createdAtMs: 77 }).index });

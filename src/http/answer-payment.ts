@@ -30,10 +30,7 @@ export async function answerPayment(
   let isAnswered = false;
   const outcome = pay({
     ...{ session, signal, idempotencyKey, names },
-    onSent: (payment, isOutside) => {
-      const isSoon = !isRepeat && isAwaitingApproval(payment);
-      met.told.resolve({ payment, isOutside, patienceMs: isSoon ? 0 : (respondAfterMs ?? 0) });
-    },
+    onSent: (payment, isOutside) => met.told.resolve({ payment, isOutside }),
     goesOn: () => {
       if (isAnswered) return false;
       met.left.resolve();
@@ -42,9 +39,11 @@ export async function answerPayment(
     },
   });
   if (respondAfterMs === null) return encodePayment(await outcome);
+  const patienceMs = ({ payment }: Told) =>
+    !isRepeat && isAwaitingApproval(payment) ? 0 : respondAfterMs;
   for (;;) {
     const now = met;
-    const first = await patiently(now, outcome);
+    const first = await patiently(now, outcome, patienceMs);
     if (isFinal(first.payment)) return encodePayment(first.payment);
     const payment = await present(session, first);
     // The request goes on with an attempt of its own where the other program's has failed.
@@ -67,8 +66,6 @@ export async function answerPayment(
 interface Told {
   readonly payment: Payment;
   readonly isOutside: boolean;
-  /** How long its end is waited for. */
-  readonly patienceMs: number;
 }
 
 /** What a request waits for: a payment of its own, or one of another program until that has failed. */
@@ -80,13 +77,17 @@ interface Meeting {
 const newMeeting = (): Meeting => ({ told: quietResolvers<Told>(), left: quietResolvers() });
 
 /** The end of the payment, or the payment as it was told when the patience of the caller has ended. */
-async function patiently({ told }: Meeting, outcome: Promise<Payment>): Promise<Told> {
+async function patiently(
+  { told }: Meeting,
+  outcome: Promise<Payment>,
+  patienceMs: (one: Told) => number,
+): Promise<Told> {
   const over = new AbortController();
   const unanswered = told.promise.then(async (one) => {
-    await sleep(one.patienceMs, over.signal);
+    await sleep(patienceMs(one), over.signal);
     return one;
   });
-  const ended = outcome.then((payment) => ({ payment, isOutside: false, patienceMs: 0 }));
+  const ended = outcome.then((payment) => ({ payment, isOutside: false }));
   return Promise.race([ended, unanswered]).finally(() => over.abort());
 }
 
@@ -94,10 +95,7 @@ async function patiently({ told }: Meeting, outcome: Promise<Payment>): Promise<
  * The payment as it stands. That of another program is watched from now on, so that its end is delivered like that of
  * a payment of the request's own.
  */
-async function present(
-  session: Session,
-  { payment, isOutside }: Omit<Told, 'patienceMs'>,
-): Promise<Payment> {
+async function present(session: Session, { payment, isOutside }: Told): Promise<Payment> {
   const { index } = payment;
   return tellingSent(
     'unknown',

@@ -62,16 +62,15 @@ export function readSpend(row: SpendRow): Spend {
   return { payment, state, afterAttempt, attempt, ...repeatable(row) };
 }
 
-function repeatable({ payment, plan, fetchedInvoice }: SpendRow): Repeatable {
+function repeatable(row: SpendRow): Repeatable {
+  const { payment, plan, fetchedInvoice } = row;
   const { rail } = payment;
-  const planned = <T>(schema: z.ZodType<T>): T =>
-    part('plan', () => schema.parse(JSON.parse(plan ?? '')));
   const amountMsat = () => part('amount', () => needed(payment.amountMsat));
   switch (rail) {
     case 'invoice': {
       if (plan === null) return { rail, order: null };
       const invoice = part('invoice', () => decodeBolt11(needed(payment.invoice)));
-      return { rail, order: { ...planned(feeCap()), invoice, amountMsat: amountMsat() } };
+      return { rail, order: { ...planned(row, feeCap()), invoice, amountMsat: amountMsat() } };
     }
     case 'offer':
       return {
@@ -80,37 +79,35 @@ function repeatable({ payment, plan, fetchedInvoice }: SpendRow): Repeatable {
           fetchedInvoice === null
             ? null
             : part('fetched invoice', () => decodeInvoice(fetchedInvoice)),
-        feeCap: plan === null ? null : planned(feeCap()),
+        feeCap: plan === null ? null : planned(row, feeCap()),
       };
     case 'spontaneous':
-      return { rail, order: { ...planned(spontaneousTerms()), amountMsat: amountMsat() } };
+      return { rail, order: { ...planned(row, spontaneousTerms()), amountMsat: amountMsat() } };
     case 'onchain':
-      return { rail, signed: planned(signedSend()), order: onchainOrder(payment) };
+      return { rail, signed: planned(row, signedSend()), order: onchainOrder(payment) };
   }
 }
 
 /** Reads what is to be signed when an on-chain payment is approved. Throws {@link UnreadableSpend}. */
-export function readOnchainOrder({ payment, plan }: SpendRow): OnchainOrder & FeeCap {
-  const { maxFeeMsat } = part('plan', () => feeCap().parse(JSON.parse(plan ?? '')));
-  return { ...onchainOrder(payment), maxFeeMsat };
+export function readOnchainOrder(row: SpendRow): OnchainOrder & FeeCap {
+  const { maxFeeMsat } = planned(row, feeCap());
+  return { ...onchainOrder(row.payment), maxFeeMsat };
 }
 
 /**
  * Reads the highest fee of a spend that waits, in millisatoshis, and who is paid: hex, null on chain. Throws
  * {@link UnreadableSpend}.
  */
-export function readTerms({ payment, plan, fetchedInvoice }: SpendRow): Terms {
-  return part('plan', () => {
-    const { maxFeeMsat, nodePk } = anyTerms().parse(JSON.parse(plan ?? ''));
-    const { rail, invoice } = payment;
-    const paidPk = {
-      invoice: () => decodeBolt11(needed(invoice)).payeePubkey,
-      offer: () => decodeInvoice(needed(fetchedInvoice)).nodeId,
-      spontaneous: () => needed(nodePk ?? null),
-      onchain: () => null,
-    };
-    return { maxFeeMsat, nodePk: paidPk[rail]() };
-  });
+export function readTerms(row: SpendRow): Terms {
+  const { maxFeeMsat, nodePk } = planned(row, anyTerms());
+  const { rail, invoice } = row.payment;
+  const paidPk = {
+    invoice: () => decodeBolt11(needed(invoice)).payeePubkey,
+    offer: () => decodeInvoice(needed(row.fetchedInvoice)).nodeId,
+    spontaneous: () => needed(nodePk ?? null),
+    onchain: () => null,
+  };
+  return { maxFeeMsat, nodePk: part('recipient', paidPk[rail]) };
 }
 
 /** What a spend that waits may cost in fees, and who is paid. */
@@ -143,6 +140,10 @@ const signedSend = once(() =>
     locks: z.array(z.object({ id: z.string(), outpoint: z.string() })),
   }),
 );
+
+function planned<T>({ plan }: SpendRow, schema: z.ZodType<T>): T {
+  return part('plan', () => schema.parse(JSON.parse(plan ?? '')));
+}
 
 function part<T>(name: string, read: () => T): T {
   try {

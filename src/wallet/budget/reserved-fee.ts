@@ -1,10 +1,11 @@
 import { hex } from '@scure/base';
 import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, internalUnlessApi, isApiError } from '../../model/errors.ts';
+import { type ApiError, internalUnlessApi, isApiError } from '../../model/errors.ts';
 import { type EffectNames, type Fee, sentBefore } from '../session/effect-names.ts';
 import { approveAboveMsat, type Spender } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 import { FEE_HEADROOM, periodStart } from './budget.ts';
+import { leftToOwner } from './left-to-owner.ts';
 
 /** What the node has done, and the fee that it cost, in millisatoshis; null where the node does not tell it. */
 interface Done {
@@ -53,7 +54,12 @@ export async function withReservedFee<T extends Done>(
     const amountMsat = ownMsat * FEE_HEADROOM;
     // An earlier run may have asked for the act when it was allowed.
     if (aboveMsat !== null && amountMsat > aboveMsat && !isRepeat) {
-      throw needsApproval(amountMsat, aboveMsat);
+      const cost = formatAmountMsat(amountMsat);
+      throw leftToOwner(
+        aboveMsat,
+        (above) =>
+          `This may cost up to ${cost} sats in fees, and with these credentials what costs more than ${above} sats`,
+      );
     }
     if (!hasBudget) return ownMsat;
     const reservation = { clientPk: caller.id, amountMsat, nowMs: node.clock.now() };
@@ -83,16 +89,6 @@ export async function withReservedFee<T extends Done>(
   const costMsat = done.isNew || isRepeat ? (done.feeMsat ?? boundMsat) : 0n;
   await tellingSent('unknown', () => settle(costMsat));
   return done;
-}
-
-/** Only payments wait for approval: any other cost above that limit is not for the client (docs/decisions.md 187). */
-function needsApproval(costMsat: bigint, aboveMsat: bigint): ApiError {
-  const [cost, above] = [formatAmountMsat(costMsat), formatAmountMsat(aboveMsat)];
-  return new ApiError(
-    'forbidden',
-    `This may cost up to ${cost} sats in fees, and with these credentials what costs more than ${above} sats is left to the wallet's owner: ask the owner to do it.`,
-    { data: { approve_above: above } },
-  );
 }
 
 function wasRefused(error: ApiError): boolean {

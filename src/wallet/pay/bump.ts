@@ -1,8 +1,8 @@
-import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { refused } from '../../model/errors.ts';
 import { isFinal, type Payment, type Priority } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import { lesserMsat } from '../budget/budget.ts';
+import { leftToOwner } from '../budget/left-to-owner.ts';
 import { withReservedFee } from '../budget/reserved-fee.ts';
 import { paymentOf } from '../read/payments.ts';
 import { type EffectNames, sentBefore } from '../session/effect-names.ts';
@@ -32,7 +32,7 @@ export function bumpFee(
   return session.locks.run(`bump_${index}`, async () => {
     const before = sentBefore(names, 'bumping');
     const aboveMsat = approveAboveMsat(session);
-    if (aboveMsat !== null && before === 'no') throw leftToOwner(aboveMsat);
+    if (aboveMsat !== null && before === 'no') throw leftToOwner(aboveMsat, ofAnyBump);
     const txid = await tellingSent(before, () => bumpableTxid(session, index));
     const command = { txid, priority };
     const bound = () => onchain.bumpFeeBoundMsat(command);
@@ -43,17 +43,9 @@ export function bumpFee(
   });
 }
 
-/**
- * A higher fee would make a payment cost more than the limit, or than was approved. One bump follows another, so none
- * is made for such a client (docs/decisions.md 187).
- */
-function leftToOwner(aboveMsat: bigint): ApiError {
-  const above = formatAmountMsat(aboveMsat);
-  return new ApiError(
-    'forbidden',
-    `With these credentials what costs more than ${above} sats needs approval, and raising the fee of a payment is left to the wallet's owner: ask the owner to do it.`,
-    { data: { approve_above: above, sent: 'no' } },
-  );
+/** A higher fee makes a payment cost more than was approved, and one bump follows another. */
+function ofAnyBump(aboveSats: string): string {
+  return `With these credentials what costs more than ${aboveSats} sats needs approval, and raising the fee of a payment`;
 }
 
 /** The transaction of a send whose fee the caller may raise. Throws `refused` (error 106) for any other payment. */

@@ -52,7 +52,7 @@ export function authChallenges(header: string): readonly AuthChallenge[] {
   return found.filter(({ isTwice }) => !isTwice);
 }
 
-/** Writes a challenge as a header line. The values must have no quotation marks and backslashes. */
+/** Writes a challenge as a header line, its values in quotation marks. */
 export function challengeLine(scheme: string, params: Readonly<Record<string, string>>): string {
   const written = Object.entries(params).map(
     ([name, value]) => `${name}="${value.replace(/["\\]/g, '\\$&')}"`,

@@ -52,8 +52,8 @@ export const paymentScheme: Dialect = {
         return { dialect: 'payment', invoice, token };
       }),
   proof(token, preimage) {
-    const said = canonicalJson({ challenge: JSON.parse(token), payload: { preimage } });
-    return ['authorization', `Payment ${Buffer.from(said).toString('base64url')}`];
+    const said = { challenge: JSON.parse(token), payload: { preimage } };
+    return ['authorization', `Payment ${encoded(said)}`];
   },
   ask({ invoice, description, url, mac }) {
     const { amountMsat, paymentHash, network } = invoice;

@@ -70,21 +70,20 @@ export function putAwaiting(world: World, userPk: string, payment: Payment): Pay
   });
 }
 
+/** Inserts a payment in the caller's transaction. */
 function record(world: World, userPk: string, payment: Payment): Payment {
-  return world.transact(() => {
-    const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
-    insertRow(world, 'payments', {
-      user_pk: userPk,
-      idx: recorded.index,
-      id: idOf(recorded),
-      updated_ms: recorded.updatedAtMs,
-      status: recorded.status,
-      json: JSON.stringify(encodePayment(recorded)),
-      expires_ms: recorded.direction === 'inbound' ? recorded.expiresAtMs : null,
-    });
-    announce(world, userPk);
-    return recorded;
+  const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
+  insertRow(world, 'payments', {
+    user_pk: userPk,
+    idx: recorded.index,
+    id: idOf(recorded),
+    updated_ms: recorded.updatedAtMs,
+    status: recorded.status,
+    json: JSON.stringify(encodePayment(recorded)),
+    expires_ms: recorded.direction === 'inbound' ? recorded.expiresAtMs : null,
   });
+  announce(world, userPk);
+  return recorded;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { sleep } from '../../lib/sleep.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { ConfiguredGrant, UpdatesOptions, WalletNode } from '../../nodes/node.ts';
-import type { LowBudgetRules, ObservationRules, Store } from '../../store/ports.ts';
+import type { BudgetRules, LowBudgetRules, ObservationRules, Store } from '../../store/ports.ts';
 import { budgetRules } from '../budget/budget.ts';
 import { Feed } from '../follow/feed.ts';
 import type { Follower } from '../follow/feed-options.ts';
@@ -75,6 +75,7 @@ export class OpenWallets {
    */
   readonly #follower: (walletId: string, open: Session | null) => Promise<Follower | null>;
   readonly #nodeOf: Session['nodeOf'];
+  readonly #budgetRules: BudgetRules;
   readonly #wallets = new Map<string, OpenWallet>();
   readonly #timer: NodeJS.Timeout;
 
@@ -88,6 +89,8 @@ export class OpenWallets {
     this.#live = live;
     this.#follower = follower;
     this.#nodeOf = nodeOf;
+    const { lowBudget: deliver, onDelivery } = options;
+    this.#budgetRules = { ...budgetRules, low: { deliver, onDelivery } };
     this.#timer = setInterval(() => this.closeUnusedFeeds(), CLOSE_UNUSED_MS);
     this.#timer.unref();
   }
@@ -117,7 +120,6 @@ export class OpenWallets {
   adopt(parts: SessionParts): Session {
     const { userPk, caller, node, live } = parts;
     const { store, log, guard, unfit = () => undefined } = this.#options;
-    const { lowBudget: deliver, onDelivery } = this.#options;
     const { feed, resolver, approvals, locks, sessions } = this.of(userPk);
     const session: Session = {
       userPk,
@@ -135,7 +137,7 @@ export class OpenWallets {
       store,
       log,
       guard,
-      budgetRules: { ...budgetRules, low: { deliver, onDelivery } },
+      budgetRules: this.#budgetRules,
       unfit,
       liveClients: this.#live,
       feed,

@@ -120,17 +120,15 @@ async function onTheirWay({ store, userPk }: Reader): Promise<OnTheirWay> {
     limit: PAGE,
     direction: null,
     rail: null,
+    sinceMs: null,
+    untilMs: null,
+    externalId: null,
   } as const;
-  const bounds = { sinceMs: null, untilMs: null, externalId: null };
   let [payments, changeMsat] = [0, 0n];
   for (let after: PaymentIndex | null = null; ; ) {
     const page: { json: string[]; nextIndex: PaymentIndex | null } = await store.cache.list(
       userPk,
-      {
-        ...query,
-        ...bounds,
-        after,
-      },
+      { ...query, after },
     );
     const counted = page.json.map((json): PaymentJson => JSON.parse(json)).filter(isInBalance);
     payments += counted.length;

@@ -68,6 +68,10 @@ function Pages({ known, isReached, onSignOut }: PagesProps) {
   const pages = pagesFor(known);
   const page = pages.find(({ name }) => name === place.page) ?? pages[0];
   const title = page?.title ?? text.name;
+  const shown = `${page?.name} ${place.rest}`;
+  /** The page over which the other pages of a phone's bar were opened: going to another one closes them. */
+  const [openOver, setOpenOver] = useState('');
+  const isOpen = openOver === shown;
   useEffect(() => {
     document.title = `${title} · ${text.name}`;
   }, [title]);
@@ -77,14 +81,25 @@ function Pages({ known, isReached, onSignOut }: PagesProps) {
       <header class="side">
         <p class="brand">{text.name}</p>
         <nav aria-label={text.navigation}>
-          <ul>
-            {pages.map(({ name, title: words }) => (
-              <li key={name}>
+          <ul class={isOpen ? 'open' : ''}>
+            {pages.map(({ name, title: words }, position) => (
+              <li key={name} class={position < IN_BAR ? '' : 'rest'}>
                 <a href={linkTo(name)} aria-current={name === page?.name ? 'page' : undefined}>
                   {words}
                 </a>
               </li>
             ))}
+            {pages.length > IN_BAR && (
+              <li class="more">
+                <button
+                  type="button"
+                  aria-expanded={isOpen}
+                  onClick={() => setOpenOver(isOpen ? '' : shown)}
+                >
+                  {text.morePages}
+                </button>
+              </li>
+            )}
           </ul>
         </nav>
         <div class="who">
@@ -99,7 +114,7 @@ function Pages({ known, isReached, onSignOut }: PagesProps) {
       <main id="content" tabIndex={-1}>
         {known.about.sandbox && <p class="banner">{text.sandboxBanner}</p>}
         <div role="status">{!isReached && <Notice kind="warn" {...text.lost} />}</div>
-        <Replaced shown={`${page?.name} ${place.rest}`}>
+        <Replaced shown={shown}>
           <h1>{title}</h1>
           {page && <page.Page rest={place.rest} />}
         </Replaced>
@@ -107,6 +122,9 @@ function Pages({ known, isReached, onSignOut }: PagesProps) {
     </div>
   );
 }
+
+/** How many pages the bar of a phone has beside "More". */
+const IN_BAR = 4;
 
 function focusContent(): void {
   document.getElementById('content')?.focus();

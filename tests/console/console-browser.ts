@@ -59,8 +59,22 @@ export async function openConsole(
   return page;
 }
 
+/** Returns the titles of the pages that are offered. */
+export async function titlesOf(page: Page): Promise<string[]> {
+  await openMore(page);
+  return page.getByRole('navigation').getByRole('link').allInnerTexts();
+}
+
 /** Goes to a page of the console by its link. */
 export async function goTo(page: Page, title: string): Promise<void> {
-  await page.getByRole('navigation').getByRole('link', { name: title, exact: true }).click();
+  const link = page.getByRole('navigation').getByRole('link', { name: title, exact: true });
+  if (!(await link.isVisible())) await openMore(page);
+  await link.click();
   await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+}
+
+/** Shows the pages that have no place in the bar of a phone. */
+async function openMore(page: Page): Promise<void> {
+  const more = page.getByRole('button', { name: 'More', exact: true, expanded: false });
+  if (await more.isVisible()) await more.click();
 }

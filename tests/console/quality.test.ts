@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
-import type { Page } from 'playwright-core';
 import { startBinary } from '../support/binary.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { faultsOf } from './console-axe.ts';
-import { CHROMIUM, goTo, openConsole } from './console-browser.ts';
+import { CHROMIUM, goTo, openConsole, titlesOf } from './console-browser.ts';
 import { startConsoleWorld } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
@@ -19,11 +18,6 @@ beforeAll(async () => {
   await world().post('/sandbox/pay', { payable: invoice });
   await world().post('/v2/node/create_invoice', {});
 });
-
-/** Returns the titles of the pages that are offered. */
-function titlesOf(page: Page): Promise<string[]> {
-  return page.getByRole('navigation').getByRole('link').allInnerTexts();
-}
 
 describe('every page', () => {
   for (const [width, colorScheme] of [
@@ -49,6 +43,36 @@ describe('every page', () => {
       },
     );
   }
+});
+
+inBrowser('a phone has four pages and More in one bar, which closes on the way', async () => {
+  const page = await openConsole(browser(), world().url, world().owner, {
+    width: 390,
+    height: 844,
+  });
+  const links = page.getByRole('navigation').getByRole('link');
+  const inBar = ['Overview', 'Receive', 'Send', 'Payments'];
+  expect(await links.allInnerTexts()).toEqual(inBar);
+  await page.getByRole('button', { name: 'More' }).click();
+  expect((await links.allInnerTexts()).slice(4)).toEqual([
+    'Clients',
+    'Webhooks',
+    'Node',
+    'Sandbox',
+  ]);
+  await links.filter({ hasText: 'Clients' }).click();
+  await page.getByRole('heading', { name: 'Clients', level: 1 }).waitFor();
+  expect(await links.allInnerTexts()).toEqual(inBar);
+  await page.context().close();
+});
+
+inBrowser('money on chain is said beside the chart, and has no bar in it', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await page.getByText('On chain: received 1,000,000 sats, sent 0 sats').waitFor();
+  await page.getByRole('img', { name: /^Received 1,001,000 sats/ }).waitFor();
+  await page.getByRole('link', { name: 'All payments' }).click();
+  await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor();
+  await page.context().close();
 });
 
 inBrowser('what is not accessible would be found', async () => {

@@ -10,7 +10,7 @@ import { PaymentList } from '../parts/payment-list.tsx';
 import { text } from '../texts/index.ts';
 import { AWAITING, decides } from '../values/approval.ts';
 import { nowMs } from '../values/clock.ts';
-import { dailyFlow, dayStart } from '../values/money-flow.ts';
+import { dailyFlow, dayStart, sumOf } from '../values/money-flow.ts';
 import { linkTo } from '../values/place.ts';
 import { satsOfMsat } from '../values/sats.ts';
 
@@ -130,11 +130,17 @@ function Flow() {
     // A payment counts on the day of its end, which may be a day after its beginning, and on chain a few.
     const since = dayStart(now) - (DAYS + 3) * DAY_MS;
     const payments = await allPayments(sidecar, { filter: 'completed', since }, signal);
-    return dailyFlow(payments, now, DAYS);
+    const { onchain = [], lightning = [] } = Object.groupBy(payments, ({ rail }) =>
+      rail === 'onchain' ? 'onchain' : 'lightning',
+    );
+    return {
+      days: dailyFlow(lightning, now, DAYS),
+      onchain: sumOf(dailyFlow(onchain, now, DAYS)),
+    };
   });
   return (
     <AskedCard title={text.overview.flow} asked={asked}>
-      {(days) => <FlowPlot days={days} />}
+      {(flow) => <FlowPlot {...flow} />}
     </AskedCard>
   );
 }
@@ -146,7 +152,12 @@ function Latest() {
   });
   return (
     <AskedCard title={text.overview.latest} asked={asked} none={text.overview.none}>
-      {(payments) => <PaymentList payments={payments} />}
+      {(payments) => (
+        <>
+          <PaymentList payments={payments} />
+          <a href={linkTo('payments')}>{text.payments.back}</a>
+        </>
+      )}
     </AskedCard>
   );
 }

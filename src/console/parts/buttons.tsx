@@ -7,7 +7,7 @@ import { text } from '../texts/index.ts';
 interface ButtonProps {
   readonly words: string;
   readonly onPress: () => void;
-  readonly class?: 'main' | 'danger' | 'quiet' | 'skip';
+  readonly class?: 'main' | 'danger' | 'grave' | 'quiet' | 'skip';
   /** Whether it cannot be pressed now. */
   readonly isBusy?: boolean;
   /** Its name, where its words alone say too little. */
@@ -72,6 +72,8 @@ interface QuestionProps extends Pick<Asking, 'asking' | 'cancel'> {
   readonly confirm: string;
   /** What the button says by which nothing is done. */
   readonly stay?: string;
+  /** Whether something is lost by it; so it is unless given. */
+  readonly isGrave?: boolean;
   readonly isBusy?: boolean;
   readonly onConfirmed: () => void;
 }
@@ -79,10 +81,16 @@ interface QuestionProps extends Pick<Asking, 'asking' | 'cancel'> {
 /** What is asked before something that cannot be undone. */
 export function Question(props: QuestionProps) {
   const { asking, cancel, question, confirm, stay = text.cancel, isBusy = false } = props;
+  const { isGrave = true } = props;
   return (
     <fieldset ref={asking} class="ask" tabIndex={-1}>
       <legend>{question}</legend>
-      <Button class="danger" words={confirm} isBusy={isBusy} onPress={props.onConfirmed} />
+      <Button
+        class={isGrave ? 'danger' : 'main'}
+        words={confirm}
+        isBusy={isBusy}
+        onPress={props.onConfirmed}
+      />
       <Button words={stay} onPress={cancel} />
     </fieldset>
   );
@@ -95,18 +103,24 @@ interface PressTwiceProps {
   readonly question: string;
   /** What the second button says; the same as the first unless given. */
   readonly confirm?: string;
+  /** Whether something is taken away by it: an invoice, a client, a channel. */
+  readonly isGrave?: boolean;
   readonly act: Pick<Act<void, unknown>, 'isBusy' | 'run'>;
 }
 
 /** A button for what cannot be undone: it asks, and a second press does it. */
-export function PressTwice({ words, question, confirm = words, act }: PressTwiceProps) {
+export function PressTwice(props: PressTwiceProps) {
+  const { words, question, confirm = words, isGrave = false, act } = props;
   const { isAsked, asking, button, ask, cancel, agreed } = useQuestion();
-  if (!isAsked) return <Button at={button} words={words} isBusy={act.isBusy} onPress={ask} />;
+  if (!isAsked) {
+    const first = { at: button, words, isBusy: act.isBusy, onPress: ask };
+    return isGrave ? <Button class="grave" {...first} /> : <Button {...first} />;
+  }
   const run = () => {
     agreed();
     act.run();
   };
-  const shown = { asking, cancel, question, confirm, isBusy: act.isBusy };
+  const shown = { asking, cancel, question, confirm, isGrave, isBusy: act.isBusy };
   return <Question {...shown} onConfirmed={run} />;
 }
 

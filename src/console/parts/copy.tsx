@@ -4,6 +4,9 @@ import { text } from '../texts/index.ts';
 import { qrPath } from '../values/qr-path.ts';
 import { Button } from './buttons.tsx';
 
+/** Longer strings are shown on one line, as far as it goes: nobody compares them by eye. */
+const MOST_SHOWN = 100;
+
 /** A long string with a button that copies it. */
 export function Copy({ value, label }: { readonly value: string; readonly label: string }) {
   const [isCopied, setCopied] = useState(false);
@@ -15,7 +18,7 @@ export function Copy({ value, label }: { readonly value: string; readonly label:
     );
   };
   return (
-    <div class="copy">
+    <div class={`copy ${value.length > MOST_SHOWN ? 'cut' : ''}`}>
       <code class="mono">{value}</code>
       <Button
         words={isCopied ? text.copied : text.copy}

@@ -14,10 +14,12 @@ interface MoneyProps {
 export function Money({ of, sign = '' }: MoneyProps) {
   if (of === null) return <span class="dim">{text.anyAmount}</span>;
   const amountMsat = typeof of === 'bigint' ? of : toMsat(of);
+  const [sats, part] = satsOfMsat(amountMsat).split('.');
   return (
     <span class="money">
       {sign}
-      {satsOfMsat(amountMsat)} <span class="unit">{text.sats}</span>
+      {sats}
+      {part && <span class="part">.{part}</span>} <span class="unit">{text.sats}</span>
     </span>
   );
 }

@@ -1,27 +1,35 @@
 import { text } from '../texts/index.ts';
 import { dayText } from '../values/moment.ts';
-import type { DayFlow } from '../values/money-flow.ts';
+import { type DayFlow, type Flow, sumOf } from '../values/money-flow.ts';
 import { satsOfMsat } from '../values/sats.ts';
+import { Money } from './facts.tsx';
 
 const HEIGHT = 120;
 const STEP = 20;
 const BAR = 14;
 const MIDDLE = HEIGHT / 2;
 
-/** Bars of money in (up) and out (down) for each day. The sums stand beside it in words. */
-export function FlowPlot({ days }: { readonly days: readonly DayFlow[] }) {
+interface FlowPlotProps {
+  /** Money over Lightning, of which the bars are. */
+  readonly days: readonly DayFlow[];
+  /** Money on chain, often the owner's own, beside which the bars of sales could not be seen. */
+  readonly onchain: Flow;
+}
+
+/** Bars of money in (up) and out (down) for each day, with the highest of them. The sums stand below in words. */
+export function FlowPlot({ days, onchain }: FlowPlotProps) {
   const mostMsat = days
     .flatMap(({ inMsat, outMsat }) => [inMsat, outMsat])
-    .reduce((most, one) => (one > most ? one : most), 1n);
-  const received = satsOfMsat(days.reduce((sum, { inMsat }) => sum + inMsat, 0n));
-  const sent = satsOfMsat(days.reduce((sum, { outMsat }) => sum + outMsat, 0n));
+    .reduce((most, one) => (one > most ? one : most), 0n);
+  const { inMsat: received, outMsat: sent } = sumOf(days);
   const width = days.length * STEP;
   return (
     <figure class="plot">
+      <p class="scale">{mostMsat > 0n && text.overview.flowMost(satsOfMsat(mostMsat))}</p>
       <svg
         viewBox={`0 0 ${width} ${HEIGHT}`}
         role="img"
-        aria-label={text.overview.flowSummary(received, sent)}
+        aria-label={text.overview.flowSummary(satsOfMsat(received), satsOfMsat(sent))}
         preserveAspectRatio="none"
       >
         <line x1="0" x2={width} y1={MIDDLE} y2={MIDDLE} class="axis" />
@@ -40,13 +48,21 @@ export function FlowPlot({ days }: { readonly days: readonly DayFlow[] }) {
           );
         })}
       </svg>
+      <p class="scale">
+        {[days.at(0), days.at(-1)].map((day) => day && <span>{dayText(day.startMs)}</span>)}
+      </p>
       <figcaption>
         <span class="money">
-          <span class="key in">{text.overview.received}</span> {received} {text.sats}
+          <span class="key in">{text.overview.received}</span> <Money of={received} />
         </span>
         <span class="money">
-          <span class="key out">{text.overview.sent}</span> {sent} {text.sats}
+          <span class="key out">{text.overview.sent}</span> <Money of={sent} />
         </span>
+        {onchain.inMsat + onchain.outMsat > 0n && (
+          <span class="dim">
+            {text.overview.flowOnchain(satsOfMsat(onchain.inMsat), satsOfMsat(onchain.outMsat))}
+          </span>
+        )}
       </figcaption>
     </figure>
   );

@@ -63,10 +63,16 @@ export function AskedPart<T>({ asked, none, children }: AskedPartProps<T>) {
   );
 }
 
+interface AskedCardProps<T> extends AskedPartProps<T> {
+  readonly title: string;
+  /** Whether it is one thing to read, and no list or sum. */
+  readonly isOne?: boolean;
+}
+
 /** Shows what was asked on a card of its own. */
-export function AskedCard<T>({ title, ...part }: AskedPartProps<T> & { readonly title: string }) {
+export function AskedCard<T>({ title, isOne = false, ...part }: AskedCardProps<T>) {
   return (
-    <section class="card">
+    <section class={isOne ? 'card show' : 'card'}>
       <h2>{title}</h2>
       <AskedPart {...part} />
     </section>

@@ -3,13 +3,40 @@ import { text } from '../texts/index.ts';
 import { isAwaiting } from '../values/approval.ts';
 import { nowMs } from '../values/clock.ts';
 import { besideName, givenName } from '../values/described.ts';
-import { shortMoment } from '../values/moment.ts';
+import { clockText, longDay, shortMoment } from '../values/moment.ts';
+import { paymentDays } from '../values/money-flow.ts';
 import { linkTo } from '../values/place.ts';
 import { satsOf } from '../values/sats.ts';
 import { Money } from './facts.tsx';
 
+/** Payments by the day on which they were made, newest first. With `isMore` there are earlier ones. */
+export function PaymentDays(props: {
+  readonly payments: readonly Payment[];
+  readonly isMore: boolean;
+}) {
+  return paymentDays(props.payments, props.isMore).map(({ startMs, payments, flow }) => (
+    <section key={startMs}>
+      <h2 class="day">
+        <span>{longDay(startMs, nowMs())}</span>
+        {flow !== null && flow.inMsat > 0n && <Money of={flow.inMsat} sign="+" />}
+        {flow !== null && flow.outMsat > 0n && <Money of={flow.outMsat} sign="−" />}
+      </h2>
+      <PaymentList payments={payments} momentOf={clockText} />
+    </section>
+  ));
+}
+
+interface PaymentListProps {
+  readonly payments: readonly Payment[];
+  /** Says when each was made: day and time unless given. */
+  readonly momentOf?: (ms: number) => string;
+}
+
 /** Payments as a list of links to their details, in the order given. */
-export function PaymentList({ payments }: { readonly payments: readonly Payment[] }) {
+export function PaymentList({
+  payments,
+  momentOf = (ms) => shortMoment(ms, nowMs()),
+}: PaymentListProps) {
   return (
     <ul class="payments">
       {payments.map((payment) => (
@@ -21,7 +48,7 @@ export function PaymentList({ payments }: { readonly payments: readonly Payment[
             <span class="what">
               <span class="name">{nameOf(payment)}</span>
               <span class="dim">
-                {text.railShort[payment.rail]} · {shortMoment(payment.created_at, nowMs())}
+                {text.railShort[payment.rail]} · {momentOf(payment.created_at)}
                 {hasFee(payment) && ` · ${text.withFee(satsOf(payment.fees))}`}
               </span>
               {besideName(payment).map((words) => (

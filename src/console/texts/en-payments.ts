@@ -31,7 +31,7 @@ export const enPayments = {
     },
     direction: 'Direction',
     directions: { any: 'All', inbound: 'Received', outbound: 'Sent', info: INFO },
-    rail: 'Kind',
+    rail: 'Paid by',
     rails: { any: 'All', ...RAILS },
     shown: (count: number, isMore: boolean) =>
       count === 0
@@ -51,12 +51,12 @@ export const enPayments = {
       updated_at: 'Last change',
       finalized_at: 'Ended',
       expires_at: 'Can be paid until',
-      rail: 'Way',
+      rail: 'Paid by',
       kind: 'Kind',
       direction: 'Direction',
       status: 'Status',
       priority: 'How soon',
-      status_msg: 'In more words',
+      status_msg: 'What became of it',
       description: 'What it is for',
       external_id: 'Your own id, such as an order number',
       message: 'Message of the payer',

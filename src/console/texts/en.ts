@@ -42,6 +42,7 @@ export const en = {
   },
   skip: 'Skip to the content',
   navigation: 'Pages',
+  morePages: 'More',
   signOut: 'Sign out',
   asOwner: 'Signed in as the owner',
   asClient: 'Signed in with client credentials',
@@ -120,7 +121,10 @@ export const en = {
     canSend: 'You can send now',
     canSendHelp: 'On Lightning, to most receivers',
     canReceive: 'You can receive now',
-    flow: 'Money in and out, last 30 days',
+    flow: 'Money over Lightning, last 30 days',
+    flowMost: (sats: string) => `Highest bar: ${sats} sats`,
+    flowOnchain: (received: string, sent: string) =>
+      `On chain: received ${received} sats, sent ${sent} sats`,
     flowSummary: (received: string, sent: string) => `Received ${received} sats, sent ${sent} sats`,
     flowDay: (day: string, received: string, sent: string) =>
       `${day}: received ${received} sats, sent ${sent} sats`,

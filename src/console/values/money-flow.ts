@@ -1,31 +1,66 @@
 import { type Payment, toMsat } from '../../client/index.ts';
 
-/** The money that came in and went out on one day, in millisatoshis. Fees paid count as money that went out. */
-export interface DayFlow {
-  /** The first millisecond of the day, in the time zone of this machine. */
-  readonly startMs: number;
+/** Money that came in and went out, in millisatoshis. Fees paid count as money that went out. */
+export interface Flow {
   readonly inMsat: bigint;
   readonly outMsat: bigint;
 }
+
+/** The money of one day. */
+export interface DayFlow extends Flow {
+  /** The first millisecond of the day, in the time zone of this machine. */
+  readonly startMs: number;
+}
+
+const NOTHING: Flow = { inMsat: 0n, outMsat: 0n };
 
 /**
  * Returns the last `days` days up to and including the day of `nowMs`, oldest first. Only completed payments count, on
  * the day of their end.
  */
-export function dailyFlow(payments: Iterable<Payment>, nowMs: number, days: number): DayFlow[] {
-  const starts = lastDays(nowMs, days);
-  const sums = new Map(starts.map((startMs) => [startMs, { inMsat: 0n, outMsat: 0n }]));
-  for (const payment of payments) {
-    const sum = sums.get(dayStart(payment.finalized_at ?? payment.created_at));
-    if (sum === undefined || payment.status !== 'completed' || payment.amount === null) continue;
-    const amountMsat = toMsat(payment.amount);
-    if (payment.direction === 'inbound') sum.inMsat += amountMsat;
-    if (payment.direction === 'outbound') sum.outMsat += amountMsat + toMsat(payment.fees);
-    if (payment.direction === 'info') sum.outMsat += toMsat(payment.fees);
-  }
-  return starts.map((startMs) => ({
+export function dailyFlow(payments: readonly Payment[], nowMs: number, days: number): DayFlow[] {
+  const byDay = Map.groupBy(payments, (one) => dayStart(one.finalized_at ?? one.created_at));
+  return lastDays(nowMs, days).map((startMs) => ({
     startMs,
-    ...(sums.get(startMs) ?? { inMsat: 0n, outMsat: 0n }),
+    ...sumOf((byDay.get(startMs) ?? []).map(flowOf)),
+  }));
+}
+
+/** Returns what several flows are together. */
+export function sumOf(flows: readonly Flow[]): Flow {
+  return flows.reduce(
+    (sum, { inMsat, outMsat }) => ({
+      inMsat: sum.inMsat + inMsat,
+      outMsat: sum.outMsat + outMsat,
+    }),
+    NOTHING,
+  );
+}
+
+/** Returns the money that a payment has moved: none before it is completed. */
+export function flowOf({ direction, status, amount, fees }: Payment): Flow {
+  if (status !== 'completed' || amount === null) return NOTHING;
+  if (direction === 'inbound') return { inMsat: toMsat(amount), outMsat: 0n };
+  const amountMsat = direction === 'outbound' ? toMsat(amount) : 0n;
+  return { inMsat: 0n, outMsat: amountMsat + toMsat(fees) };
+}
+
+/** Payments that were made on one day. */
+interface Day {
+  /** The first millisecond of the day, in the time zone of this machine. */
+  readonly startMs: number;
+  readonly payments: readonly Payment[];
+  /** What was completed of them; null where not all payments of the day are there. */
+  readonly flow: Flow | null;
+}
+
+/** Returns payments, newest first, by the day on which they were made. With `isMore` the last day may have others. */
+export function paymentDays(payments: readonly Payment[], isMore: boolean): Day[] {
+  const days = [...Map.groupBy(payments, ({ created_at }) => dayStart(created_at))];
+  return days.map(([startMs, ofDay], place) => ({
+    startMs,
+    payments: ofDay,
+    flow: isMore && place === days.length - 1 ? null : sumOf(ofDay.map(flowOf)),
   }));
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { fromMsat, type Payment } from '../../../src/client/index.ts';
-import { dailyFlow, dayStart } from '../../../src/console/values/money-flow.ts';
+import { dailyFlow, dayStart, paymentDays, sumOf } from '../../../src/console/values/money-flow.ts';
 
 const NOON_MS = new Date(2026, 9, 26, 12).getTime();
 const DAY_MS = 86_400_000;
@@ -58,4 +58,30 @@ test('every day is there once, also where clocks are changed', () => {
   expect(new Set(starts).size).toBe(60);
   expect(starts).toEqual(starts.toSorted((a, b) => a - b));
   expect(starts.every((start) => new Date(start).getHours() === 0)).toBe(true);
+});
+
+test('payments stand by the day on which they were made, with what was completed of it', () => {
+  const newest = [
+    payment({ created_at: NOON_MS, finalized_at: NOON_MS + DAY_MS, amountMsat: 5n }),
+    payment({ direction: 'outbound', amountMsat: 3n, fees: fromMsat(1n) }),
+    payment({ status: 'pending', amountMsat: 100n }),
+    payment({ created_at: NOON_MS - DAY_MS, amountMsat: 7n }),
+  ];
+  const days = paymentDays(newest, false);
+  expect(days.map(({ startMs, payments }) => [startMs, payments])).toEqual([
+    [dayStart(NOON_MS), newest.slice(0, 3)],
+    [dayStart(NOON_MS - DAY_MS), newest.slice(3)],
+  ]);
+  expect(days.map(({ flow }) => flow)).toEqual([
+    { inMsat: 5n, outMsat: 4n },
+    { inMsat: 7n, outMsat: 0n },
+  ]);
+});
+
+test('the last day has no sum where there are earlier payments, which may be of that day', () => {
+  const newest = [payment({}), payment({ created_at: NOON_MS - DAY_MS })];
+  const flows = paymentDays(newest, true).map(({ flow }) => flow);
+  expect(flows).toEqual([{ inMsat: 1000n, outMsat: 0n }, null]);
+  expect(paymentDays([], true)).toEqual([]);
+  expect(sumOf([])).toEqual({ inMsat: 0n, outMsat: 0n });
 });

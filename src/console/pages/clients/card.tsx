@@ -110,7 +110,11 @@ function Revoke({ client, onChanged }: ClientCardProps) {
   const revoke = useAct(({ api }) => api.revokeClient({ client_pk: client_pk ?? '' }), onChanged);
   return (
     <>
-      <PressTwice {...text.clients.revoke(clientName(client), isOwn(client, own))} act={revoke} />
+      <PressTwice
+        isGrave
+        {...text.clients.revoke(clientName(client), isOwn(client, own))}
+        act={revoke}
+      />
       <Problem error={revoke.error} />
     </>
   );

@@ -80,11 +80,11 @@ function CloseChannel({ channel, onClosed }: ChannelCardProps) {
   if (close.value !== null) return <Notice kind="good" title={text.node.closing} />;
   return (
     <>
-      <PressTwice {...text.node.close(satsOf(channel_value), ours)} act={closing(false)} />
+      <PressTwice isGrave {...text.node.close(satsOf(channel_value), ours)} act={closing(false)} />
       <Problem error={close.error} />
       <details>
         <summary>{text.node.withoutPeer}</summary>
-        <PressTwice {...text.node.force(ours)} act={closing(true)} />
+        <PressTwice isGrave {...text.node.force(ours)} act={closing(true)} />
       </details>
     </>
   );

@@ -32,7 +32,7 @@ function Health() {
   });
   useEvery(LOOK_MS, true, asked.again);
   return (
-    <AskedCard title={text.node.health} asked={asked}>
+    <AskedCard isOne title={text.node.health} asked={asked}>
       {({ status, feed }) => (
         <>
           {status === 'ok' ? (
@@ -51,7 +51,7 @@ function Facts() {
   const { about } = useSignedIn();
   const may = useMay();
   return (
-    <section class="card">
+    <section class="card show">
       <h2>{text.node.facts}</h2>
       <dl class="facts aligned">
         <Fact name={text.node.kind} of={about.node_kind} />

@@ -50,7 +50,7 @@ function Cancel({ payment: { index }, onDone }: PaymentActProps) {
   return (
     <>
       <Problem error={cancel.error} />
-      <PressTwice {...text.payments.cancel} act={cancel} />
+      <PressTwice isGrave {...text.payments.cancel} act={cancel} />
     </>
   );
 }

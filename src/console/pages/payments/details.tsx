@@ -29,7 +29,7 @@ export function PaymentDetails({ index }: { readonly index: string }) {
         {(payment) => (
           <>
             <Replaced shown={String(isAwaiting(payment))}>
-              <section class="card">
+              <section class="card show">
                 <h2>{nameOf(payment)}</h2>
                 <p class="big">
                   <Money of={payment.amount} />
@@ -111,7 +111,7 @@ function Fields({ payment }: { readonly payment: Payment }) {
   const names = text.payments.fields;
   const named = (field: keyof typeof names) => ({ name: names[field], title: field });
   return (
-    <section class="card">
+    <section class="card show">
       <h2>{text.payments.allFields}</h2>
       <dl class="facts">
         {AMOUNTS.map((field) => {

@@ -7,7 +7,7 @@ import { useLive } from '../../api/use-asked.ts';
 import { Button } from '../../parts/buttons.tsx';
 import { Field, Select, useTyped } from '../../parts/fields.tsx';
 import { AskedPart, Problem } from '../../parts/notices.tsx';
-import { PaymentList } from '../../parts/payment-list.tsx';
+import { PaymentDays } from '../../parts/payment-list.tsx';
 import { text } from '../../texts/index.ts';
 import { AWAITING } from '../../values/approval.ts';
 import { paymentCsv } from '../../values/payment-csv.ts';
@@ -71,7 +71,7 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
               <p class="dim" role="status">
                 {text.payments.shown(payments.length, next !== null)}
               </p>
-              <PaymentList payments={payments} />
+              <PaymentDays payments={payments} isMore={next !== null} />
               {next !== null && (
                 <Button words={text.payments.more} onPress={() => setMost(most + STEP)} />
               )}

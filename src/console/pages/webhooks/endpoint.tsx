@@ -48,7 +48,7 @@ export function EndpointCard({ endpoint, another, onChanged }: EndpointCardProps
         {!isConfigured && (
           <>
             <PressTwice {...text.webhooks.newSecret} act={another} />
-            <PressTwice {...text.webhooks.remove(url)} act={remove} />
+            <PressTwice isGrave {...text.webhooks.remove(url)} act={remove} />
           </>
         )}
       </div>

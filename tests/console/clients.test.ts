@@ -40,7 +40,8 @@ inBrowser('credentials are shown once, work, and are gone on leaving', async () 
   await page.getByRole('textbox', { name: 'Name' }).fill('Till 1');
   await page.getByRole('checkbox', { name: /Spend money/ }).check();
   await page.getByRole('button', { name: MAKE }).click();
-  await page.getByText('Type a number of sats').waitFor();
+  // A limit for approval alone is a grant too: the form says how to have no budget.
+  await page.getByText('Type a number of sats, or take the tick from').waitFor();
   await page.getByLabel('At most, in sats').fill('10,000');
   await page.getByLabel('At most for one payment').fill('2,500');
   expect(await barriersOf(page)).toEqual([]);

@@ -35,7 +35,9 @@ inBrowser('payments are found, filtered, noted, canceled and saved', async () =>
   await page.getByRole('button', { name: 'Save the note' }).click();
   await page.getByRole('heading', { name: 'Paid by Ada' }).waitFor();
 
-  await page.getByText('Your own id, such as an order number').waitFor();
+  // The title is the note, and what was sold stays in sight.
+  await page.locator('h2 + .dim').getByText('Tea & cake').waitFor();
+  await page.getByText('Order number', { exact: true }).waitFor();
   expect(await page.getByText('order-17', { exact: true }).count()).toBe(1);
 
   await page.getByRole('link', { name: 'All payments' }).click();
@@ -86,3 +88,40 @@ inBrowser(
     await page.context().close();
   },
 );
+
+inBrowser('the way back from a payment finds the search and the filters as they were', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Payments');
+  await page.getByLabel('Status').selectOption('Completed');
+  await page.getByLabel('Search').fill('order-17');
+  await page.getByText('1 payment', { exact: true }).waitFor();
+  await page.getByRole('link', { name: /3,100/ }).click();
+  await page.getByRole('heading', { name: 'All fields' }).waitFor();
+  await page.goBack();
+  await page.getByText('1 payment', { exact: true }).waitFor();
+  expect(await page.getByLabel('Search').inputValue()).toBe('order-17');
+  expect(await page.getByLabel('Status').inputValue()).toBe('completed');
+  await goTo(page, 'Overview');
+  await goTo(page, 'Payments');
+  expect(await page.getByLabel('Search').inputValue()).toBe('');
+  await page.context().close();
+});
+
+inBrowser('on a phone how a payment stands is one line, however long its name is', async () => {
+  const description = 'Three kilograms of coffee beans, roasted yesterday';
+  const { invoice } = await world().post('/v2/node/create_invoice', {
+    amount: '123456',
+    description,
+  });
+  await world().post('/sandbox/pay', { payable: invoice });
+  const phone = { width: 390, height: 844 };
+  const page = await openConsole(browser(), world().url, world().owner, phone);
+  await goTo(page, 'Payments');
+  await page.getByRole('link', { name: /123,456/ }).waitFor();
+  const heights = await page
+    .locator('.badge', { hasText: /^Completed$/ })
+    .evaluateAll((badges) => badges.map((badge) => badge.getBoundingClientRect().height));
+  expect(heights.length).toBeGreaterThan(1);
+  for (const height of heights) expect(height).toBeLessThan(30);
+  await page.context().close();
+});

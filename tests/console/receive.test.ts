@@ -91,6 +91,7 @@ inBrowser('what is paid is found by the order number of its invoice or offer', a
   await page.getByLabel('Order number').fill('table-7');
   await page.getByRole('button', { name: 'Make the invoice' }).click();
   await page.getByText('Waiting for the payment').waitFor();
+  await page.getByText('Order number: table-7').waitFor();
   await page.getByLabel('Offer').check();
   await page.getByLabel('Order number').fill('menu-3');
   await page.getByRole('button', { name: 'Make the offer' }).click();
@@ -107,6 +108,32 @@ inBrowser('what is paid is found by the order number of its invoice or offer', a
     await page.getByText(number, { exact: true }).waitFor();
     await page.getByRole('link', { name: 'All payments' }).click();
   }
+  await page.context().close();
+});
+
+inBrowser('the card of an invoice that was paid still shows its order number', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Receive');
+  await page.getByLabel('Amount in sats').fill('2,100');
+  await page.getByLabel('Order number').fill('table-8');
+  await page.getByRole('button', { name: 'Make the invoice' }).click();
+  await page.getByText('Waiting for the payment').waitFor();
+  await page.reload();
+  await goTo(page, 'Receive');
+  await page.getByRole('button', { name: 'Pay it from outside' }).click();
+  await page.getByText('Paid', { exact: true }).waitFor();
+  await page.getByText('Order number: table-8').waitFor();
+  await page.context().close();
+});
+
+inBrowser('who may not spend is not offered to send', async () => {
+  const { client_credentials } = await world().post('/v2/node/create_client', {
+    scopes: ['read_info', 'read_payments', 'receive'],
+  });
+  const page = await openConsole(browser(), world().url, client_credentials);
+  const links = await page.getByRole('navigation').getByRole('link').allInnerTexts();
+  expect(links).toContain('Receive');
+  expect(links).not.toContain('Send');
   await page.context().close();
 });
 

@@ -41,8 +41,7 @@ const PAGES: readonly Page[] = [
     title: text.send.title,
     Page: Send,
     // What a string says is read with node_info.
-    offered: ({ may }) =>
-      may('node_info') && may('pay_invoice', 'pay_offer', 'pay_onchain', 'create_invoice'),
+    offered: ({ may }) => may('node_info') && may('pay_invoice', 'pay_offer', 'pay_onchain'),
   },
   {
     name: 'payments',

@@ -75,7 +75,11 @@ export const enAdmin = {
     budgetLegend: 'What it may spend',
     hasBudget: 'Limit what it may spend',
     budgetWarning: 'Without a limit it can spend the whole wallet.',
-    amount: { label: 'At most, in sats', help: 'With all fees.' },
+    amount: {
+      label: 'At most, in sats',
+      help: 'With all fees.',
+      wrong: 'Type a number of sats, or take the tick from “Limit what it may spend”.',
+    },
     period: 'Within',
     periods: {
       day: 'One day, from midnight UTC',

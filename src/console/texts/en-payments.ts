@@ -58,7 +58,7 @@ export const enPayments = {
       priority: 'How soon',
       status_msg: 'What became of it',
       description: 'What it is for',
-      external_id: 'Your own id, such as an order number',
+      external_id: 'Order number',
       message: 'Message of the payer',
       payer_name: 'Name of the payer',
       partner_prop_fee: 'Fee of the partner, in millionths',

@@ -96,10 +96,13 @@ interface SpendingFieldsProps {
 function SpendingFields({ form, wrong, onChange }: SpendingFieldsProps) {
   const { client: own } = useSignedIn();
   const most = own.approve_above === null ? null : satsOf(own.approve_above);
-  const amountField = (name: 'amount' | 'maxPayment', words: { label: string; help: string }) => (
+  const amountField = (
+    name: 'amount' | 'maxPayment',
+    words: { label: string; help: string; wrong?: string },
+  ) => (
     <Field
       {...words}
-      wrong={wrong[name] ? text.wrongAmount : null}
+      wrong={wrong[name] ? (words.wrong ?? text.wrongAmount) : null}
       of={typedIn(form, name, onChange)}
       isNumber
     />

@@ -31,6 +31,9 @@ export function PaymentDetails({ index }: { readonly index: string }) {
             <Replaced shown={String(isAwaiting(payment))}>
               <section class="card show">
                 <h2>{nameOf(payment)}</h2>
+                {payment.description !== nameOf(payment) && (
+                  <p class="dim">{payment.description}</p>
+                )}
                 <p class="big">
                   <Money of={payment.amount} />
                 </p>

@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks';
 import type { ListPaymentsRequest } from '../../../client/index.ts';
 import { allPayments, newestPayments } from '../../api/payments.ts';
 import { saveFile } from '../../api/save-file.ts';
 import { useAct } from '../../api/use-act.ts';
 import { useLive } from '../../api/use-asked.ts';
+import { useEntryState } from '../../api/use-entry-state.ts';
 import { Button } from '../../parts/buttons.tsx';
-import { Field, Select, useTyped } from '../../parts/fields.tsx';
+import { Field, Select } from '../../parts/fields.tsx';
 import { AskedPart, Problem } from '../../parts/notices.tsx';
 import { PaymentDays } from '../../parts/payment-list.tsx';
 import { text } from '../../texts/index.ts';
@@ -19,6 +19,13 @@ const STEP = 50;
 type Filter = Required<Pick<ListPaymentsRequest, 'filter'>> &
   Pick<ListPaymentsRequest, 'direction' | 'rail'>;
 
+/** What is shown of the list. */
+interface Shown {
+  readonly filter: Filter;
+  readonly search: string;
+  readonly most: number;
+}
+
 /** The payments by filters and words, at first all or those that wait for approval; or with an index one of them. */
 export function Payments({ rest }: { readonly rest: string }) {
   if (rest === '' || rest === AWAITING) {
@@ -28,13 +35,13 @@ export function Payments({ rest }: { readonly rest: string }) {
 }
 
 function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
-  const [filter, setFilter] = useState<Filter>({ filter: start });
-  const search = useTyped();
-  const { given } = search;
-  const [most, setMost] = useState(STEP);
+  const [shown, show] = useEntryState<Shown>({ filter: { filter: start }, search: '', most: STEP });
+  const { filter, search, most } = shown;
+  const given = search.trim() || undefined;
+  const setFilter = (changed: Filter) => show({ ...shown, filter: changed });
   const asked = useLive(
     (sidecar, signal) => newestPayments(sidecar, { ...filter, text: given, limit: most }, signal),
-    [filter, search.value, most],
+    [filter, search, most],
   );
   const save = useAct(async (sidecar) => {
     const { signal } = new AbortController();
@@ -44,7 +51,10 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
   return (
     <>
       <div class="filters">
-        <Field label={text.payments.search} of={search} />
+        <Field
+          label={text.payments.search}
+          of={{ value: search, onChange: (typed) => show({ ...shown, search: typed }) }}
+        />
         <Select
           label={text.payments.status}
           options={text.payments.statuses}
@@ -73,7 +83,10 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
               </p>
               <PaymentDays payments={payments} isMore={next !== null} />
               {next !== null && (
-                <Button words={text.payments.more} onPress={() => setMost(most + STEP)} />
+                <Button
+                  words={text.payments.more}
+                  onPress={() => show({ ...shown, most: most + STEP })}
+                />
               )}
             </>
           )}

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { CreatedInvoice, Payment } from '../../../client/index.ts';
+import type { CreatedInvoice, CreateInvoiceRequest, Payment } from '../../../client/index.ts';
 import { steersSandbox, usePayFromOutside } from '../../api/sandbox.ts';
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
@@ -23,15 +23,13 @@ export function ReceiveByInvoice() {
   const description = useTyped();
   const orderNumber = useTyped();
   // Who leaves the page finds an invoice when they come back, until its end was shown to them.
-  const made = useKeptValue<CreatedInvoice>('invoice');
-  const make = useAct(
-    ({ api }) =>
-      api.createInvoice(
-        { amount, description: description.given, external_id: orderNumber.given },
-        { idempotencyKey: newKey() },
-      ),
-    made.keep,
-  );
+  const made = useKeptValue<Made>('invoice');
+  const make = useAct(async ({ api }) => {
+    const external_id = orderNumber.given;
+    const request = { amount, description: description.given, external_id };
+    const created = await api.createInvoice(request, { idempotencyKey: newKey() });
+    return { ...created, external_id };
+  }, made.keep);
   return (
     <Replaced shown={made.value === null ? 'form' : 'invoice'}>
       {made.value === null ? (
@@ -53,8 +51,11 @@ export function ReceiveByInvoice() {
   );
 }
 
+/** An invoice with its order number, which the answer does not repeat. */
+type Made = CreatedInvoice & Pick<CreateInvoiceRequest, 'external_id'>;
+
 interface MadeProps {
-  readonly made: CreatedInvoice;
+  readonly made: Made;
 }
 
 interface FollowedProps extends MadeProps {
@@ -64,13 +65,18 @@ interface FollowedProps extends MadeProps {
 
 function MadeInvoice({ onAnother, ...props }: FollowedProps & { readonly onAnother: () => void }) {
   const may = useMay();
-  const { amount, description } = props.made;
+  const { amount, description, external_id } = props.made;
   return (
     <section class="card show">
       <h2>
         <Money of={amount} />
         {description !== null && ` · ${description}`}
       </h2>
+      {external_id !== undefined && (
+        <p>
+          {text.orderNumber.label}: {external_id}
+        </p>
+      )}
       {may('get_payment_by_id') ? <FollowedInvoice {...props} /> : <OpenInvoice {...props} />}
       <Button words={text.receive.another} onPress={onAnother} />
     </section>

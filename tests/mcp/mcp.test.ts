@@ -5,6 +5,7 @@ import type { SessionContext } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { answerMcp } from '../../src/mcp/server.ts';
 import { toolsOf } from '../../src/mcp/tools.ts';
+import { BINARY } from '../support/binary.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
@@ -322,4 +323,36 @@ test('a call ends before programs give it up, and the answer of a payment comes 
   expect(pay?.headers.get('prefer')).toBe('wait=50');
   expect(pay?.headers.get('idempotency-key')).toBe('k');
   expect(await pay?.json()).toEqual({ payable: 'p' });
+});
+
+test('what was asked over stdio is answered, also when the input ends before, and then the program ends', async () => {
+  const credentials = await clientWith({
+    scopes: ['read_info', 'send'],
+    budget: { amount: '100', period: 'total' },
+  });
+  const flags = ['--url', sidecar.baseUrl, '--client-credentials', credentials];
+  const given = { payable: await billOf('21'), max_fee: '5', idempotency_key: 'last' };
+  const child = Bun.spawn([BINARY, 'mcp', ...flags], { stdin: 'pipe', stdout: 'pipe' });
+  const handshake = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'agent', version: '1' },
+  };
+  const lines = [
+    message('initialize', handshake),
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    { ...message('tools/call', { name: 'pay', arguments: given }), id: 2 },
+  ];
+  child.stdin.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await child.stdin.end();
+  const beganMs = performance.now();
+  const answers = (await new Response(child.stdout).text()).trim().split('\n');
+  expect(await child.exited).toBe(0);
+  // The wait ends with the last answer, and not with its bound.
+  expect(performance.now() - beganMs).toBeLessThan(9000);
+  expect(answers.map((line) => JSON.parse(line).id)).toEqual([1, 2]);
+  expect(JSON.parse(answers[1] ?? '').result.structuredContent).toMatchObject({
+    status: 'completed',
+    amount: '21',
+  });
 });

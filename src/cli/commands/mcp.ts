@@ -1,5 +1,6 @@
-import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, ListToolsResult, Transport } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { sleep } from '../../lib/sleep.ts';
 import { asking } from '../command.ts';
 
 /** What the sidecar answers goes to the agent as it is. */
@@ -21,6 +22,9 @@ const INTRODUCTION = {
   capabilities: {},
   clientInfo: { name: 'wallet-sidecar mcp', version: '1' },
 };
+
+/** How long answers that are on their way may take when the agent has said everything, in milliseconds. */
+const MOST_WAIT_MS = 10_000;
 
 /** Adds `mcp`, by which an agent's program that starts its tools itself reaches a running sidecar. */
 export const addMcp = asking(
@@ -59,7 +63,41 @@ export const addMcp = asking(
       },
       { transport },
     );
-    await new Promise<void>((resolve) => process.stdin.once('end', resolve));
+    await closedWhenAnswered(transport);
     await served.close();
   },
 );
+
+/**
+ * Resolves when the transport is closed. The library closes it with its input and drops what is being answered, so that
+ * an agent would not learn what became of a payment: it stays open for that, for {@link MOST_WAIT_MS} at most.
+ */
+function closedWhenAnswered(transport: Transport): Promise<void> {
+  const open = new Set<unknown>();
+  const answered = new AbortController();
+  const deliver = transport.onmessage;
+  const send = transport.send.bind(transport);
+  const close = transport.close.bind(transport);
+  let isEnding = false;
+  const end = (id: unknown) => {
+    open.delete(id);
+    if (isEnding && open.size === 0) answered.abort();
+  };
+  transport.onmessage = (message, extra) => {
+    if ('method' in message && 'id' in message) open.add(message.id);
+    deliver?.(message, extra);
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
+    end(message.params?.requestId);
+  };
+  transport.send = async (message, options) => {
+    await send(message, options);
+    if (!('method' in message)) end(message.id);
+  };
+  return new Promise((resolve, reject) => {
+    transport.close = async () => {
+      isEnding = true;
+      if (open.size > 0) await sleep(MOST_WAIT_MS, answered.signal);
+      await close().then(resolve, reject);
+    };
+  });
+}

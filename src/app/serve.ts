@@ -58,12 +58,12 @@ async function start(given: Given, made: Ending[], json: boolean): Promise<void>
   // It answers from here on. Resuming wallets may take as long as a node is out of reach.
   void tellSystemd(process.env, log);
   await wallets.resume();
+  log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
   if (isOpenToAll(config)) {
     log.warn(
       `Every program and user that can reach ${baseUrl} can use the default wallet, as its owner or with the default credentials: start with --require-auth to require credentials.`,
     );
   }
-  log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
   if (given.mode !== 'dev' || nodes.sandbox === null) return;
   await fundDevWallet(wallets, nodes.sandbox);
   trial.isReady = true;

@@ -3,9 +3,11 @@ import { HELP_WIDTH } from './terminal/help.ts';
 
 const CONTINUED = ' \\';
 
-/** Adds examples below a command's help. Each example leaves out the program's name. */
+/** Adds examples below a command's help. Each leaves out the program's name, but for a line of the shell's own. */
 export function withExamples(command: Command, ...examples: readonly string[]): Command {
-  const lines = examples.map((example) => wrapped(`  $ wallet-sidecar ${example}`.trimEnd()));
+  const lines = examples.map((example) =>
+    wrapped(`  $ ${example.startsWith('(') ? '' : 'wallet-sidecar '}${example}`.trimEnd()),
+  );
   return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 }
 

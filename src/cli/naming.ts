@@ -57,7 +57,7 @@ export function theOne<Row>(
 }
 
 /** Returns the index of a payment that a person named. The cache is synced first, so that none is missed. */
-async function findPayment(typed: string, { io, ask }: Finding): Promise<string> {
+export async function findPayment(typed: string, { io, ask }: Finding): Promise<string> {
   if (typed.includes('-')) return typed;
   const which = typed === LAST ? { limit: 1 } : { id_part: typed, limit: MOST_SHOWN };
   await ask((sidecar) => sidecar.syncPayments(), z.unknown(), 'Reading payments from the node');

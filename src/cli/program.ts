@@ -52,19 +52,28 @@ export async function runProgram(
     timesInUtc(words);
     const wrong = wrongCommandWords(program, words);
     if (wrong !== null) program.error(wrong);
+    const hint = optionsFirst(program, words);
+    if (hint !== null) sayFirst(program, words[0] ?? '', hint);
     await program.parseAsync(argv);
     return 0;
   } catch (error) {
     // commander has already written its own message.
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return 0;
-      const hint = optionsFirst(program, words);
-      if (hint !== null) io.stderr(hint);
-      return 2;
-    }
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof CallFailed && error.json !== null) io.stdout(error.json);
     const { message, exitCode } = failure(error);
     io.stderr(message);
     return exitCode;
+  }
+}
+
+/** Has `hint` said in place of what commander says of the first option or of the words after it. */
+function sayFirst(program: Command, option: string, hint: string): void {
+  for (const command of program.commands) {
+    command.configureOutput({
+      outputError(text, write) {
+        const isMeant = text.includes(`'${option}`) || text.includes('too many arguments');
+        write(isMeant ? hint : usageSentence(text));
+      },
+    });
   }
 }

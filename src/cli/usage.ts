@@ -13,6 +13,18 @@ export function usageSentence(complaint: string): string {
   return `${printable(said.charAt(0).toUpperCase() + said.slice(1))}; --help shows the usage.`;
 }
 
+/** Words that other programs have for what commands do. */
+const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
+  balance: ['info'],
+  start: ['serve', 'dev'],
+  run: ['serve', 'dev'],
+  status: ['health', 'info'],
+  send: ['pay'],
+  receive: ['invoice', 'address'],
+  history: ['payments'],
+  transactions: ['payments'],
+};
+
 /**
  * Returns what is wrong with the words of a command, before commander reads them; null when nothing is. commander would
  * take an unknown word for an argument of the default command, and would print help for a group without a command.
@@ -33,7 +45,7 @@ export function wrongCommandWords(program: Command, words: readonly string[]): s
     if (typed === undefined || typed.startsWith('-')) return null;
     if (typed === 'help' || names.includes(typed)) return null;
     const all = [...names, ...pairs(program)];
-    const near = similar(typed, all);
+    const near = OTHER_WORDS[typed] ?? similar(typed, all);
     return near.length > 0
       ? `unknown command '${typed}' (Did you mean ${near.join(' or ')}?)`
       : `unknown command '${typed}'. The nearest are ${nearest(typed, all).join(', ')}`;

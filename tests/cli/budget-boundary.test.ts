@@ -26,6 +26,15 @@ async function open(...flags: string[]): Promise<CliWorld> {
 test('a budget is given with the words that it does not bound programs of the same user', async () => {
   const { run } = await open('--require-auth');
   expect((await run(...CREATE)).stderr).not.toMatch(SAME_USER);
+  for (const limit of [
+    ['--approve-above', '500'],
+    ['--origin', 'https://api.example'],
+  ]) {
+    const limited = await run(...CREATE, ...limit);
+    expect(limited.stderr).toMatch(/^These limits hold .*--require-auth.*another user of the/m);
+    const [pk = ''] = /[0-9a-f]{64}/.exec(limited.stderr) ?? [];
+    expect((await run('clients', 'update', pk, ...limit)).stderr).toMatch(/^These limits hold/);
+  }
   const asJson = await run('health', '--json');
   expect(asJson.stderr).toBe('');
   expect(Object.keys(JSON.parse(asJson.stdout))).toEqual(['status', 'commit']);

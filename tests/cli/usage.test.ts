@@ -22,6 +22,9 @@ describe('usage', () => {
     });
     const help = await run('serve', '--help');
     expect(help.exitCode).toBe(0);
+    expect((await run('--help')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'Run the server, as the program does without a command.',
+    );
     for (const flag of ['--listen-addr', '--root-seed-path', '--webhook-url', 'SERVICE_MAX_FEE'])
       expect(help.stdout).toContain(flag);
   });
@@ -37,8 +40,12 @@ describe('usage', () => {
   test('options before the command are told to stand after it', async () => {
     const { exitCode, stderr } = await run('--url', 'http://127.0.0.1:1', 'clients', 'list');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('Options stand after the command: "wallet-sidecar clients ... --url');
+    // Nothing else is said: that serve has no such option, or no such word, is not what was meant.
+    expect(stderr).toBe('Options stand after the command: "wallet-sidecar clients ... --url ...".');
+    const known = await run('--data-dir', 'x', 'clients', 'list');
+    expect(known.stderr).toMatch(/^Options stand after the command: .*--data-dir \.\.\."\.$/);
     expect((await run('--zork')).stderr).not.toContain('after the command');
+    expect((await run('--data-dir', 'dev', '--zork')).stderr).toMatch(/^Unknown option '--zork';/);
   });
 
   for (const args of wrong) {
@@ -64,6 +71,8 @@ describe('wrong usage', () => {
       ['help', 'zork'],
       /^Unknown command 'zork': the nearest are [a-z -]+, [a-z -]+, [a-z -]+; --help/,
     ],
+    [['balance'], /^Unknown command 'balance' \(Did you mean info\?\);/],
+    [['start'], /^Unknown command 'start' \(Did you mean serve or dev\?\);/],
     [['help', 'inof'], /^Unknown command 'inof' \(Did you mean info\?\);/],
     [['clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
     [['info', 'x'], /^Too many arguments for 'info': expected 0 arguments but got 1;/],

@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { printable } from '../../lib/printable.ts';
 import { paymentJson } from '../../model/payment.ts';
-import { argument, flag, group } from '../command.ts';
-import { readHex32, readPositiveAmount, readSeconds, readWholeIn } from '../inputs.ts';
+import { argument, type Finding, flag, group } from '../command.ts';
+import {
+  readHex32,
+  readPaymentName,
+  readPositiveAmount,
+  readSeconds,
+  readWholeIn,
+} from '../inputs.ts';
+import { findPayment } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { paymentLines } from '../terminal/payment-text.ts';
 import { fields } from '../terminal/table.ts';
@@ -130,11 +137,14 @@ const lnurl = oneCall('lnurl', {
 const hold = oneCall('hold', {
   about: 'Decide a payment that an outside node holds.',
   words: {
-    payment_hash: argument(
-      '<hash>',
-      'hash of the payment, as "sandbox invoice --behavior hold" shows it',
-      readHex32,
-    ),
+    payment_hash: {
+      ...argument(
+        '<hash>',
+        'hash of the payment, as "sandbox invoice --behavior hold" shows it, or what names the payment elsewhere',
+        readPaymentName,
+      ),
+      find: hashOf,
+    },
     decision: argument('<decision>', 'whether it succeeds', ['settle', 'fail']),
   },
   examples: ['sandbox hold 7c7c... settle'],
@@ -142,6 +152,14 @@ const hold = oneCall('hold', {
     transport.post('/sandbox/holds', { payment_hash, settle: decision === 'settle' }),
   lines: (_, { decision }) => [decision === 'settle' ? 'Settled.' : 'Failed.'],
 });
+
+/** Returns the hash of a payment that a person named; a whole hash is one. */
+async function hashOf(typed: string, finding: Finding): Promise<string> {
+  if (/^[0-9a-f]{64}$/.test(typed)) return typed;
+  const index = await findPayment(typed, finding);
+  const { value } = await finding.ask((sidecar) => sidecar.payment({ index }), paymentJson());
+  return value.hash ?? index;
+}
 
 const block = oneCall('block', {
   about: 'Mine blocks.',

@@ -15,7 +15,7 @@ export function addServers(program: Command, io: CliIo, serve: Serve): void {
     withSettings(
       program
         .command('serve', { isDefault: true })
-        .description('Run the server. Without a command, the program does this too.'),
+        .description('Run the server, as the program does without a command.'),
       (flags) => {
         if (isNothingGiven(io, flags)) io.stderr(NOTHING_GIVEN);
         return serve('serve', flags);

@@ -6,28 +6,29 @@ import { readHex32 } from '../inputs.ts';
 import { oneCall } from '../one-call.ts';
 
 const KEY_BYTES = 32;
+/** The file is nobody else's from the start. */
+const SEED_EXAMPLE = '(umask 077; wallet-sidecar seed new > seed)';
 
 /** Adds `seed new`, which creates a root seed and prints it once. */
-export const addSeed = group(
-  'seed',
-  { about: 'Root seeds.', examples: ['seed new > seed && chmod 600 seed'] },
-  [
-    local(
-      'new',
-      {
-        about:
-          'Create a new root seed. Anyone who has it controls the money: keep it in a file that only you can read.',
-        words: { json: flag('--json', 'print JSON with both forms') },
-        examples: ['seed new > seed && chmod 600 seed', 'seed new --json'],
-      },
-      ({ json }, { io }) => {
-        const bytes = new Uint8Array(randomBytes(ROOT_SEED_BYTES));
-        const phrase = rootSeedPhrase(bytes);
-        io.stdout(json ? JSON.stringify({ root_seed: hex.encode(bytes), phrase }) : phrase);
-      },
-    ),
-  ],
-);
+export const addSeed = group('seed', { about: 'Root seeds.', examples: [SEED_EXAMPLE] }, [
+  local(
+    'new',
+    {
+      about:
+        'Create a new root seed. Anyone who has it controls the money: keep it in a file that only you can read.',
+      words: { json: flag('--json', 'print JSON with both forms') },
+      examples: [SEED_EXAMPLE, 'seed new --json'],
+    },
+    ({ json }, { io }) => {
+      const bytes = new Uint8Array(randomBytes(ROOT_SEED_BYTES));
+      const phrase = rootSeedPhrase(bytes);
+      io.stdout(json ? JSON.stringify({ root_seed: hex.encode(bytes), phrase }) : phrase);
+      io.stderr(
+        'Keep it, and keep it secret: it is not shown again, and anyone who has it controls the money.',
+      );
+    },
+  ),
+]);
 
 /** Adds `secrets-key`, which creates a key for what is stored and prints it once. */
 export const addSecretsKey = local(
@@ -36,7 +37,7 @@ export const addSecretsKey = local(
     about:
       'Create a key for --secrets-key, which signs what is stored and seals secrets in a PostgreSQL database. Keep it apart from the database.',
     words: { json: flag('--json', 'print JSON') },
-    examples: ['secrets-key > secrets-key && chmod 600 secrets-key'],
+    examples: ['(umask 077; wallet-sidecar secrets-key > secrets-key)'],
   },
   ({ json }, { io }) => {
     const key = hex.encode(new Uint8Array(randomBytes(KEY_BYTES)));

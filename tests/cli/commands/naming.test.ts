@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { SLOW_TEST_MS } from '../../support/until.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -40,6 +40,20 @@ describe('a payment (docs/decisions.md 102)', () => {
     expect((await world.json('show', 'dddd')).index).toBe(index);
     await invoiceOf(`dddd2${'4'.repeat(59)}`);
     expect((await world.run('show', 'dddd')).exitCode).toBe(1);
+  });
+
+  test('that an outside node holds is decided by the same names', async () => {
+    const outside = ['sandbox', 'invoice', '5', '--behavior', 'hold'] as const;
+    const { invoice, payment_hash } = await world.json(...outside);
+    const paying = world.json('pay', invoice, '--yes');
+    await until(
+      async () => (await world.run('show', payment_hash)).exitCode === 0,
+      'the payment to be held',
+    );
+    expect((await world.run('sandbox', 'hold', payment_hash.slice(0, 10), 'settle')).stdout).toBe(
+      'Settled.',
+    );
+    expect(await paying).toMatchObject({ status: 'completed', hash: payment_hash });
   });
 
   test('that could be several is none of them: all are shown, and nothing is done', async () => {

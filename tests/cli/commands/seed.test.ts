@@ -9,7 +9,8 @@ const run = (...args: readonly string[]) => runBinary(args);
 
 describe('seed new', () => {
   test('prints 24 words, or both forms as JSON, another each time', async () => {
-    const first = (await run('seed', 'new')).stdout;
+    const { stdout: first, stderr } = await run('seed', 'new');
+    expect(stderr).toMatch(/^Keep it, and keep it secret: it is not shown again/);
     expect(first.split(' ')).toHaveLength(24);
     expect((await run('seed', 'new')).stdout).not.toBe(first);
     const json = JSON.parse((await run('seed', 'new', '--json')).stdout);

@@ -76,6 +76,21 @@ export function grantProblem({ budget, max_payment }: Given<typeof GRANT_WORDS>)
   return NEEDS_BUDGET;
 }
 
+/** Says what limits without a budget hold against; of a budget health says it, where it knows more of the sidecar. */
+export function tellOfLimits(
+  {
+    budget,
+    approve_above,
+    origins,
+  }: Pick<Given<typeof GRANT_WORDS>, 'budget' | 'approve_above' | 'origins'>,
+  io: Pick<CliIo, 'stderr'>,
+): void {
+  if (budget !== undefined || (approve_above === undefined && origins === undefined)) return;
+  io.stderr(
+    'These limits hold where the sidecar requires credentials (--require-auth), and only against programs that run as another user of the operating system than it.',
+  );
+}
+
 /** Returns the budget of a changed client for the API, which replaces all of it: a limit that is not named is kept. */
 export async function changedBudget(
   { budget, max_payment }: Pick<Given<typeof CHANGE_WORDS>, 'budget' | 'max_payment'>,

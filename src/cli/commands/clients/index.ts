@@ -20,6 +20,7 @@ import {
   GRANT_WORDS,
   grantProblem,
   originWords,
+  tellOfLimits,
 } from './grant.ts';
 import { clientLines, grantWords } from './one-client.ts';
 
@@ -101,6 +102,7 @@ const create = asking(
       `Keep it secret: anyone who has it can use the wallet within the grant. To revoke it, run "wallet-sidecar clients revoke ${printable(answer.value.client_pk)}".`,
     );
     if (budget !== undefined) await tellOutOfBudgets({ io, ask });
+    tellOfLimits(given, io);
   },
 );
 
@@ -137,6 +139,7 @@ const update = asking(
     );
     show(io, flags, answer, ({ client }) => clientLines(client));
     if (budget !== undefined) await tellOutOfBudgets({ io, ask });
+    tellOfLimits(given, io);
   },
 );
 

@@ -6,8 +6,9 @@ import {
   type DeliveryJson,
   deliveryJson,
 } from '../../../model/webhooks/delivery.ts';
-import { argument, flag, group, local } from '../../command.ts';
-import { readPast, readWholeIn } from '../../inputs.ts';
+import { argument, type Finding, flag, group, local } from '../../command.ts';
+import { readName, readPast, readWholeIn } from '../../inputs.ts';
+import { namesId, theOne } from '../../naming.ts';
 import { oneCall } from '../../one-call.ts';
 import { wideFlag } from '../../options.ts';
 import { type Column, fields } from '../../terminal/table.ts';
@@ -32,6 +33,27 @@ const COLUMNS: readonly Column<DeliveryJson>[] = [
   { title: 'About', of: ({ index }) => index, least: 11, cut: 'middle', leaves: 2 },
 ];
 
+/** The most deliveries of an answer. */
+const MOST_LISTED = 500;
+
+/** Returns the id of a delivery that a person named by its ends. What names none that is listed is taken for a whole id. */
+async function findDelivery(typed: string, { io, ask }: Finding): Promise<string> {
+  if (/^msg_[0-9a-f]{40}$/.test(typed)) return typed;
+  const { value } = await ask(
+    (sidecar) => sidecar.webhookDeliveries({ limit: MOST_LISTED }),
+    deliveriesJson(),
+  );
+  const fitting = value.deliveries.filter(({ id }) => namesId(typed, id));
+  // A delivery to several endpoints has one id.
+  const byId = new Map(fitting.map((delivery) => [delivery.id, delivery]));
+  if (byId.size === 0) return typed;
+  return theOne(io, [...byId.values()], { columns: COLUMNS, none: '', typed }).id;
+}
+
+const ABOUT_DELIVERY =
+  'the delivery: its id, as "webhooks list" shows it, or at least 4 of its first or last characters';
+const deliveriesJson = () => z.object({ deliveries: z.array(deliveryJson()) });
+
 const list = oneCall('list', {
   about: 'List the webhooks of the wallet, newest first.',
   words: {
@@ -48,7 +70,7 @@ const list = oneCall('list', {
   },
   examples: ['webhooks list --state failed --limit 10'],
   call: (sidecar, { wide: _, ...query }) => sidecar.webhookDeliveries(query),
-  answer: () => z.object({ deliveries: z.array(deliveryJson()) }),
+  answer: deliveriesJson,
   lines: ({ deliveries }, _, { table }) =>
     deliveries.length === 0 ? ['No deliveries.'] : table(COLUMNS, deliveries),
 });
@@ -56,7 +78,7 @@ const list = oneCall('list', {
 const show = oneCall('show', {
   about: 'Show each attempt of a delivery: what was sent, and what was answered.',
   words: {
-    id: argument('<delivery>', 'id of the delivery, as "webhooks list" shows it'),
+    id: { ...argument('<delivery>', ABOUT_DELIVERY, readName), find: findDelivery },
     endpoint: flag('--endpoint <endpoint>', 'only attempts to this endpoint'),
   },
   examples: ['webhooks show msg_2a2a...'],
@@ -80,7 +102,7 @@ const show = oneCall('show', {
 const redeliver = oneCall('redeliver', {
   about: 'Send one delivery again, or all that were created since a time.',
   words: {
-    id: argument('[delivery]', 'id of the delivery, as "webhooks list" shows it'),
+    id: { ...argument('[delivery]', ABOUT_DELIVERY, readName), find: findDelivery },
     since: flag(
       '--since <time>',
       'all since this time, such as 2030-01-31, or 2h for 2 hours ago',

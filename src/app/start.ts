@@ -223,10 +223,17 @@ export const START = new Steps<Given>()
     };
     return { value: parts };
   })
-  .step('app', ({ config, listener, nodes, metrics, wallets, parts, cookie, stopping }) => {
+  .step('app', ({ config, listener, nodes, metrics, wallets, health, parts, cookie, stopping }) => {
     // Nodes are asked in the background, so that the first request for health finds what they answered.
     nodes.problems();
     walletMetrics(metrics, wallets, systemClock);
+    metrics.gauge(
+      {
+        name: 'wallet_sidecar_healthy',
+        help: '1 while health is ok, 0 while something is missing.',
+      },
+      async () => [{ labels: {}, value: health().status === 'ok' ? 1 : 0 }],
+    );
     const app = openHttpApp(config, parts, {
       port: listener.port,
       cookieToken: cookie,

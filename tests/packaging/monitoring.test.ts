@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startBinary } from '../support/binary.ts';
 import { startDevSidecar } from '../support/dev-sidecar.ts';
 import type { Family } from '../support/exposition.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -133,6 +134,18 @@ describe('the dashboard and the alerts', () => {
     const checked = await run(['promtool', 'check', 'rules', rulesFile, file]);
     expect(checked).toEqual({ exitCode: 0, output: expect.stringContaining('SUCCESS') });
   });
+});
+
+test('an alert hears of what only health says, such as a disk that is full', async () => {
+  expect(families.get('wallet_sidecar_healthy')?.series.get('wallet_sidecar_healthy')).toBe(1);
+  // Without credentials health is not ok.
+  const missing = startBinary(['serve', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0']);
+  try {
+    const url = await missing.ready();
+    expect(await metricsReader(() => url).value('wallet_sidecar_healthy')).toBe(0);
+  } finally {
+    await missing.stop();
+  }
 });
 
 describe('the dashboard', () => {

@@ -156,7 +156,7 @@ export class Transport {
         const delayMs =
           call.repeatable && attempt <= this.#maxRetries ? retryDelayMs(error, attempt) : null;
         if (delayMs === null) throw open ? afterOpenAttempt(error, call.method) : error;
-        // A PUT that never reached a sidecar is repeated by the runtime, and by nobody in the sidecar's sight.
+        // What never reached a sidecar has had no effect.
         open ||= error.mayHaveTakenEffect && error.kind !== 'unreachable';
         await pause(delayMs, call.signal);
       }

@@ -99,6 +99,15 @@ for (const [language, { command, folder, extension, runs }] of Object.entries(LA
       expect(payment.message).toBe('Thank you');
     });
 
+    test.skipIf(!extension.endsWith('s'))(
+      'the report is given to the buyer who has paid for it',
+      async () => {
+        const payment = await run('paywall');
+        expect(payment.output).toContain('the buyer was given the report of today');
+        expect(payment).toMatchObject({ direction: 'inbound', status: 'completed', amount: '25' });
+      },
+    );
+
     test('the payout within the budget is made, and the one beyond it is error 109', async () => {
       const before = await amountsSent();
       const payment = await run('payout');
@@ -140,15 +149,7 @@ describe.skipIf(!hasPythonClient)('the shop with orders in Python', () => {
     const open = async () => {
       const shop = Bun.spawn(['python3', '-B', 'examples/python/orders.py'], {
         cwd: ROOT,
-        env: {
-          ...process.env,
-          SIDECAR_URL: sidecar.baseUrl,
-          SIDECAR_CREDENTIALS: credentials,
-          WEBHOOK_SECRET: SECRET,
-          WEBHOOK_PORT: String(shopPort),
-          SHOP_DATABASE: database,
-          PYTHONPATH: join(ROOT, 'clients', 'python', 'src'),
-        },
+        env: exampleEnv({ SHOP_DATABASE: database }),
         stdout: 'pipe',
       });
       const reading = (async () => {
@@ -200,6 +201,18 @@ describe.skipIf(!hasPythonClient)('the shop with orders in Python', () => {
   });
 });
 
+function exampleEnv(more: Readonly<Record<string, string>>) {
+  return {
+    ...process.env,
+    SIDECAR_URL: sidecar.baseUrl,
+    SIDECAR_CREDENTIALS: credentials,
+    WEBHOOK_SECRET: SECRET,
+    WEBHOOK_PORT: String(shopPort),
+    PYTHONPATH: join(ROOT, 'clients', 'python', 'src'),
+    ...more,
+  };
+}
+
 /** Runs an example. Resolves to its output, and to the payment whose index it printed last, read through the API. */
 async function runExample(
   command: string[],
@@ -207,15 +220,7 @@ async function runExample(
 ): Promise<Payment & { readonly output: string }> {
   const child = Bun.spawn(command, {
     cwd: ROOT,
-    env: {
-      ...process.env,
-      SIDECAR_URL: sidecar.baseUrl,
-      SIDECAR_CREDENTIALS: credentials,
-      WEBHOOK_SECRET: SECRET,
-      WEBHOOK_PORT: String(shopPort),
-      PYTHONPATH: join(ROOT, 'clients', 'python', 'src'),
-      ...env,
-    },
+    env: exampleEnv(env),
     stdout: 'pipe',
     stderr: 'pipe',
   });

@@ -5,7 +5,7 @@ import type { SessionContext } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { answerMcp } from '../../src/mcp/server.ts';
 import { toolsOf } from '../../src/mcp/tools.ts';
-import { BINARY } from '../support/binary.ts';
+import { runBinary } from '../cli/sidecar.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
@@ -332,7 +332,6 @@ test('what was asked over stdio is answered, also when the input ends before, an
   });
   const flags = ['--url', sidecar.baseUrl, '--client-credentials', credentials];
   const given = { payable: await billOf('21'), max_fee: '5', idempotency_key: 'last' };
-  const child = Bun.spawn([BINARY, 'mcp', ...flags], { stdin: 'pipe', stdout: 'pipe' });
   const handshake = {
     protocolVersion: '2025-11-25',
     capabilities: {},
@@ -343,11 +342,11 @@ test('what was asked over stdio is answered, also when the input ends before, an
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     { ...message('tools/call', { name: 'pay', arguments: given }), id: 2 },
   ];
-  child.stdin.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  await child.stdin.end();
+  const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   const beganMs = performance.now();
-  const answers = (await new Response(child.stdout).text()).trim().split('\n');
-  expect(await child.exited).toBe(0);
+  const { exitCode, stdout } = await runBinary(['mcp', ...flags], {}, input);
+  const answers = stdout.trim().split('\n');
+  expect(exitCode).toBe(0);
   // The wait ends with the last answer, and not with its bound.
   expect(performance.now() - beganMs).toBeLessThan(9000);
   expect(answers.map((line) => JSON.parse(line).id)).toEqual([1, 2]);

@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<DeliveryJson>[] = [
 /** The most deliveries of an answer. */
 const MOST_LISTED = 500;
 
-/** Returns the id of a delivery that a person named by its ends. What names none that is listed is taken for a whole id. */
+/** Returns the id of a delivery that a person named by its ends. What fits none in the list is taken for a whole id. */
 async function findDelivery(typed: string, { io, ask }: Finding): Promise<string> {
   if (/^msg_[0-9a-f]{40}$/.test(typed)) return typed;
   const { value } = await ask(

@@ -61,6 +61,11 @@ test('the man page has every command and flag, and roff finds no fault with it',
   expect(stdout.toString()).toContain('WALLET-SIDECAR(1)');
 });
 
+test('payments goes by when they were made, and leads to export for when they were completed', async () => {
+  const { stdout } = await runBinary(['payments', '--help']);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('"export" goes by when they were completed');
+});
+
 /** Returns the flags in an example that its command does not have. */
 function unknownFlags(example: string): string[] {
   const [line = ''] = example.split(/ [>&|]/);

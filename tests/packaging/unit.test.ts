@@ -9,6 +9,7 @@ import {
   startBinary,
 } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { pageText } from '../support/pages.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { isMissing, ROOT } from './folder.ts';
 import { run } from './run.ts';
@@ -58,6 +59,11 @@ test.skipIf(withoutSystemd)('the exposure that systemd finds stays low', async (
   console.log(`systemd-analyze security: exposure ${found}, at most ${MOST_EXPOSURE}`);
   expect(found).toMatch(/^\d/);
   expect(Number(found)).toBeLessThanOrEqual(MOST_EXPOSURE);
+});
+
+test('operations.md shows what the unit runs', () => {
+  const command = /^ExecStart=(.*)$/m.exec(unit)?.[1];
+  expect(pageText('docs/operations.md')).toContain(`\`${command}\``);
 });
 
 test('no secret stands on the command line, in the unit or in a dump of the memory', () => {

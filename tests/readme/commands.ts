@@ -43,7 +43,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs the service of the line before',
   'createuser --pwprompt sidecar': 'needs a PostgreSQL of the reader',
   'createdb --owner=sidecar wallets': 'needs a PostgreSQL of the reader',
-  'wallet-sidecar secrets-key > secrets-key && chmod 600 secrets-key':
+  '(umask 077; wallet-sidecar secrets-key > secrets-key)':
     'the program is not on the path; tests/cli/commands/secrets-key.test.ts runs it',
   'wallet-sidecar serve --database-url-path database-url --secrets-key-path secrets-key    --client-credentials-path client-credentials':
     'needs PostgreSQL and a node; tests/faults/postgres.test.ts starts it so',

@@ -63,7 +63,7 @@ export const addPayments = asking(
       rail: flag('--rail <rail>', 'only payments of this rail', RAILS),
       since: flag(
         '--since <time>',
-        'created at or after this time, such as 2030-01-31, or 7d for 7 days ago',
+        'created at or after this time, such as 2030-01-31, or 7d for 7 days ago; "export" goes by when they were completed',
         readPast,
       ),
       until: flag('--until <time>', 'created before this time', readPast),

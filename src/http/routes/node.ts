@@ -10,7 +10,7 @@ export const nodeRoutes = [
     specified: true,
     summary: 'Register and provision the wallet node',
     description:
-      'Must be done once before any other node endpoint works; repeating it does nothing.',
+      'Needed once for the wallet of a root seed, and for no other; a repeat does nothing.',
     body: () => ({
       partner_pk: hexInput(32)
         .optional()

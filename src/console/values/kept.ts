@@ -30,6 +30,23 @@ export function callersValue<T>(
   return keptValue<T>(store, `wallet-sidecar-console ${name} ${user_pk} ${caller}`);
 }
 
+/** The present entry of a browser's history. */
+interface Entry {
+  readonly state: unknown;
+  replaceState(state: unknown, unused: string): void;
+}
+
+/** Returns a place in an entry of the history that holds one value of one caller. Another caller reads none. */
+export function entryValue<T>(entry: Entry, owner: string) {
+  return {
+    keep: (value: T) => entry.replaceState({ owner, value }, ''),
+    read(): T | null {
+      const kept = entry.state as { readonly owner: unknown; readonly value: T } | null;
+      return kept?.owner === owner ? kept.value : null;
+    },
+  };
+}
+
 /** A request that moves money, as it is sent and repeated. */
 export type MoneyRequest =
   | { readonly call: 'pay'; readonly request: PayRequest }

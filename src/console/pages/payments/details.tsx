@@ -31,7 +31,7 @@ export function PaymentDetails({ index }: { readonly index: string }) {
             <Replaced shown={String(isAwaiting(payment))}>
               <section class="card show">
                 <h2>{nameOf(payment)}</h2>
-                {payment.description !== nameOf(payment) && (
+                {payment.description !== null && payment.description !== nameOf(payment) && (
                   <p class="dim">{payment.description}</p>
                 )}
                 <p class="big">

@@ -27,6 +27,16 @@ export const optionalPaymentArgument: Word<string | undefined> = {
   find: findPayment,
 };
 
+/** The flag that names the received payment which another one refunds. */
+export const refundFlag: Word<string | undefined> = {
+  ...flag(
+    '--refund-of <payment>',
+    `refund a received payment, never more than it brought; ${ABOUT}`,
+    readPaymentName,
+  ),
+  find: findPayment,
+};
+
 /** The flag that names the payment after which a list continues. */
 export const afterFlag: Word<string | undefined> = {
   ...flag('--after <payment>', `continue the list after ${ABOUT}`, readPaymentName),

@@ -55,6 +55,7 @@ const COLUMNS: Readonly<Record<string, (cells: Cells) => string | number | null 
   hash: ({ hash }) => hash,
   txid: ({ txid }) => txid,
   index: ({ index }) => index,
+  refund_of: ({ refund_of }) => refund_of,
 };
 
 /** The forms of books, by the value of `format`. */

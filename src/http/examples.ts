@@ -50,6 +50,8 @@ const blank = {
   personal_note: null,
   description: null,
   external_id: null,
+  refund_of: null,
+  refunded: null,
   priority: null,
   expires_at: null,
 } satisfies Partial<PaymentJson>;

@@ -30,16 +30,21 @@ export function describedBy(invoice: string | null): string | null {
 }
 
 /** A payment that was stored by a version before these fields were added. */
-type OlderJson = Omit<PaymentJson, 'description' | 'external_id'> & Partial<PaymentJson>;
+type OlderJson = Omit<PaymentJson, 'description' | 'external_id' | 'refund_of'> &
+  Partial<PaymentJson>;
 
 /** Returns whether a version before these fields were added stored it: inside a text, the quotes would be escaped. */
 export function isOlderJson(json: string): boolean {
-  return !json.includes('"external_id":');
+  return !json.includes('"refund_of":');
 }
 
 /** Reads the JSON of a stored payment. Where an older version wrote it, what is missing is added. */
 export function storedPayment(json: string): Payment {
   const stored: OlderJson = JSON.parse(json);
-  const { description = describedBy(stored.invoice), external_id = null } = stored;
-  return decodePayment({ ...stored, description, external_id });
+  const {
+    description = describedBy(stored.invoice),
+    external_id = null,
+    refund_of = null,
+  } = stored;
+  return decodePayment({ ...stored, description, external_id, refund_of });
 }

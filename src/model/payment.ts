@@ -144,6 +144,15 @@ export const paymentJson = once(() =>
           'Your own id for it, such as an order number, as the request gave it; the other side never sees it.',
         addition: true,
       }),
+      refund_of: z.string().nullable().default(null).meta({
+        description: 'Index of the received payment that it refunds; null otherwise.',
+        addition: true,
+      }),
+      refunded: amountOutput().nullable().default(null).meta({
+        description:
+          'Of a received payment: sats that its refunds have sent or may still send, without fees; null where nothing is refunded.',
+        addition: true,
+      }),
       priority: priorityField()
         .nullable()
         .meta({ description: 'How soon an on-chain send shall confirm; null otherwise.' }),
@@ -186,6 +195,10 @@ export interface Payment {
   readonly personalNote: string | null;
   readonly description: string | null;
   readonly externalId: string | null;
+  /** The received payment that this one refunds (docs/decisions.md 194). */
+  readonly refundOf: PaymentIndex | null;
+  /** What refunds take of a received payment. It is stored beside payments, and read with those that are shown. */
+  readonly refundedMsat: bigint | null;
   readonly priority: Priority | null;
   readonly expiresAtMs: number | null;
   readonly finalizedAtMs: number | null;
@@ -195,6 +208,22 @@ export interface Payment {
 
 /** What the wallet keeps with a payment for itself: no other node, and nobody who pays or is paid, sees it. */
 export type OwnWords = Pick<Payment, 'personalNote' | 'externalId'>;
+
+/** What the wallet keeps with a payment that it sends. */
+export type SendWords = OwnWords & Partial<Pick<Payment, 'refundOf'>>;
+
+/** Returns the words of a send alone. */
+export function sendWords({ personalNote, externalId, refundOf = null }: SendWords) {
+  return { personalNote, externalId, refundOf };
+}
+
+/** Whether a payment can be refunded: it was received, and is completed. */
+export function isReceived({
+  direction,
+  status,
+}: Readonly<Record<'direction' | 'status', string>>): boolean {
+  return direction === 'inbound' && status === 'completed';
+}
 
 /** Makes a payment with the required fields, its rail as its kind, fees of zero, and null in all other fields. */
 export function blankPayment(
@@ -223,6 +252,8 @@ export function blankPayment(
     personalNote: null,
     description: null,
     externalId: null,
+    refundOf: null,
+    refundedMsat: null,
     priority: null,
     expiresAtMs: null,
     finalizedAtMs: null,
@@ -309,6 +340,8 @@ export function encodePayment(payment: Payment): PaymentJson {
     personal_note: payment.personalNote,
     description: payment.description,
     external_id: payment.externalId,
+    refund_of: payment.refundOf,
+    refunded: formatNullableAmountMsat(payment.refundedMsat),
     priority: payment.priority,
     expires_at: payment.expiresAtMs,
     finalized_at: payment.finalizedAtMs,
@@ -344,6 +377,8 @@ export function decodePayment(json: PaymentJson): Payment {
     personalNote: json.personal_note,
     description: json.description,
     externalId: json.external_id,
+    refundOf: json.refund_of as PaymentIndex | null,
+    refundedMsat: null,
     priority: json.priority,
     expiresAtMs: json.expires_at,
     finalizedAtMs: json.finalized_at,

@@ -2,7 +2,7 @@ import type { DecodedAddress } from '../codecs/address.ts';
 import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
 import type { Bolt12Invoice } from '../codecs/bolt12/index.ts';
 import type { ApiError } from '../model/errors.ts';
-import type { OwnWords, Payment, Priority } from '../model/payment.ts';
+import type { Payment, Priority, SendWords } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { Observation } from './node-observations.ts';
 
@@ -56,7 +56,7 @@ export interface SignedSend {
   readonly locks: readonly { readonly id: string; readonly outpoint: string }[];
 }
 
-interface SendCommand extends OwnWords {
+interface SendCommand extends SendWords {
   /** The payment's identity, chosen by the caller before anything is sent. */
   readonly index: PaymentIndex;
   readonly createdAtMs: number;

@@ -20,6 +20,7 @@ import { keysOfAnyCallerContract } from './store/keys-of-any-caller.ts';
 import { nameContract, nameRecord } from './store/names.ts';
 import { observationContract } from './store/observations.ts';
 import { outboxContract } from './store/outbox.ts';
+import { refundContract } from './store/refunds.ts';
 import { spendContract } from './store/spends.ts';
 import { unansweredContract } from './store/unanswered.ts';
 import { watchContract } from './store/watches.ts';
@@ -55,6 +56,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     observationContract(openStore);
     journalContract(openStore);
     spendContract(openStore);
+    refundContract(openStore);
     damagedSpendContract(open);
     attemptContract(openStore);
     givingWayContract(openStore);

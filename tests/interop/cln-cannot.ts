@@ -23,6 +23,7 @@ export const CLN_CANNOT: ReadonlyMap<string, string> = new Map([
   ['a node that no route leads to fails the payment', KEYSEND],
   ['needs pay_invoice, and counts in the budget', KEYSEND],
   ['pay_spontaneous keeps it, and the payee does not see it', KEYSEND],
+  ['is a parameter of pay_spontaneous', KEYSEND],
   ['a hold invoice has them while it is held', HOLD],
   ['is for that hash, and is held when it is paid until it is settled', HOLD],
   ['tells a waiter that it is held', HOLD],

@@ -11,6 +11,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
     'every payment that arrives on an offer has what the offer has, and the payer its own id',
     OFFERS,
   ],
+  ['is a parameter of pay_offer', OFFERS],
   ['a minimum is a minimum', OFFERS],
   ['an offer is paid with the invoice that was fetched when it was asked for', OFFERS],
   ['an offer in pieces is joined wherever an offer is taken', OFFERS],

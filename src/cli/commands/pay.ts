@@ -9,6 +9,7 @@ import { followPayment } from '../follow.ts';
 import type { AskSidecar } from '../http.ts';
 import { readPositiveAmount } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
+import { refundFlag } from '../naming.ts';
 import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { paymentLines, requireNotFailed, shortId } from '../terminal/payment-text.ts';
@@ -31,6 +32,7 @@ const PAY_WORDS = {
   message: flag('--message <text>', 'message to the receiver, if the payment can carry one'),
   personal_note: noteFlag,
   external_id: externalIdFlag,
+  refund_of: refundFlag,
 };
 
 /** Adds `pay`, which pays a payment string at most once. */
@@ -45,6 +47,7 @@ export const addPay = asking(
       'pay alice@example.com 1000 --message Thanks',
       'pay bc1q... 50000 --priority high --yes',
       'pay lno1... 500 --idempotency-key order-17',
+      'pay lnbc10u1p... --refund-of 3de403f1aa',
     ],
     check({ typed, amount, ...given }) {
       if (typed !== undefined && amount !== undefined)
@@ -116,8 +119,8 @@ async function agreeToPay(
 }
 
 function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: string) {
-  const { payable, message, personal_note, external_id, priority, send_all } = order;
-  const own = { personal_note, external_id };
+  const { payable, message, personal_note, external_id, refund_of, priority, send_all } = order;
+  const own = { personal_note, external_id, refund_of };
   const shared = { amount: terms.amount ?? undefined, max_fee: terms.maxFee ?? undefined };
   const options = { idempotencyKey, respondAfterSecs: NO_BOUND_SECS };
   return ask(

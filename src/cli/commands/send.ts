@@ -6,7 +6,7 @@ import { type Asking, argument, asking, flag } from '../command.ts';
 import { type ConnectionFlags, settingsOf } from '../connection.ts';
 import { followPayment } from '../follow.ts';
 import { LAST, readNodePk, readPositiveAmount } from '../inputs.ts';
-import { paymentArgument } from '../naming.ts';
+import { paymentArgument, refundFlag } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
@@ -27,6 +27,7 @@ export const addKeysend = oneCall('keysend', {
     message: flag('--message <text>', 'message to the receiver'),
     personal_note: noteFlag,
     external_id: externalIdFlag,
+    refund_of: refundFlag,
   },
   examples: ['keysend 02a1b2... 100 --message Thanks'],
   doing: 'Paying',
@@ -156,6 +157,7 @@ function waitingLines(payment: PaymentJson, approval: ApprovalJson): string[] {
     Fees: `at most ${sats(max_fee)}`,
     Message: payment.message,
     'External id': payment.external_id,
+    'Refund of': payment.refund_of,
     'Asked by': client_label ?? client_pk,
     Asked: moment(payment.created_at),
     Ends: moment(expires_at),

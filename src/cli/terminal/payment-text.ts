@@ -59,6 +59,8 @@ export function paymentLines(payment: PaymentJson): string[] {
     Rail: payment.rail,
     Description: payment.description,
     'External id': payment.external_id,
+    'Refund of': payment.refund_of,
+    Refunded: payment.refunded && sats(payment.refunded),
     From: payment.payer_name,
     Message: payment.message,
     Note: payment.personal_note,

@@ -17,8 +17,9 @@ export function wholeJsonOf({ json }: CachedColumns): string {
   return isOlderJson(json) ? JSON.stringify(encodePayment(storedPayment(json))) : json;
 }
 
-/** Returns the columns of a payment. */
+/** Returns the columns of a payment. What is refunded of it is not among them: it changes without the payment. */
 export function columnsOfCached(wallet: string, payment: Payment): CachedColumns {
   const { index: idx, status, direction, rail } = payment;
-  return { wallet, idx, status, direction, rail, json: JSON.stringify(encodePayment(payment)) };
+  const json = JSON.stringify(encodePayment({ ...payment, refundedMsat: null }));
+  return { wallet, idx, status, direction, rail, json };
 }

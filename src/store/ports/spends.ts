@@ -45,6 +45,11 @@ export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
    * at only where the payment is journaled.
    */
   readonly previous: Pick<Payment, 'index' | 'status'> | null;
+  /**
+   * Throws when a refund would take more than was received, beside what the earlier ones of that payment take, in
+   * millisatoshis. A pure function; it is called for payments with a `refundOf`.
+   */
+  readonly requireLeft?: (refundedMsat: bigint) => void;
   /** The rule by which endpoints are told of a spend that is `awaiting`; of any other they are not told. */
   readonly deliver?: ObservationRules['deliver'];
 }
@@ -52,8 +57,8 @@ export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
 /** Spends: rows that are written before anything is sent (docs/decisions.md 33). */
 export interface SpendStore {
   /**
-   * Writes the spend, its fetched invoice, its watch and its budget reservation, in one transaction, and binds it where
-   * it is `asked`: its index is written to the row of its Idempotency-Key, and its journal row is written, which
+   * Writes the spend, its fetched invoice, its watch, its budget reservation and what it takes of the payment that it
+   * refunds (docs/decisions.md 194), in one transaction, and binds it where it is `asked`: its index is written to the row of its Idempotency-Key, and its journal row is written, which
    * readers are shown by an observation or by `show` of the journal (docs/decisions.md 168). Where it is `awaiting`
    * readers are shown its journal row at once, and its deliveries are written (docs/decisions.md 187). So are those of
    * a budget that is low then, unless there are some of its webhook-id (docs/decisions.md 190). When the rules
@@ -88,7 +93,7 @@ export interface SpendStore {
   ): Promise<boolean>;
   /**
    * Undoes {@link begin} where nothing was sent: deletes the spend, its fetched invoice, its watch, journal row, cached
-   * row and reservation, and unbinds the key. Leaves a spend alone that the node has shown.
+   * row and reservations, and unbinds the key. Leaves a spend alone that the node has shown.
    */
   abandon(walletId: string, index: PaymentIndex, periodStart: PeriodStart): Promise<void>;
   get(walletId: string, index: PaymentIndex): Promise<Spend | null>;
@@ -104,6 +109,11 @@ export interface SpendStore {
   callerOf(walletId: string, index: PaymentIndex): Promise<string | null>;
   /** Every spend of the wallet that is not over, oldest first. */
   unfinished(walletId: string): Promise<Spend[]>;
+  /** What refunds take of these received payments, in millisatoshis, where that is anything. */
+  refunded(
+    walletId: string,
+    received: readonly PaymentIndex[],
+  ): Promise<ReadonlyMap<PaymentIndex, bigint>>;
   /** The wallets that have at least one spend. */
   wallets(): Promise<string[]>;
   /**

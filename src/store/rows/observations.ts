@@ -14,6 +14,7 @@ import type { IssuedOfferRows } from './issued-offers.ts';
 import type { JournalRows, JournalWriter } from './journal.ts';
 import type { NameInvoiceRows } from './names.ts';
 import type { ObservedRows, ObservedRowsOf } from './observed-rows.ts';
+import type { RefundRows } from './payments/refunds.ts';
 import type { RowDatabase, Rows } from './rows.ts';
 import type { SpendingRows } from './spending.ts';
 import type { SpendRows } from './spends.ts';
@@ -29,6 +30,7 @@ interface ObservationParts {
   readonly fetched: FetchedInvoiceRows;
   readonly watches: WatchRows;
   readonly spending: SpendingRows;
+  readonly refunds: RefundRows;
   readonly nameInvoices: NameInvoiceRows;
   readonly offers: IssuedOfferRows;
   readonly endpoints: WebhookEndpointRows;
@@ -114,7 +116,7 @@ function* applyOne(batch: Batch, seen: ObservedPayment): Steps<Applied> {
   if (!next) {
     // The node has shown this row's attempt, although the rules reject what it says of it.
     if (row && row.attempt !== match?.attempt) yield* storeAttempt(batch, row);
-    const gaveWay = row && (yield* giveWay(batch, seen, row.payment));
+    const gaveWay = row && (yield* giveWay(batch, seen, row, row.payment));
     if (row === null || !isFinal(row.payment)) return { changed: null, gaveWay, deliveries: 0 };
     if (gaveWay) {
       return { changed: null, gaveWay, deliveries: yield* finalize(batch, row.payment) };
@@ -125,7 +127,7 @@ function* applyOne(batch: Batch, seen: ObservedPayment): Steps<Applied> {
     return { changed: null, gaveWay, deliveries: 0 };
   }
   const payment = journal ? yield* record(batch, journal, row, next, seen) : next;
-  const gaveWay = yield* giveWay(batch, seen, payment);
+  const gaveWay = yield* giveWay(batch, seen, row, payment);
   const deliveries = isFinal(payment)
     ? yield* finalize(batch, payment)
     : yield* announceMilestone(batch, payment);
@@ -136,6 +138,7 @@ function* applyOne(batch: Batch, seen: ObservedPayment): Steps<Applied> {
 function* giveWay(
   { walletId, rules, parts, observed }: Batch,
   { answers }: ObservedPayment,
+  row: JournalRow | null,
   to: Payment,
 ): Steps<GaveWay | null> {
   if (answers === undefined || (!answers.isTaken && answers.index === to.index)) return null;
@@ -144,8 +147,10 @@ function* giveWay(
   // A spend that is over gives way only where its own row took the attempt of the other program.
   if (spend === null && from !== to.index) return null;
   const key = spend?.idempotencyKey ?? null;
+  const refundOf = (spend ?? row)?.payment.refundOf ?? null;
   yield* together([
     parts.spending.undo(walletId, from, rules.periodStart),
+    parts.refunds.settle(walletId, { ...to, index: from, refundOf, status: 'failed' }),
     parts.spends.remove(walletId, from),
     parts.fetched.remove(walletId, from),
     spend !== null &&
@@ -212,7 +217,7 @@ function* withIdOfOffer(
 
 function* finalize(batch: Batch, payment: Payment): Steps<number> {
   const { walletId, observed, rules, parts } = batch;
-  const { watches, spending, spends, fetched, nameInvoices } = parts;
+  const { watches, spending, refunds, spends, fetched, nameInvoices } = parts;
   const { index } = payment;
   const costMsat = rules.costMsat(payment);
   observed.end(index);
@@ -221,6 +226,7 @@ function* finalize(batch: Batch, payment: Payment): Steps<number> {
     watches.endPayment(walletId, index),
     watches.hasAny(walletId, others),
     costMsat !== null && spending.close(walletId, index, costMsat, rules.periodStart),
+    payment.refundOf !== null && refunds.settle(walletId, payment),
     spends.remove(walletId, index),
     // Of a completed payment it is kept, for payer proofs.
     payment.status === 'failed' && fetched.remove(walletId, index),

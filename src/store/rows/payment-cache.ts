@@ -1,10 +1,12 @@
+import { formatAmountMsat } from '../../model/amount.ts';
 import { isOlderJson, storedPayment } from '../../model/description.ts';
-import { isFinal, type Payment } from '../../model/payment.ts';
+import { isFinal, isReceived, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
 import { type CachedColumns, columnsOfCached, wholeJsonOf } from '../columns/cached.ts';
 import type { PaymentCache } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
+import type { RefundRows } from './payments/refunds.ts';
 import type { RawRow, RowDatabase, Rows } from './rows.ts';
 import type { Steps } from './steps.ts';
 import { type Selected, type Stored, tableOf } from './table.ts';
@@ -30,7 +32,12 @@ export interface CacheWriter {
 }
 
 /** Returns the {@link PaymentCache}. */
-export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): PaymentCache {
+export function paymentCache(
+  db: RowDatabase,
+  rows: Rows,
+  writer: CacheWriter,
+  refunds: RefundRows,
+): PaymentCache {
   const table = tableOf<CachedColumns>(rows, SIGNED.cache);
   const readCursor = rows.prepare<{ updated_idx: UpdatedIndex }>(
     'SELECT updated_idx FROM wallet_sidecar.cache_cursor WHERE wallet = ?',
@@ -40,9 +47,6 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
      ON CONFLICT (wallet) DO UPDATE SET updated_idx = excluded.updated_idx
      WHERE excluded.updated_idx > cache_cursor.updated_idx`,
   );
-  const read = table.select('WHERE wallet = ? AND idx = ?', {
-    of: (row) => ({ json: wholeJsonOf(row), final: isFinal(row) }),
-  });
   const readRow = table.select('WHERE wallet = ? AND idx = ?');
   const completions = table.select(
     `${rows.indexedBy('cache_by_completion')}
@@ -73,6 +77,17 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
         }
       }
     });
+  /** The JSON of these rows, with what is refunded of each. */
+  function* shown(walletId: string, page: readonly CachedRow[]): Steps<string[]> {
+    const received = page.filter(isReceived).map(({ idx }) => idx);
+    const refunded = yield* refunds.of(walletId, received);
+    return page.map((row) => {
+      const sumMsat = refunded.get(row.idx);
+      const json = wholeJsonOf(row);
+      if (sumMsat === undefined) return json;
+      return JSON.stringify({ ...JSON.parse(json), refunded: formatAmountMsat(sumMsat) });
+    });
+  }
   const pageOf = async (
     walletId: string,
     read: (raw: RawRow) => CachedRow | null,
@@ -82,7 +97,7 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
     const older = page.filter(({ json }) => isOlderJson(json));
     // Where they cannot be stored now, the next list completes them again.
     if (older.length > 0) await renew(walletId, older).catch(() => undefined);
-    return page.map(wholeJsonOf);
+    return db.read(() => shown(walletId, page));
   };
   return {
     cursor: async (walletId) =>
@@ -97,7 +112,12 @@ export function paymentCache(db: RowDatabase, rows: Rows, writer: CacheWriter): 
       await writer.written(payments.length);
       return counts;
     },
-    get: (walletId, index) => db.read(() => read.one(walletId, index)),
+    get: (walletId, index) =>
+      db.read(function* () {
+        const row = yield* readRow.one(walletId, index);
+        const [json] = row ? yield* shown(walletId, [row]) : [];
+        return row && json !== undefined ? { json, final: isFinal(row) } : null;
+      }),
     async list(walletId, query) {
       const { where, values, order } = cacheConditions(walletId, query);
       const found = listed(`WHERE ${where} ORDER BY idx ${order} LIMIT ?`);

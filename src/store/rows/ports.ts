@@ -15,6 +15,7 @@ import { observationStore } from './observations.ts';
 import type { ObservedRowsOf } from './observed-rows.ts';
 import { outboxStore } from './outbox.ts';
 import { type CacheWriter, paymentCache } from './payment-cache.ts';
+import { refundRows } from './payments/refunds.ts';
 import type { RowDatabase, Rows } from './rows.ts';
 import { spendingRows } from './spending.ts';
 import { type SpendRows, spendRows, spendStore } from './spends.ts';
@@ -41,6 +42,7 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
   const table = budgetTable(rows);
   const clients = clientRows(rows);
   const spending = spendingRows(rows, table);
+  const refunds = refundRows(rows);
   const budgets = budgetRows(table, clients, spending);
   const keys = idempotencyRows(rows);
   const journal = journalRows(rows);
@@ -51,7 +53,8 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
   const offers = issuedOfferRows(rows);
   const endpoints = webhookEndpointRows(rows);
   const putDeliveries = deliveryWriter(rows);
-  const paid = { spends, fetched, journal, watches, spending, keys, endpoints, putDeliveries };
+  const reserved = { spending, refunds };
+  const paid = { spends, fetched, journal, watches, ...reserved, keys, endpoints, putDeliveries };
   const observed = own.observed(rows, { journal, spends });
   return {
     observations: observationStore(db, rows, { ...paid, observed, nameInvoices, offers }),
@@ -65,7 +68,7 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
     idempotency: idempotencyStore(db, rows, keys),
     budgets: budgetStore(db, budgets),
     connectorState: connectorState(db, rows),
-    cache: paymentCache(db, rows, own.cacheWriter(rows)),
+    cache: paymentCache(db, rows, own.cacheWriter(rows), refunds),
     outbox: outboxStore(db, rows, { attempts: deliveryAttemptRows(rows), owner: own.owner }),
   };
 }

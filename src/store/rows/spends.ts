@@ -25,6 +25,7 @@ import type { DeliveryWriter } from './deliveries.ts';
 import type { FetchedInvoiceColumns, FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { JournalRows } from './journal.ts';
+import type { RefundRows } from './payments/refunds.ts';
 import type { Joint, RowDatabase, Rows } from './rows.ts';
 import type { SpendingRows } from './spending.ts';
 import { type Steps, together } from './steps.ts';
@@ -103,6 +104,7 @@ interface SpendParts {
   readonly watches: WatchRows;
   readonly budgets: BudgetRows;
   readonly spending: SpendingRows;
+  readonly refunds: RefundRows;
   readonly keys: IdempotencyRows;
   readonly clients: ClientRows;
   readonly endpoints: WebhookEndpointRows;
@@ -111,7 +113,7 @@ interface SpendParts {
 
 /** Returns the {@link SpendStore}. */
 export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts): SpendStore {
-  const { spends, fetched, journal, watches, budgets, spending, keys } = parts;
+  const { spends, fetched, journal, watches, budgets, spending, refunds, keys } = parts;
   const { clients, endpoints, putDeliveries } = parts;
   const wallets = prepare<{ wallet: string }>('SELECT DISTINCT wallet FROM wallet_sidecar.spend');
 
@@ -177,6 +179,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
           throw new Error(`The payment ${index} exists already.`);
         }
         if (reservation && standing) rules.requireWithinBudget(standing, reservation.amountMsat);
+        yield* refunds.reserve(walletId, payment, spend.requireLeft);
         const [deliveries] = yield* together([
           reservation && standing && reserve(joint, walletId, index, reservation, standing, rules),
           spends.add({ ...spend, walletId, attempt: null }),
@@ -228,6 +231,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
           watches.endPayment(walletId, index),
           journal.remove(walletId, index),
           spending.release(walletId, index, periodStart),
+          refunds.settle(walletId, { ...spend.payment, status: 'failed' }),
           key !== null && keys.unbind({ walletId, caller, key }, index),
         ]);
       }),
@@ -240,6 +244,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
         return caller === 'owner' ? yield* spending.clientOf(walletId, index) : caller;
       }),
     unfinished: (walletId) => db.read(() => spends.list(walletId)),
+    refunded: (walletId, received) => db.read(() => refunds.of(walletId, received)),
     wallets: async () => (await db.read(() => wallets.all())).map(({ wallet }) => wallet),
     async reserve(walletId, name, reservation, rules) {
       const told = await db.write(walletId, function* (joint) {

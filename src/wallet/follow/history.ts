@@ -1,6 +1,6 @@
 import { sleep } from '../../lib/sleep.ts';
 import { isApiError } from '../../model/errors.ts';
-import { type Payment, updatedIndexOf } from '../../model/payment.ts';
+import { isReceived, type Payment, updatedIndexOf } from '../../model/payment.ts';
 import type { UpdatedIndex } from '../../model/payment-index.ts';
 import type { NodeHistory, WalletNode } from '../../nodes/node.ts';
 import type { Store } from '../../store/ports.ts';
@@ -27,9 +27,23 @@ async function* pagesOf(
 
 /** Returns the history of a wallet, read from the node with one credential. */
 export function historyOf(node: WalletNode, walletId: string, store: Store, feed: Feed): History {
-  return node.history
+  const history = node.history
     ? nativeHistory(node, node.history, walletId, store)
     : journaledHistory(node, walletId, store, feed);
+  const shown = async (payments: Payment[]): Promise<Payment[]> => {
+    const received = payments.filter(isReceived).map(({ index }) => index);
+    if (received.length === 0) return payments;
+    const refunded = await store.spends.refunded(walletId, received);
+    return payments.map((one) => ({ ...one, refundedMsat: refunded.get(one.index) ?? null }));
+  };
+  return {
+    ...history,
+    async payment(index) {
+      const payment = await history.payment(index);
+      return payment && ((await shown([payment]))[0] ?? null);
+    },
+    updatedAfter: async (after, limit) => shown(await history.updatedAfter(after, limit)),
+  };
 }
 
 function nativeHistory(

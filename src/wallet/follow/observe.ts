@@ -270,7 +270,8 @@ function isStillListed(previous: Payment, seen: Payment): boolean {
  * The row, updated with what the node reports. Index, creation time, description and the wallet's own words stay those
  * of the row, and the row's values fill what the report lacks.
  */
-function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): Payment {
+function merge(previous: Payment, { payment: seen, inBlock, answers }: ObservedPayment): Payment {
+  const isTaken = answers?.isTaken === true && answers.index === previous.index;
   return {
     ...seen,
     ...boundedAmounts(previous, seen),
@@ -280,6 +281,8 @@ function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): 
     personalNote: previous.personalNote ?? seen.personalNote,
     description: previous.description ?? seen.description,
     externalId: previous.externalId ?? seen.externalId,
+    // What another program has paid refunds nothing.
+    refundOf: isTaken ? null : (previous.refundOf ?? seen.refundOf),
     hash: previous.hash ?? seen.hash,
     // A preimage is shown only after the payment is proven (docs/decisions.md 43).
     preimage:

@@ -1,7 +1,7 @@
 import type { Permission } from '../../model/clients/permissions.ts';
 import { refused } from '../../model/errors.ts';
 import type { FeePolicy } from '../../model/fee-cap.ts';
-import type { OwnWords, Payment, Rail } from '../../model/payment.ts';
+import { type Payment, type Rail, type SendWords, sendWords } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { grantSignal } from '../clients/grant-signal.ts';
 import { requirePermission, type WithHistory } from '../session/session.ts';
@@ -16,7 +16,7 @@ import { payOnchain } from './onchain.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
 /** A request to pay a payment string by its most recommended method (docs/api.md, Paying). */
-export interface AnyPaymentRequest extends OwnWords {
+export interface AnyPaymentRequest extends SendWords {
   readonly payable: string;
   readonly amountMsat: bigint | null;
   readonly maxFeeMsat: bigint | null;
@@ -106,8 +106,7 @@ function payBy(
         priority: 'normal',
         clientPaymentId: null,
         maxFeeMsat: request.maxFeeMsat,
-        personalNote: request.personalNote,
-        externalId: request.externalId,
+        ...sendWords(request),
       });
   }
 }

@@ -1,7 +1,7 @@
 import { decodeInvoice, isBolt12InvoiceExpired } from '../../codecs/bolt12/index.ts';
 import type { ClientRecord } from '../../model/clients/client.ts';
 import { ApiError, isApiError, refused } from '../../model/errors.ts';
-import { NOT_APPROVED, type Payment } from '../../model/payment.ts';
+import { NOT_APPROVED, type Payment, sendWords } from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
 import type { SignedSend } from '../../nodes/node.ts';
 import type { Spend } from '../../store/ports.ts';
@@ -149,10 +149,10 @@ async function askedFor(session: Approver, spend: Spend) {
 }
 
 function signedFor(session: Approver, spend: Spend): Promise<SignedSend> {
-  const { index, createdAtMs, personalNote, externalId } = spend.payment;
+  const { index, createdAtMs } = spend.payment;
   const order = readOnchainOrder(spend);
   return nodeGroup(session, 'onchain').sign({
-    ...{ index, createdAtMs, personalNote, externalId },
+    ...{ index, createdAtMs, ...sendWords(spend.payment) },
     ...order,
   });
 }

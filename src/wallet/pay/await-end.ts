@@ -3,7 +3,7 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import { waitUntil } from '../read/wait.ts';
 import type { Payer } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
-import { requireSameAmount } from './earlier.ts';
+import { requireSameTerms } from './earlier.ts';
 
 /** Waits until the payment is final. Errors carry `data.sent: "unknown"` when the wait ends before that. */
 export function endOf(session: Payer, payment: Payment, signal: AbortSignal): Promise<Payment> {
@@ -45,7 +45,7 @@ export async function reached(
     // The node may show the end before its feed does. The end is stored before the payment is returned.
     const { node, feed } = session;
     if (node.history) await feed.observeOnce({ payment: now, attempt: null }, node);
-    if (now.index !== index) await requireSameAmount(session, payment, now);
+    if (now.index !== index) await requireSameTerms(session, payment, now);
     return now;
   };
   return tellingSent('unknown', wait, told ?? undefined).finally(() => stop.abort());

@@ -3,6 +3,7 @@ import { ApiError, ownInvoice } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import { requireMaySee } from '../session/paid-by-another.ts';
 import type { Onlooker, OnNode, Payer, WalletRows } from '../session/session.ts';
+import { refundRule, requireSameRefund } from './refund.ts';
 import type { SendTerms } from './send-plan.ts';
 
 /** What was there before a payment is begun. */
@@ -15,6 +16,8 @@ export interface Earlier {
   readonly afterAttempt: number | null;
   /** Whether another program makes that payment, so that its failure does not end this request. */
   readonly isOutside: boolean;
+  /** See {@link refundRule}. */
+  readonly requireLeft: Awaited<ReturnType<typeof refundRule>>;
 }
 
 /**
@@ -30,9 +33,16 @@ export async function earlierOf(session: Payer, plan: SendTerms): Promise<Earlie
   const isOutside = latest !== null && (await isMadeOutside(session, latest));
   if (latest) await requireMayMeet(session, latest, isOutside);
   if (!latest || latest.status === 'failed') plan.requirePayable?.();
-  else await requireSameAmount(session, plan, latest);
+  else await requireSameTerms(session, { ...plan, refundOf: null, ...plan.details }, latest);
   const begins = latest === null || mayFollow(plan, latest);
-  return { previous: latest, begins, afterAttempt: begins ? await newest : null, isOutside };
+  const requireLeft = begins ? await refundRule(session, plan) : null;
+  return {
+    previous: latest,
+    begins,
+    afterAttempt: begins ? await newest : null,
+    isOutside,
+    requireLeft,
+  };
 }
 
 /** Whether another program of the node makes the payment: a pending one of this program has a spend. */
@@ -50,14 +60,16 @@ function mayFollow({ again }: SendTerms, { status }: Payment): boolean {
 }
 
 /**
- * Throws error 106 when an invoice without an amount was paid before with another amount (docs/decisions.md 46). It
- * names that amount only to a caller who may see the payment (docs/decisions.md 175).
+ * Throws error 106 when what is asked for was paid before as another refund or none, or when an invoice without an
+ * amount was paid before with another amount (docs/decisions.md 46). It names that amount only to a caller who may see
+ * the payment (docs/decisions.md 175).
  */
-export async function requireSameAmount(
+export async function requireSameTerms(
   session: Onlooker,
-  { amountMsat, rail }: Pick<Payment, 'amountMsat' | 'rail'>,
+  { amountMsat, rail, refundOf }: Pick<Payment, 'amountMsat' | 'rail' | 'refundOf'>,
   previous: Payment,
 ): Promise<void> {
+  await requireSameRefund(session, refundOf, previous);
   if (rail === 'onchain' || previous.amountMsat === null) return;
   if (previous.amountMsat === amountMsat) return;
   await requireMaySee(session, previous);

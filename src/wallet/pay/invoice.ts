@@ -1,7 +1,7 @@
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { keptDescription } from '../../model/description.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
-import type { OwnWords } from '../../model/payment.ts';
+import { type SendWords, sendWords } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { OnNode } from '../session/session.ts';
@@ -15,7 +15,7 @@ import { agreedAmountMsat } from './agreed-amount.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 11 invoice. */
-export interface InvoicePaymentRequest extends OwnWords {
+export interface InvoicePaymentRequest extends SendWords {
   readonly invoice: Bolt11Invoice;
   /**
    * The amount for an invoice without one, in millisatoshis. If the invoice has an amount, this must equal it or be
@@ -37,8 +37,8 @@ export function planInvoicePayment(
   { node }: OnNode,
   fees: FeePolicy,
 ): SendPlan {
-  const { invoice, personalNote, externalId, message } = request;
-  const words = { personalNote, externalId, message };
+  const { invoice, message } = request;
+  const words = { ...sendWords(request), message };
   requireNone(invoiceNetworkObstacle(invoice, node));
   const amountMsat = agreedAmountMsat({
     askedMsat: invoice.amountMsat,

@@ -1,6 +1,6 @@
 import { refused, rejected } from '../../model/errors.ts';
 import type { FeePolicy } from '../../model/fee-cap.ts';
-import type { OwnWords, Payment } from '../../model/payment.ts';
+import { type Payment, type SendWords, sendWords } from '../../model/payment.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { LnurlPayRequest } from '../../net/lnurl.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
@@ -10,7 +10,7 @@ import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
 /** A request to pay an LNURL-pay service whose terms are known. */
-export interface LnurlPaymentRequest extends OwnWords {
+export interface LnurlPaymentRequest extends SendWords {
   readonly request: LnurlPayRequest;
   readonly amountMsat: bigint;
   readonly maxFeeMsat: bigint | null;
@@ -65,8 +65,7 @@ export async function payLnurl(
       invoice,
       amountMsat: request.amountMsat,
       maxFeeMsat: request.maxFeeMsat,
-      personalNote: request.personalNote,
-      externalId: request.externalId,
+      ...sendWords(request),
       message: sentComment,
     },
     context.session,

@@ -4,7 +4,7 @@ import { formatAmountMsat } from '../../model/amount.ts';
 import { keptDescription } from '../../model/description.ts';
 import { rejected } from '../../model/errors.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
-import type { OwnWords } from '../../model/payment.ts';
+import { type SendWords, sendWords } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { EffectNames } from '../session/effect-names.ts';
@@ -15,7 +15,7 @@ import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
 import type { UnfetchedPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 12 offer. */
-export interface OfferPaymentRequest extends OfferWish, OwnWords {
+export interface OfferPaymentRequest extends OfferWish, SendWords {
   readonly maxFeeMsat: bigint | null;
   /** Aborted when the caller has gone or may not pay any more: the invoice is not asked for then. */
   readonly signal: AbortSignal;
@@ -41,7 +41,8 @@ export function planOfferPayment(
   names: EffectNames,
 ): UnfetchedPlan {
   const offers = nodeGroup(session, 'offers');
-  const { offer, amountMsat, message, personalNote, externalId } = request;
+  const { offer, amountMsat, message } = request;
+  const words = sendWords(request);
   requireNone(offerObstacle(offer, session.node));
   if (offer.amountMsat !== null && amountMsat < offer.amountMsat) {
     throw rejected(
@@ -61,8 +62,7 @@ export function planOfferPayment(
       offerId: offer.offerId,
       description: keptDescription(offer.description),
       message,
-      personalNote,
-      externalId,
+      ...words,
     },
   } as const;
   return {
@@ -75,8 +75,7 @@ export function planOfferPayment(
         repeat: { maxFeeMsat },
         fetchedInvoice: invoice.text,
         sign: null,
-        start: (identity) =>
-          offers.payFetched({ ...identity, invoice, maxFeeMsat, personalNote, externalId }),
+        start: (identity) => offers.payFetched({ ...identity, invoice, maxFeeMsat, ...words }),
       };
     },
   };

@@ -3,7 +3,7 @@ import { type DecodedAddress, decodeAddress } from '../../codecs/address.ts';
 import { readOr } from '../../codecs/codec-error.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
-import type { OwnWords, Payment, Priority } from '../../model/payment.ts';
+import { type Payment, type Priority, type SendWords, sendWords } from '../../model/payment.ts';
 import { type PaymentId, paymentId } from '../../model/payment-index.ts';
 import { FEE_HEADROOM, lesserMsat } from '../budget/budget.ts';
 import { approveAboveMsat, nodeGroup, type Spender } from '../session/session.ts';
@@ -13,7 +13,7 @@ import { type SendContext, send } from './send.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to send on chain. */
-export interface OnchainPaymentRequest extends OwnWords {
+export interface OnchainPaymentRequest extends SendWords {
   readonly address: DecodedAddress;
   /** Null sends everything that the wallet can send in one transaction. */
   readonly amountMsat: bigint | null;
@@ -105,8 +105,8 @@ async function planOnchainPayment(
   request: OnchainTerms,
 ): Promise<SendPlan> {
   const onchain = nodeGroup(session, 'onchain');
-  const { address, amountMsat, priority, personalNote, externalId } = request;
-  const words = { personalNote, externalId };
+  const { address, amountMsat, priority } = request;
+  const words = sendWords(request);
   const maxFeeMsat = await feeLimitMsat(session, request);
   const command = { address, amountMsat, priority, ...words, maxFeeMsat };
   return {

@@ -1,3 +1,4 @@
+import { sendWords } from '../../model/payment.ts';
 import type { SendReport, WalletNode } from '../../nodes/node.ts';
 import type { Spend } from './spend.ts';
 
@@ -15,8 +16,8 @@ export function repeatOf(node: WalletNode, spend: Spend): Request | null {
 
 /** Returns what asks the node for exactly what the row says. Null where that does not have the terms. */
 export function requestOf(node: WalletNode, spend: Spend, isRepeat: boolean): Request | null {
-  const { index, createdAtMs, message, personalNote, externalId } = spend.payment;
-  const identity = { index, createdAtMs, personalNote, externalId };
+  const { index, createdAtMs, message } = spend.payment;
+  const identity = { index, createdAtMs, ...sendWords(spend.payment) };
   const same = { ...identity, message, isRepeat };
   switch (spend.rail) {
     case 'onchain': {

@@ -157,7 +157,7 @@ function begin(context: SendContext, plan: SendPlan, earlier: Earlier): Promise<
 async function ask(
   { session, idempotencyKey }: SendContext,
   plan: SendPlan,
-  { previous, afterAttempt }: Earlier,
+  { previous, afterAttempt, requireLeft }: Earlier,
   pending: Payment,
 ): Promise<Payment | null> {
   const { node } = session;
@@ -187,6 +187,7 @@ async function ask(
         ? null
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
       previous,
+      ...(requireLeft && { requireLeft }),
     };
     if (!(await session.store.spends.begin(session.userPk, spend, session.budgetRules)))
       return null;

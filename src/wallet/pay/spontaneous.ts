@@ -1,14 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
-import type { OwnWords } from '../../model/payment.ts';
+import { type SendWords, sendWords } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { nodeGroup, type OnNode } from '../session/session.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a node without an invoice. */
-export interface SpontaneousPaymentRequest extends OwnWords {
+export interface SpontaneousPaymentRequest extends SendWords {
   /** Hex public key of the receiving node. */
   readonly nodePk: string;
   readonly amountMsat: bigint;
@@ -27,12 +27,12 @@ export function planSpontaneousPayment(
   names: EffectNames,
 ): SendPlan {
   const spontaneous = nodeGroup(session, 'spontaneous');
-  const { nodePk, amountMsat, message, personalNote, externalId } = request;
+  const { nodePk, amountMsat, message } = request;
   const secret = names.bytes('spontaneous payment');
   const hash = hex.encode(sha256(secret));
   const preimage = hex.encode(secret);
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
-  const words = { message, personalNote, externalId };
+  const words = { message, ...sendWords(request) };
   const repeat = { nodePk, preimage, maxFeeMsat };
   return {
     id: paymentId('ln', hash),

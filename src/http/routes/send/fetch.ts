@@ -6,7 +6,7 @@ import { encodePayment, paymentJson } from '../../../model/payment.ts';
 import { fetchPaid, type PaidAnswer } from '../../../wallet/pay/fetch.ts';
 import { examplePayment } from '../../examples.ts';
 import { post } from '../../route.ts';
-import { OUTSIDE_PAY_ERRORS, ownWordsInput } from './pay-inputs.ts';
+import { ownWordsInput } from './pay-inputs.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** It has a name of its own in the OpenAPI document (docs/decisions.md 167). */
@@ -75,7 +75,7 @@ export const fetchRoutes = [
     movesMoney: true,
     needsKey: true,
     endsWait: true,
-    errors: OUTSIDE_PAY_ERRORS,
+    errors: ['overBudget', 'timeout', 'serviceFailed'],
     example: {
       body: { url: 'https://api.example/report', max_cost: '100' },
       response: {

@@ -1,13 +1,14 @@
 import { once } from '../../../lib/once.ts';
 import { amountInput } from '../../../model/amount.ts';
 import type { ErrorName } from '../../../model/errors.ts';
-import { type OwnWords, paymentJson } from '../../../model/payment.ts';
+import { paymentJson, type SendWords } from '../../../model/payment.ts';
+import { type PaymentIndex, paymentIndexInput } from '../../../model/payment-index.ts';
 import { externalIdInput, noteInput, personalNoteInput } from '../../../model/text.ts';
 import { agree } from '../../input-comparison.ts';
 import { sameAsInBody } from '../../query.ts';
 
 /** The errors of every Lightning payment. */
-export const PAY_ERRORS: readonly ErrorName[] = ['overBudget', 'timeout'];
+export const PAY_ERRORS: readonly ErrorName[] = ['notFound', 'overBudget', 'timeout'];
 
 /** The errors of pay operations that may call an outside service. */
 export const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'];
@@ -27,10 +28,20 @@ export const ownWordsInput = () => ({
   external_id: externalIdInput().optional(),
 });
 
+/** {@link ownWordsInput} of a payment that may be a refund (docs/decisions.md 194). */
+export const sendWordsInput = () => ({
+  ...ownWordsInput(),
+  refund_of: paymentIndexInput().optional().meta({
+    description:
+      'Index of a received payment that this refunds: never more in all than it brought.',
+    addition: true,
+  }),
+});
+
 /** The members of a body that say what goes with a payment and what it may cost. */
 export const termsInput = () => ({
   message: noteInput().optional().describe('Message to the receiver, if the method can carry one.'),
-  ...ownWordsInput(),
+  ...sendWordsInput(),
   max_fee: maxFeeInput(),
 });
 
@@ -54,16 +65,18 @@ interface Notes {
 /** The notes of a body, with what the query has not. */
 interface BodyNotes extends Notes {
   readonly external_id?: string | undefined;
+  readonly refund_of?: PaymentIndex | undefined;
 }
 
-/** Returns the notes of body and query, and the caller's own id. Throws error 7 where the two differ. */
+/** Returns the notes of body and query, the caller's own id and what is refunded. Throws error 7 where the two differ. */
 export function agreedNotes(
   body: BodyNotes,
   query: Notes,
-): OwnWords & { readonly message: string | null } {
+): SendWords & { readonly message: string | null } {
   return {
     message: agree('message', body.message, query.message) ?? null,
     personalNote: agree('personal_note', body.personal_note, query.personal_note) ?? null,
     externalId: body.external_id ?? null,
+    refundOf: body.refund_of ?? null,
   };
 }

@@ -15,7 +15,7 @@ import { any, excludes, given, isTrue, withRules } from '../../body-rules.ts';
 import { exampleAddress, exampleOnchainPayment, indexInput } from '../../examples.ts';
 import { paymentStringInput } from '../../query.ts';
 import { post } from '../../route.ts';
-import { agreedNotes, noteQuery, ownWordsInput, PAYS } from './pay-inputs.ts';
+import { agreedNotes, noteQuery, PAYS, sendWordsInput } from './pay-inputs.ts';
 
 const DEFAULT_PRIORITY = 'normal';
 const DEFAULT_BUMP_PRIORITY = 'high';
@@ -48,7 +48,7 @@ const onchainBody = once(() =>
       client_payment_id: hexInput(32)
         .optional()
         .describe('Idempotency key of the payment; random when omitted.'),
-      ...ownWordsInput(),
+      ...sendWordsInput(),
     }),
     [excludes('amount', 'send_all'), 'amount', 'must be left out with send_all'],
     [any(given('amount'), isTrue('send_all')), 'amount', 'is required, or send_all'],
@@ -68,7 +68,7 @@ export const sendOnchainRoutes = [
     ...PAYS,
     query: noteQuery,
     queryIsNew: true,
-    errors: ['overBudget', 'unsupported'],
+    errors: ['notFound', 'overBudget', 'unsupported'],
     example: {
       body: { address: exampleAddress, amount: '50000' },
       response: exampleOnchainPayment,

@@ -25,10 +25,10 @@ import {
   noteQuery,
   notesQuery,
   OUTSIDE_PAY_ERRORS,
-  ownWordsInput,
   PAY_ERRORS,
   PAYS,
   PAYS_WITH_NOTES,
+  sendWordsInput,
   termsInput,
 } from './pay-inputs.ts';
 
@@ -63,7 +63,7 @@ export const sendRoutes = [
     }),
     ...PAYS,
     permissionOf: (answer) => permissionToPay(paymentJson().parse(answer).rail),
-    errors: [...OUTSIDE_PAY_ERRORS, 'notFound', 'unsupported'],
+    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
     example: { body: { payable: exampleInvoice }, response: examplePayment },
     handler: (context, { body, query }) => {
       const payable = agreedPaymentString('payable', body.payable, query.payable);
@@ -91,7 +91,7 @@ export const sendRoutes = [
       fallback_amount: positiveAmountInput()
         .optional()
         .describe('Amount in sats; required for an invoice without one.'),
-      ...ownWordsInput(),
+      ...sendWordsInput(),
       note: noteInput().optional().describe('Older name of `personal_note`.'),
       max_fee: maxFeeInput(),
     }),

@@ -2,7 +2,7 @@ import { isBolt12InvoiceExpired } from '../../../codecs/bolt12/index.ts';
 import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { keptDescription } from '../../../model/description.ts';
 import { ownInvoice, ownNode, refused } from '../../../model/errors.ts';
-import type { OwnWords, Payment } from '../../../model/payment.ts';
+import { type Payment, type SendWords, sendWords } from '../../../model/payment.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, PaySpontaneousCommand } from '../../node.ts';
 import { invoiceOfAnother } from '../../refusals.ts';
@@ -114,7 +114,7 @@ export function startSpontaneousPayment(
 
 type Outgoing = Pick<
   PayInvoiceCommand,
-  'index' | 'createdAtMs' | 'amountMsat' | 'maxFeeMsat' | keyof OwnWords
+  'index' | 'createdAtMs' | 'amountMsat' | 'maxFeeMsat' | keyof SendWords
 >;
 
 /** The earlier payment that a repeat returns: that of the same index, or one of the same hash that has not failed. */
@@ -129,12 +129,13 @@ function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Paym
 function start(
   world: World,
   userPk: string,
-  { index, createdAtMs, amountMsat, personalNote, externalId, maxFeeMsat }: Outgoing,
+  outgoing: Outgoing,
   known: Pick<Payment, 'rail' | 'message'> &
     Partial<Pick<Payment, 'invoice' | 'offerId' | 'description' | 'expiresAtMs'>> & {
       readonly hash: string;
     },
 ): Payment {
+  const { index, createdAtMs, amountMsat, maxFeeMsat } = outgoing;
   const invoice = findUnpaidInvoice(world, known.hash);
   const feesMsat = invoice?.userPk ? 0n : routingFeeMsat(amountMsat);
   const affordable = feesMsat <= maxFeeMsat;
@@ -143,8 +144,7 @@ function start(
     index,
     createdAtMs,
     amountMsat,
-    personalNote,
-    externalId,
+    ...sendWords(outgoing),
     ...known,
     direction: 'outbound',
     statusMsg: affordable ? 'pending' : FEE_TOO_HIGH,

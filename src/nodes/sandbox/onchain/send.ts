@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import type { Payment } from '../../../model/payment.ts';
+import { type Payment, sendWords } from '../../../model/payment.ts';
 import type { PayOnchainCommand, SignedSend } from '../../node.ts';
 import { broadcast } from '../chain/broadcast.ts';
 import { lockCoins, releaseLocks, renewLocks } from '../chain/locks.ts';
@@ -69,7 +69,6 @@ export function publishOnchain(
     });
     releaseLocks(world, owner, signed.locks);
     const { index, createdAtMs, amountMsat, priority, address } = command;
-    const { personalNote, externalId } = command;
     const { txid, json: tx } = transaction;
     const payment = insertPayment(world, userPk, {
       index,
@@ -82,8 +81,7 @@ export function publishOnchain(
       address: address.canonical,
       tx,
       priority,
-      personalNote,
-      externalId,
+      ...sendWords(command),
     });
     watchConfirmations(world, { userPk, index, txid });
     recordReceipts(world, transaction, receipts);

@@ -1,0 +1,54 @@
+import { formatAmountMsat } from '../../model/amount.ts';
+import { refused } from '../../model/errors.ts';
+import { isReceived, type Payment } from '../../model/payment.ts';
+import type { NewSpend } from '../../store/ports.ts';
+import { paymentOf } from '../read/payments.ts';
+import { paymentNotFound } from '../read/wait.ts';
+import { requireMaySee, seesEveryPayment } from '../session/paid-by-another.ts';
+import type { Onlooker, WithHistory } from '../session/session.ts';
+import type { SendTerms } from './send-plan.ts';
+
+/**
+ * Returns the rule that keeps a refund within what was received (docs/decisions.md 194), which the store runs where it
+ * reserves; null for a payment that refunds none. Throws error 107 where the caller may not see the received payment,
+ * as where there is none, and error 106 where it is no completed payment to this wallet, or too little of it is left.
+ */
+export async function refundRule(
+  session: Onlooker & WithHistory,
+  { amountMsat, details: { refundOf = null } }: Pick<SendTerms, 'amountMsat' | 'details'>,
+): Promise<NonNullable<NewSpend['requireLeft']> | null> {
+  if (refundOf === null) return null;
+  if (!seesEveryPayment(session)) throw paymentNotFound();
+  const received = await paymentOf(session, refundOf);
+  if (!isReceived(received)) {
+    throw refused(
+      'refund_of names no completed payment to this wallet: only that can be refunded.',
+    );
+  }
+  const receivedMsat = received.amountMsat ?? 0n;
+  const requireLeft = (refundedMsat: bigint) => {
+    if (refundedMsat + amountMsat <= receivedMsat) return;
+    const leftMsat = receivedMsat > refundedMsat ? receivedMsat - refundedMsat : 0n;
+    throw refused(
+      `Of the payment that refund_of names ${formatAmountMsat(leftMsat)} sats are left to refund, and this payment is ${formatAmountMsat(amountMsat)} sats.`,
+    );
+  };
+  requireLeft(received.refundedMsat ?? 0n);
+  return requireLeft;
+}
+
+/**
+ * Throws error 106 where the earlier payment with the same id is not the refund that is asked for, to a caller who may
+ * see that payment (docs/decisions.md 194).
+ */
+export async function requireSameRefund(
+  session: Onlooker,
+  refundOf: Payment['refundOf'],
+  previous: Payment,
+): Promise<void> {
+  if (refundOf === null || previous.refundOf === refundOf) return;
+  await requireMaySee(session, previous);
+  throw refused(
+    'This was paid already, or is being paid, and not as a refund of the payment that refund_of names: ask for a new invoice.',
+  );
+}

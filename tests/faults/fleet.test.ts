@@ -266,6 +266,49 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     expect(await healthOf(one)).toMatch(WELL);
   });
 
+  test('refunds through all of them at once take no more than was received, also when the one that leads is killed', async () => {
+    const leader = await fleet.leader();
+    const [one] = await fleet.standbys();
+    if (!one) throw new Error('one stands by');
+    const { index } = await invoiceAt(one);
+    fake.paysInvoice(hashOf(index));
+    await one.get('/v2/node/wait_for_payment', { index });
+    const refund = (at: Member, { invoice }: Bill) =>
+      at.call('POST', '/v2/node/pay_invoice', {
+        body: { invoice, refund_of: index },
+        headers: { prefer: 'respond-async' },
+        credentials: client.credentials,
+      });
+    const all = bills.some(18);
+    hold(all);
+    const answers = await Promise.all(
+      all.map((bill, at) => refund(fleet.members[at % fleet.members.length] ?? one, bill)),
+    );
+    const accepted = all.filter((_, at) => answers[at]?.status === 202);
+    expect(accepted).toHaveLength(7);
+    for (const answer of answers) if (answer.status !== 202) expectError(answer, 'refused');
+    bills.billedSat -= all.length - accepted.length;
+    const refunded = async () => (await one.get('/v2/node/payment', { index })).refunded;
+    expect(await refunded()).toBe('7');
+    await leader.kill();
+    expect(await refunded()).toBe('7');
+    const late = bills.one();
+    bills.billedSat -= 1;
+    expectError(await refund(one, late), 'refused', / 0 sats are left/);
+    const [failing, ...others] = accepted;
+    if (!failing) throw new Error('one was accepted');
+    fake.payments.resolve(failing.hash, { end: 'fail' });
+    bills.billedSat -= 1;
+    succeed(others);
+    await until(async () => (await refunded()) === '6', 'one has failed');
+    await until(async () => {
+      const { payments } = await one.get('/v2/node/updated_payments', { limit: '100' });
+      const linked = payments.filter(({ refund_of }: Body) => refund_of === index);
+      return linked.filter(({ status }: Body) => status === 'completed').length === 6;
+    }, 'the others are completed');
+    expect(await refunded()).toBe('6');
+  });
+
   test('while the one that leads is paused its requests wait, and the next one tells how they ended', async () => {
     const leader = await fleet.leader();
     const [one] = await fleet.standbys();

@@ -498,6 +498,36 @@ const VERIFY_PAYWALL = operation<{ valid: boolean; index: string }>(
   },
 );
 
+/** Sends all of a received payment back. It takes its amount once, and nothing where it fails. */
+function refunding(behavior: 'settle' | 'fail'): Operation {
+  const name = `pay_invoice that refunds and is to ${behavior}`;
+  return operation<PaymentJson>(name, async (trial, key) => {
+    const spender = await trial.spender(key);
+    const sold = await trial.post<{ index: string; invoice: string }>('/v2/node/create_invoice', {
+      amount: '7',
+    });
+    await outsiderPays(trial, sold.invoice);
+    expect((await over(trial, sold.index)).refunded).toBeNull();
+    const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', {
+      amount: '7',
+      behavior,
+    });
+    const body = { invoice, refund_of: sold.index };
+    return {
+      isNoticed: true,
+      request: () => trial.post('/v2/node/pay_invoice', body, { as: spender.credentials, key }),
+      check: async (answer) => {
+        expect(await over(trial, answer.index)).toEqual(answer);
+        expect(answer.refund_of).toBe(sold.index);
+        const isPaid = answer.status === 'completed';
+        expect(isPaid).toBe(behavior === 'settle');
+        expect((await trial.payment(sold.index)).refunded).toBe(isPaid ? '7' : null);
+        await trial.expectSpent(spender, isPaid ? costOf(answer) : 0n);
+      },
+    };
+  });
+}
+
 /** The operations that must survive a crash at any step (docs/decisions.md 33, 52, 66 and 91). */
 export const OPERATIONS: readonly Operation[] = [
   PAY_INVOICE,
@@ -511,6 +541,8 @@ export const OPERATIONS: readonly Operation[] = [
     'The disk of the data directory is full or failing: free space, then try again.',
   ]),
   deciding('reject', ['not approved']),
+  refunding('settle'),
+  refunding('fail'),
   PAY_SPONTANEOUS,
   PAY_OFFER,
   PAY_ONCHAIN,

@@ -54,8 +54,8 @@ const COLUMNS: Readonly<Record<string, (cells: Cells) => string | number | null 
   external_id: ({ external_id }) => harmless(external_id),
   hash: ({ hash }) => hash,
   txid: ({ txid }) => txid,
-  index: ({ index }) => index,
   refund_of: ({ refund_of }) => refund_of,
+  index: ({ index }) => index,
 };
 
 /** The forms of books, by the value of `format`. */

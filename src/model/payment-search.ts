@@ -5,6 +5,7 @@ const FIELDS = [
   'personal_note',
   'description',
   'external_id',
+  'refund_of',
   'message',
   'payer_name',
   'index',

@@ -85,7 +85,7 @@ export const paymentJson = once(() =>
     .object({
       index: z.string().meta({
         description:
-          'Identifies the payment for ever: its creation time, its kind of rail, and 64 hex characters.',
+          'Identifies the payment for ever: creation time, kind of rail, 64 hex characters.',
       }),
       rail: z.enum(RAILS).meta({ description: 'Mechanism that moves the money.' }),
       kind: z.enum(KINDS).meta({
@@ -97,15 +97,15 @@ export const paymentJson = once(() =>
       hash: hexOutput(32).nullable().meta({ description: 'Payment hash; null on chain.' }),
       preimage: hexOutput(32)
         .nullable()
-        .meta({ description: 'Preimage of the hash; null until the payment is completed.' }),
-      offer_id: hexOutput(32).nullable().meta({ description: 'The offer paid; null without one.' }),
+        .meta({ description: 'Preimage; null until the payment is completed.' }),
+      offer_id: hexOutput(32).nullable().meta({ description: 'The offer paid.' }),
       txid: hexOutput(32).nullable().meta({ description: 'Transaction id; null off chain.' }),
       replacement: hexOutput(32).nullable().meta({
-        description: 'Transaction that spent the same outputs instead, where there is one.',
+        description: 'Transaction that spent the same outputs instead.',
       }),
       amount: amountOutput().nullable().meta({
         description:
-          'Amount in sats: what was sent without fees, or what was received net of fees. Null while an invoice without an amount is unpaid.',
+          'In sats: what was sent without fees, or received net of fees. Null while an invoice without an amount is unpaid.',
       }),
       fees: amountOutput().meta({ description: 'Fees in sats.' }),
       partner_pk: hexOutput(32)
@@ -121,41 +121,37 @@ export const paymentJson = once(() =>
       status: z.enum(STATUSES).meta({ description: '`completed` and `failed` are final.' }),
       status_msg: z.string().meta({
         description:
-          'The status in words, such as `invoice generated`, `held`, `awaiting approval`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed.',
+          'The status in words, such as `held`, `awaiting approval`, `expired`, or why it failed.',
       }),
       address: z.string().nullable().meta({ description: 'Address paid on chain.' }),
-      invoice: z.string().nullable().meta({ description: 'BOLT 11 invoice, where one was used.' }),
+      invoice: z.string().nullable().meta({ description: 'BOLT 11 invoice.' }),
       tx: transactionJson().nullable().meta({ description: 'The transaction; null off chain.' }),
-      payer_name: z
-        .string()
-        .nullable()
-        .meta({ description: 'Name that the payer gives itself, where it is known.' }),
+      payer_name: z.string().nullable().meta({ description: 'Name that the payer gives itself.' }),
       message: z.string().nullable().meta({ description: 'Message from the payer to the payee.' }),
       personal_note: z
         .string()
         .nullable()
         .meta({ description: 'Private note; the other side never sees it.' }),
       description: z.string().nullable().default(null).meta({
-        description: 'What it is for, as the invoice or the offer says; null without it.',
+        description: 'What it is for, as the invoice or the offer says.',
         addition: true,
       }),
       external_id: z.string().nullable().default(null).meta({
-        description:
-          'Your own id for it, such as an order number, as the request gave it; the other side never sees it.',
+        description: 'Your own id for it, as the request gave it; the other side never sees it.',
         addition: true,
       }),
       refund_of: z.string().nullable().default(null).meta({
-        description: 'Index of the received payment that it refunds; null otherwise.',
+        description: 'Index of the received payment that it refunds.',
         addition: true,
       }),
       refunded: amountOutput().nullable().default(null).meta({
         description:
-          'Of a received payment: sats that its refunds have sent or may still send, without fees; null where nothing is refunded.',
+          'Of a received payment: sats that refunds have sent or may still send, without fees.',
         addition: true,
       }),
       priority: priorityField()
         .nullable()
-        .meta({ description: 'How soon an on-chain send shall confirm; null otherwise.' }),
+        .meta({ description: 'How soon an on-chain send shall confirm.' }),
       expires_at: timestamp()
         .nullable()
         .meta({ description: 'When it expires, in milliseconds; null for never.' }),

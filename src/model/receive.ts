@@ -49,8 +49,7 @@ export const humanBitcoinAddressJson = once(() =>
         description: 'The same name as a Lightning Address, for payers that know no BIP 353.',
       }),
       offer: z.string().nullable().meta({
-        description:
-          'The BOLT 12 offer that the name stands for; null on a node without offers, where only the Lightning Address can be paid.',
+        description: 'The BOLT 12 offer that the name stands for; null on a node without offers.',
       }),
       updatable: z.boolean().meta({ description: 'Whether the username can be changed now.' }),
     })

@@ -25,6 +25,9 @@ const EVERYTHING = {
   externalId: null,
 } as const;
 
+/** What later versions have added. */
+const ADDED = "'$.description', '$.external_id', '$.refund_of', '$.refunded'";
+
 /** A file whose rows are as version 0.2 wrote them. */
 async function olderFile(name: string): Promise<string> {
   const path = join(folder, name);
@@ -34,7 +37,7 @@ async function olderFile(name: string): Promise<string> {
   await store.close();
   const db = new Database(path);
   for (const table of ['cache', 'journal']) {
-    db.run(`UPDATE ${table} SET json = json_remove(json, '$.description', '$.external_id')`);
+    db.run(`UPDATE ${table} SET json = json_remove(json, ${ADDED})`);
   }
   db.close();
   return path;

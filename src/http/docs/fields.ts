@@ -143,7 +143,7 @@ function limits(schema: Schema): string {
     schema['x-max-bytes'] === undefined ? '' : `at most ${schema['x-max-bytes']} bytes of UTF-8`,
     maxItems === undefined ? '' : `at most ${maxItems}`,
     hexBytes(pattern) ? `${hexBytes(pattern)} characters` : '',
-    schema.default === undefined ? '' : `default ${code(String(schema.default))}`,
+    schema.default == null ? '' : `default ${code(String(schema.default))}`,
   ].filter(Boolean);
   return facts.length === 0 ? '' : ` <small>${facts.join('; ')}</small>`;
 }

@@ -37,7 +37,7 @@ const disclosuresInput = once(() =>
 
 function choice(name: Disclosure, what: string) {
   const { type, shown } = DISCLOSURES[name];
-  const description = `Whether to show ${what} (TLV type ${type}).`;
+  const description = `Show ${what} (TLV type ${type}).`;
   return z.boolean().optional().meta({ description, default: shown });
 }
 

@@ -22,7 +22,7 @@ const permissionsField = once(() => z.array(z.enum(PERMISSIONS as [Permission, .
 /** All permissions of a client, in an answer. */
 export const effectivePermissionsField = once(() =>
   permissionsField().meta({
-    description: 'Everything it may do: the permissions of its scopes, and the explicit ones.',
+    description: 'What it may do, by its scopes and its explicit permissions.',
   }),
 );
 

@@ -58,12 +58,12 @@ export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
 export interface SpendStore {
   /**
    * Writes the spend, its fetched invoice, its watch, its budget reservation and what it takes of the payment that it
-   * refunds (docs/decisions.md 194), in one transaction, and binds it where it is `asked`: its index is written to the row of its Idempotency-Key, and its journal row is written, which
-   * readers are shown by an observation or by `show` of the journal (docs/decisions.md 168). Where it is `awaiting`
-   * readers are shown its journal row at once, and its deliveries are written (docs/decisions.md 187). So are those of
-   * a budget that is low then, unless there are some of its webhook-id (docs/decisions.md 190). When the rules
-   * throw, nothing is written and the error is passed on. Returns false, and writes nothing, when the newest payment
-   * with its id is not `previous` any more.
+   * refunds (docs/decisions.md 194), in one transaction, and binds it where it is `asked`: its index is written to the
+   * row of its Idempotency-Key, and its journal row is written, which readers are shown by an observation or by `show`
+   * of the journal (docs/decisions.md 168). Where it is `awaiting` readers are shown its journal row at once, and its
+   * deliveries are written (docs/decisions.md 187). So are those of a budget that is low then, unless there are some of
+   * its webhook-id (docs/decisions.md 190). When the rules throw, nothing is written and the error is passed on.
+   * Returns false, and writes nothing, when the newest payment with its id is not `previous` any more.
    */
   begin(walletId: string, spend: NewSpend, rules: BudgetRules): Promise<boolean>;
   /**

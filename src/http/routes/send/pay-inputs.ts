@@ -32,8 +32,7 @@ export const ownWordsInput = () => ({
 export const sendWordsInput = () => ({
   ...ownWordsInput(),
   refund_of: paymentIndexInput().optional().meta({
-    description:
-      'Index of a received payment that this refunds: never more in all than it brought.',
+    description: 'Index of a received payment to refund, never beyond its amount in all.',
     addition: true,
   }),
 });
@@ -68,7 +67,7 @@ interface BodyNotes extends Notes {
   readonly refund_of?: PaymentIndex | undefined;
 }
 
-/** Returns the notes of body and query, the caller's own id and what is refunded. Throws error 7 where the two differ. */
+/** Returns the notes of body and query, and the rest of the body's words. Throws error 7 where the two differ. */
 export function agreedNotes(
   body: BodyNotes,
   query: Notes,

@@ -23,7 +23,7 @@ const DEFAULT_BUMP_PRIORITY = 'high';
 const priorityInput = (fallback: Priority) =>
   priorityField().optional().meta({
     description:
-      'How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72.',
+      'How soon it should confirm: `high` after about 1 block, `normal` 3, `background` 72.',
     default: fallback,
   });
 

@@ -205,8 +205,11 @@ export const en = {
         .join(', '),
     expires: 'Can be paid until',
     amount: 'Amount in sats',
+    refund: (left: string) =>
+      `Refund: at most ${left} sats of the received payment are left. Ask for an invoice, an offer or an address to send them to.`,
     problems: {
       none: 'Type a number of sats, such as 1,000 or 0.5.',
+      refund: 'This is more than is left to refund.',
       small: 'This is less than the receiver accepts.',
       large: 'This is more than the receiver accepts.',
     },

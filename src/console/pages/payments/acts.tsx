@@ -9,6 +9,8 @@ import { Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { isAwaiting } from '../../values/approval.ts';
 import { newKey } from '../../values/key.ts';
+import { linkTo } from '../../values/place.ts';
+import { refundableMsat, refundPlace } from '../../values/refund.ts';
 import { Approval } from './approval.tsx';
 
 interface PaymentActProps {
@@ -32,6 +34,11 @@ export function PaymentActs(props: PaymentActProps) {
       <Approval {...props} />
       {isPending && isSent && isOnchain && !isAwaiting(props.payment) && may('pay_onchain') && (
         <Bump {...props} />
+      )}
+      {refundableMsat(props.payment) > 0n && may('pay_invoice', 'pay_offer', 'pay_onchain') && (
+        <a class="button" href={linkTo('send', refundPlace(props.payment.index))}>
+          {text.payments.refund}
+        </a>
       )}
       {status === 'completed' &&
         isSent &&

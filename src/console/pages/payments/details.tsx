@@ -90,7 +90,7 @@ const WORDS = [
 ] as const;
 /** Fields with one of a few values, which have words of their own. */
 const CHOICES = ['rail', 'kind', 'direction', 'status', 'priority'] as const;
-const AMOUNTS = ['amount', 'fees', 'partner_base_fee'] as const;
+const AMOUNTS = ['amount', 'fees', 'refunded', 'partner_base_fee'] as const;
 const LONG = [
   'index',
   'hash',
@@ -134,6 +134,12 @@ function Fields({ payment }: { readonly payment: Payment }) {
         {WORDS.map((field) => (
           <Fact key={field} {...named(field)} of={isSaid(payment, field) ? null : payment[field]} />
         ))}
+        {payment.refund_of !== null && (
+          <Fact
+            {...named('refund_of')}
+            of={<a href={linkTo('payments', payment.refund_of)}>{text.payments.refundedPayment}</a>}
+          />
+        )}
       </dl>
       {LONG.map((field) => {
         const value = payment[field];

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { AnalyzeResponse, Claimable, Payable } from '../../../client/index.ts';
 import { useMay } from '../../api/signed-in.tsx';
 import { type Act, useAct } from '../../api/use-act.ts';
+import { useAsked } from '../../api/use-asked.ts';
 import { useMoney } from '../../api/use-money.ts';
 import { Button } from '../../parts/buttons.tsx';
 import { Field, useTypedAmount } from '../../parts/fields.tsx';
@@ -10,30 +11,53 @@ import { Notice, Problem } from '../../parts/notices.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
 import { text } from '../../texts/index.ts';
 import type { MoneyRequest } from '../../values/kept.ts';
-import { satsOf } from '../../values/sats.ts';
+import { type Refund, refundableMsat, refundedBy } from '../../values/refund.ts';
+import { satsOf, satsOfMsat } from '../../values/sats.ts';
 import { amountProblem } from '../../values/terms.ts';
 import { SendOutcome } from './outcome.tsx';
 import { Scan } from './scan.tsx';
 import { boundsText, SendTerms } from './terms.tsx';
 
-/** Pays: first what is to be paid, which `rest` may fill in; then the terms; then what became of it. */
+/** Pays: first what is to be paid, which `rest` may fill in, or what it refunds; then the terms; then what became of it. */
 export function Send({ rest }: { readonly rest: string }) {
   const money = useMoney();
-  const [string, setString] = useState(rest);
+  const [refundOf, setRefundOf] = useState(refundedBy(rest));
+  const [string, setString] = useState(refundOf === null ? rest : '');
+  const refunded = useAsked(
+    async ({ api }, signal) =>
+      refundOf === null ? null : refundableMsat(await api.payment({ index: refundOf }, { signal })),
+    [refundOf],
+  );
+  const refund = refundOf === null ? null : { of: refundOf, leftMsat: refunded.value };
   const read = useAct(({ api }, given: string) => api.analyze({ payment_string: given }));
   const { standing } = money;
   const shown = standing.state !== 'none' ? 'outcome' : read.value === null ? 'string' : 'terms';
   const another = () => {
     read.forget();
     setString('');
+    setRefundOf(null);
     money.clear();
   };
   return (
     <Replaced shown={shown}>
       {standing.state !== 'none' && <SendOutcome standing={standing} onAnother={another} />}
+      {shown !== 'outcome' && refund !== null && (
+        <>
+          <Problem error={refunded.error} />
+          {refund.leftMsat !== null && (
+            <Notice kind="warn" title={text.send.refund(satsOfMsat(refund.leftMsat))} />
+          )}
+        </>
+      )}
       {shown === 'string' && <WhatToPay string={string} onTyped={setString} read={read} />}
       {shown === 'terms' && read.value !== null && (
-        <Terms string={string.trim()} found={read.value} onSend={money.send} onBack={read.forget} />
+        <Terms
+          string={string.trim()}
+          found={read.value}
+          refund={refund}
+          onSend={money.send}
+          onBack={read.forget}
+        />
       )}
     </Replaced>
   );
@@ -80,17 +104,20 @@ interface TermsProps {
   /** The string that was read. */
   readonly string: string;
   readonly found: AnalyzeResponse;
+  readonly refund: Refund | null;
   readonly onSend: (request: MoneyRequest) => void;
   readonly onBack: () => void;
 }
 
-function Terms({ string, found, onSend, onBack }: TermsProps) {
+function Terms({ string, found, refund, onSend, onBack }: TermsProps) {
   const may = useMay();
   const payables = found.payables.filter((one) => may(PERMISSIONS[one.kind]));
   const claimables: readonly Claimable[] = may('create_invoice') ? found.claimables : [];
   return (
     <>
-      {payables.length > 0 && <SendTerms string={string} payables={payables} onSend={onSend} />}
+      {payables.length > 0 && (
+        <SendTerms string={string} payables={payables} refund={refund} onSend={onSend} />
+      )}
       {claimables.map((claimable) => (
         <WithdrawTerms key={claimable.lnurl} claimable={claimable} onSend={onSend} />
       ))}

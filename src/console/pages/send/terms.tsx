@@ -11,15 +11,18 @@ import { mustWait } from '../../values/approval.ts';
 import type { MoneyRequest } from '../../values/kept.ts';
 import { momentText } from '../../values/moment.ts';
 import { isShort, shortened } from '../../values/recipient.ts';
+import type { Refund } from '../../values/refund.ts';
 import { satsOf, satsOfMsat, typedMsatOrZero } from '../../values/sats.ts';
 import { amountProblem, methodOf, onchainUri, usualFeeLimitMsat } from '../../values/terms.ts';
 
 interface TermsProps {
   readonly payable: Payable;
+  /** What is refunded by it; null where nothing is. */
+  readonly refund: Refund | null;
   readonly onSend: (request: MoneyRequest) => void;
 }
 
-interface SendTermsProps extends Pick<TermsProps, 'onSend'> {
+interface SendTermsProps extends Pick<TermsProps, 'onSend' | 'refund'> {
   /** The string that was read. */
   readonly string: string;
   /** The ways to pay it, the best first; not empty. */
@@ -27,7 +30,7 @@ interface SendTermsProps extends Pick<TermsProps, 'onSend'> {
 }
 
 /** What is paid, by which way, how much it costs at most; and the two presses that pay. */
-export function SendTerms({ string, payables, onSend }: SendTermsProps) {
+export function SendTerms({ string, payables, refund, onSend }: SendTermsProps) {
   const [place, setPlace] = useState('0');
   const payable = payables[Number(place)] ?? payables[0];
   if (payable === undefined) return null;
@@ -47,7 +50,7 @@ export function SendTerms({ string, payables, onSend }: SendTermsProps) {
         <Choice legend={text.send.way} options={ways} value={place} onChange={setPlace} />
       )}
       <Explained payable={payable} string={string} />
-      <Terms key={place} payable={payable} onSend={onSend} />
+      <Terms key={place} payable={payable} refund={refund} onSend={onSend} />
     </section>
   );
 }
@@ -85,8 +88,9 @@ export function boundsText({
   return text.send.between(min_amount && satsOf(min_amount), max_amount && satsOf(max_amount));
 }
 
-function Terms({ payable, onSend }: TermsProps) {
-  const typed = useTypedAmount();
+function Terms({ payable, refund, onSend }: TermsProps) {
+  const leftMsat = refund?.leftMsat ?? null;
+  const typed = useTypedAmount(leftMsat === null ? '' : satsOfMsat(leftMsat));
   const [typedFee, setFee] = useState<string | null>(null);
   const message = useTyped();
   const note = useTyped();
@@ -101,7 +105,8 @@ function Terms({ payable, onSend }: TermsProps) {
       ? null
       : usualFeeLimitMsat({ kind: payable.kind, fee_estimate: estimate }, amountMsat);
   const feeMsat = typedFee === null || typedFee === '' ? usualMsat : typedMsatOrZero(typedFee);
-  const problem = amountProblem(payable, amountMsat);
+  const isBeyond = leftMsat !== null && amountMsat !== null && amountMsat > leftMsat;
+  const problem = isBeyond ? 'refund' : amountProblem(payable, amountMsat);
   const isOnchain = payable.kind === 'onchain';
   const sums = amountMsat !== null && feeMsat !== null && (
     <>
@@ -116,6 +121,7 @@ function Terms({ payable, onSend }: TermsProps) {
       max_fee: fromMsat(feeMsat),
       personal_note: note.given,
       external_id: orderNumber.given,
+      refund_of: refund?.of,
     };
     const method = methodOf(payable);
     const request: MoneyRequest = isOnchain
@@ -170,6 +176,7 @@ function Terms({ payable, onSend }: TermsProps) {
         <Field {...text.send.note} of={note} most={200} />
         <OrderNumber of={orderNumber} />
       </details>
+      {isBeyond && payable.amount !== null && <p class="warn-text">{text.send.problems.refund}</p>}
       {sums}
       <button
         ref={button}

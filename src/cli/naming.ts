@@ -29,11 +29,7 @@ export const optionalPaymentArgument: Word<string | undefined> = {
 
 /** The flag that names the received payment which another one refunds. */
 export const refundFlag: Word<string | undefined> = {
-  ...flag(
-    '--refund-of <payment>',
-    `refund a received payment, never more than it brought; ${ABOUT}`,
-    readPaymentName,
-  ),
+  ...flag('--refund-of <payment>', `refund ${ABOUT}`, readPaymentName),
   find: findPayment,
 };
 

@@ -41,10 +41,6 @@ export function isOlderJson(json: string): boolean {
 /** Reads the JSON of a stored payment. Where an older version wrote it, what is missing is added. */
 export function storedPayment(json: string): Payment {
   const stored: OlderJson = JSON.parse(json);
-  const {
-    description = describedBy(stored.invoice),
-    external_id = null,
-    refund_of = null,
-  } = stored;
-  return decodePayment({ ...stored, description, external_id, refund_of });
+  const { description = describedBy(stored.invoice), external_id = null } = stored;
+  return decodePayment({ refund_of: null, ...stored, description, external_id });
 }

@@ -214,11 +214,8 @@ export function sendWords({ personalNote, externalId, refundOf = null }: SendWor
 }
 
 /** Whether a payment can be refunded: it was received, and is completed. */
-export function isReceived({
-  direction,
-  status,
-}: Readonly<Record<'direction' | 'status', string>>): boolean {
-  return direction === 'inbound' && status === 'completed';
+export function isReceived(payment: { readonly direction: string; readonly status: string }) {
+  return payment.direction === 'inbound' && payment.status === 'completed';
 }
 
 /** Makes a payment with the required fields, its rail as its kind, fees of zero, and null in all other fields. */

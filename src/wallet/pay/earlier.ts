@@ -1,9 +1,9 @@
 import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, ownInvoice } from '../../model/errors.ts';
+import { ApiError, ownInvoice, refused } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import { requireMaySee } from '../session/paid-by-another.ts';
 import type { Onlooker, OnNode, Payer, WalletRows } from '../session/session.ts';
-import { refundRule, requireSameRefund } from './refund.ts';
+import { refundRule } from './refund.ts';
 import type { SendTerms } from './send-plan.ts';
 
 /** What was there before a payment is begun. */
@@ -36,13 +36,8 @@ export async function earlierOf(session: Payer, plan: SendTerms): Promise<Earlie
   else await requireSameTerms(session, { ...plan, refundOf: null, ...plan.details }, latest);
   const begins = latest === null || mayFollow(plan, latest);
   const requireLeft = begins ? await refundRule(session, plan) : null;
-  return {
-    previous: latest,
-    begins,
-    afterAttempt: begins ? await newest : null,
-    isOutside,
-    requireLeft,
-  };
+  const afterAttempt = begins ? await newest : null;
+  return { previous: latest, begins, afterAttempt, isOutside, requireLeft };
 }
 
 /** Whether another program of the node makes the payment: a pending one of this program has a spend. */
@@ -60,16 +55,21 @@ function mayFollow({ again }: SendTerms, { status }: Payment): boolean {
 }
 
 /**
- * Throws error 106 when what is asked for was paid before as another refund or none, or when an invoice without an
- * amount was paid before with another amount (docs/decisions.md 46). It names that amount only to a caller who may see
- * the payment (docs/decisions.md 175).
+ * Throws error 106 where a refund is asked for and this was paid before, and not as that (docs/decisions.md 194), or
+ * when an invoice without an amount was paid before with another amount (docs/decisions.md 46). It names that amount
+ * only to a caller who may see the payment (docs/decisions.md 175).
  */
 export async function requireSameTerms(
   session: Onlooker,
   { amountMsat, rail, refundOf }: Pick<Payment, 'amountMsat' | 'rail' | 'refundOf'>,
   previous: Payment,
 ): Promise<void> {
-  await requireSameRefund(session, refundOf, previous);
+  if (refundOf !== null && refundOf !== previous.refundOf) {
+    await requireMaySee(session, previous);
+    throw refused(
+      'This was paid already, or is being paid, and not as a refund of the payment that refund_of names: ask for a new invoice.',
+    );
+  }
   if (rail === 'onchain' || previous.amountMsat === null) return;
   if (previous.amountMsat === amountMsat) return;
   await requireMaySee(session, previous);

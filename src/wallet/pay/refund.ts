@@ -1,10 +1,10 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
-import { isReceived, type Payment } from '../../model/payment.ts';
+import { isReceived } from '../../model/payment.ts';
 import type { NewSpend } from '../../store/ports.ts';
 import { paymentOf } from '../read/payments.ts';
 import { paymentNotFound } from '../read/wait.ts';
-import { requireMaySee, seesEveryPayment } from '../session/paid-by-another.ts';
+import { seesEveryPayment } from '../session/paid-by-another.ts';
 import type { Onlooker, WithHistory } from '../session/session.ts';
 import type { SendTerms } from './send-plan.ts';
 
@@ -35,20 +35,4 @@ export async function refundRule(
   };
   requireLeft(received.refundedMsat ?? 0n);
   return requireLeft;
-}
-
-/**
- * Throws error 106 where the earlier payment with the same id is not the refund that is asked for, to a caller who may
- * see that payment (docs/decisions.md 194).
- */
-export async function requireSameRefund(
-  session: Onlooker,
-  refundOf: Payment['refundOf'],
-  previous: Payment,
-): Promise<void> {
-  if (refundOf === null || previous.refundOf === refundOf) return;
-  await requireMaySee(session, previous);
-  throw refused(
-    'This was paid already, or is being paid, and not as a refund of the payment that refund_of names: ask for a new invoice.',
-  );
 }

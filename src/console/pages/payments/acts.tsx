@@ -10,7 +10,7 @@ import { text } from '../../texts/index.ts';
 import { isAwaiting } from '../../values/approval.ts';
 import { newKey } from '../../values/key.ts';
 import { linkTo } from '../../values/place.ts';
-import { refundableMsat, refundPlace } from '../../values/refund.ts';
+import { REFUND_OF, refundableMsat } from '../../values/refund.ts';
 import { Approval } from './approval.tsx';
 
 interface PaymentActProps {
@@ -36,7 +36,7 @@ export function PaymentActs(props: PaymentActProps) {
         <Bump {...props} />
       )}
       {refundableMsat(props.payment) > 0n && may('pay_invoice', 'pay_offer', 'pay_onchain') && (
-        <a class="button" href={linkTo('send', refundPlace(props.payment.index))}>
+        <a class="button" href={linkTo('send', REFUND_OF + props.payment.index)}>
           {text.payments.refund}
         </a>
       )}

@@ -112,6 +112,7 @@ function isSaid(payment: Payment, field: keyof Payment): boolean {
 /** Every field that the payment has. Its name in the API shows when a pointer rests on it. */
 function Fields({ payment }: { readonly payment: Payment }) {
   const names = text.payments.fields;
+  const refunds = payment.refund_of && linkTo('payments', payment.refund_of);
   const named = (field: keyof typeof names) => ({ name: names[field], title: field });
   return (
     <section class="card show">
@@ -134,12 +135,10 @@ function Fields({ payment }: { readonly payment: Payment }) {
         {WORDS.map((field) => (
           <Fact key={field} {...named(field)} of={isSaid(payment, field) ? null : payment[field]} />
         ))}
-        {payment.refund_of !== null && (
-          <Fact
-            {...named('refund_of')}
-            of={<a href={linkTo('payments', payment.refund_of)}>{text.payments.refundedPayment}</a>}
-          />
-        )}
+        <Fact
+          {...named('refund_of')}
+          of={refunds && <a href={refunds}>{names.refunded_payment}</a>}
+        />
       </dl>
       {LONG.map((field) => {
         const value = payment[field];

@@ -11,24 +11,24 @@ import { Notice, Problem } from '../../parts/notices.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
 import { text } from '../../texts/index.ts';
 import type { MoneyRequest } from '../../values/kept.ts';
-import { type Refund, refundableMsat, refundedBy } from '../../values/refund.ts';
+import { REFUND_OF, refundableMsat } from '../../values/refund.ts';
 import { satsOf, satsOfMsat } from '../../values/sats.ts';
 import { amountProblem } from '../../values/terms.ts';
 import { SendOutcome } from './outcome.tsx';
 import { Scan } from './scan.tsx';
-import { boundsText, SendTerms } from './terms.tsx';
+import { boundsText, SendTerms, type SendTermsProps } from './terms.tsx';
 
-/** Pays: first what is to be paid, which `rest` may fill in, or what it refunds; then the terms; then what became of it. */
+/** Pays, or refunds what `rest` names: first what is to be paid; then the terms; then what became of it. */
 export function Send({ rest }: { readonly rest: string }) {
   const money = useMoney();
-  const [refundOf, setRefundOf] = useState(refundedBy(rest));
-  const [string, setString] = useState(refundOf === null ? rest : '');
+  const isRefund = rest.startsWith(REFUND_OF);
+  const [refundOf, setRefundOf] = useState(isRefund ? rest.slice(REFUND_OF.length) : null);
+  const [string, setString] = useState(isRefund ? '' : rest);
   const refunded = useAsked(
     async ({ api }, signal) =>
       refundOf === null ? null : refundableMsat(await api.payment({ index: refundOf }, { signal })),
     [refundOf],
   );
-  const refund = refundOf === null ? null : { of: refundOf, leftMsat: refunded.value };
   const read = useAct(({ api }, given: string) => api.analyze({ payment_string: given }));
   const { standing } = money;
   const shown = standing.state !== 'none' ? 'outcome' : read.value === null ? 'string' : 'terms';
@@ -41,20 +41,16 @@ export function Send({ rest }: { readonly rest: string }) {
   return (
     <Replaced shown={shown}>
       {standing.state !== 'none' && <SendOutcome standing={standing} onAnother={another} />}
-      {shown !== 'outcome' && refund !== null && (
-        <>
-          <Problem error={refunded.error} />
-          {refund.leftMsat !== null && (
-            <Notice kind="warn" title={text.send.refund(satsOfMsat(refund.leftMsat))} />
-          )}
-        </>
+      <Problem error={refunded.error} />
+      {shown !== 'outcome' && refunded.value !== null && (
+        <Notice kind="warn" title={text.send.refund(satsOfMsat(refunded.value))} />
       )}
       {shown === 'string' && <WhatToPay string={string} onTyped={setString} read={read} />}
       {shown === 'terms' && read.value !== null && (
         <Terms
           string={string.trim()}
           found={read.value}
-          refund={refund}
+          refund={{ of: refundOf, leftMsat: refunded.value }}
           onSend={money.send}
           onBack={read.forget}
         />
@@ -100,12 +96,8 @@ function WhatToPay({ string, onTyped, read }: WhatToPayProps) {
   );
 }
 
-interface TermsProps {
-  /** The string that was read. */
-  readonly string: string;
+interface TermsProps extends Pick<SendTermsProps, 'string' | 'refund' | 'onSend'> {
   readonly found: AnalyzeResponse;
-  readonly refund: Refund | null;
-  readonly onSend: (request: MoneyRequest) => void;
   readonly onBack: () => void;
 }
 

@@ -11,18 +11,18 @@ import { mustWait } from '../../values/approval.ts';
 import type { MoneyRequest } from '../../values/kept.ts';
 import { momentText } from '../../values/moment.ts';
 import { isShort, shortened } from '../../values/recipient.ts';
-import type { Refund } from '../../values/refund.ts';
 import { satsOf, satsOfMsat, typedMsatOrZero } from '../../values/sats.ts';
 import { amountProblem, methodOf, onchainUri, usualFeeLimitMsat } from '../../values/terms.ts';
 
 interface TermsProps {
   readonly payable: Payable;
-  /** What is refunded by it; null where nothing is. */
-  readonly refund: Refund | null;
+  /** The received payment that is refunded, and what can be of it, in millisatoshis; null where none is. */
+  readonly refund: { readonly of: string | null; readonly leftMsat: bigint | null };
   readonly onSend: (request: MoneyRequest) => void;
 }
 
-interface SendTermsProps extends Pick<TermsProps, 'onSend' | 'refund'> {
+/** What is to be paid, or refunded by it. */
+export interface SendTermsProps extends Pick<TermsProps, 'onSend' | 'refund'> {
   /** The string that was read. */
   readonly string: string;
   /** The ways to pay it, the best first; not empty. */
@@ -89,7 +89,7 @@ export function boundsText({
 }
 
 function Terms({ payable, refund, onSend }: TermsProps) {
-  const leftMsat = refund?.leftMsat ?? null;
+  const { leftMsat } = refund;
   const typed = useTypedAmount(leftMsat === null ? '' : satsOfMsat(leftMsat));
   const [typedFee, setFee] = useState<string | null>(null);
   const message = useTyped();
@@ -121,7 +121,7 @@ function Terms({ payable, refund, onSend }: TermsProps) {
       max_fee: fromMsat(feeMsat),
       personal_note: note.given,
       external_id: orderNumber.given,
-      refund_of: refund?.of,
+      refund_of: refund.of ?? undefined,
     };
     const method = methodOf(payable);
     const request: MoneyRequest = isOnchain

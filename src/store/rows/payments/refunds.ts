@@ -21,7 +21,7 @@ export interface RefundRows {
   ): Steps<void>;
   /** Replaces what a payment has reserved by its amount; one that failed gives it back. */
   settle(walletId: string, refund: Refund & Pick<Payment, 'status'>): Steps<void>;
-  /** What refunds take of these received payments, in millisatoshis, where that is anything. */
+  /** What refunds take of these received payments, and others between, in millisatoshis, where that is anything. */
   of(walletId: string, received: readonly PaymentIndex[]): Steps<ReadonlyMap<PaymentIndex, bigint>>;
 }
 
@@ -31,7 +31,6 @@ export function refundRows(rows: Rows): RefundRows {
   const one = table.select('WHERE wallet = ? AND kind = ? AND key = ?');
   const between = table.select('WHERE wallet = ? AND kind = ? AND key BETWEEN ? AND ?');
   const put = table.upsert();
-
   const keep = (wallet: string, received: PaymentIndex, refunds: Refunds) =>
     put({ wallet, kind: KIND, key: received, json: JSON.stringify(refunds) });
 
@@ -39,35 +38,35 @@ export function refundRows(rows: Rows): RefundRows {
     *reserve(wallet, { index, refundOf, amountMsat }, requireLeft) {
       if (refundOf === null) return;
       const raw = yield* one.raw.one(wallet, KIND, refundOf);
-      const before = raw ? refundsIn(one.read(raw)) : {};
-      if (before === null) throw new Error(`The row of the refunds of ${refundOf} was changed.`);
+      const row = raw && one.read(raw);
+      if (raw && !row) throw new Error(`The row of the refunds of ${refundOf} was changed.`);
+      const before = refundsIn(row?.json);
       requireLeft?.(sumOf(before));
       yield* keep(wallet, refundOf, { ...before, [index]: `${amountMsat ?? 0n}` });
     },
     *settle(wallet, { index, refundOf, amountMsat, status }) {
       if (refundOf === null) return;
-      const { [index]: reserved, ...others } =
-        refundsIn(yield* one.one(wallet, KIND, refundOf)) ?? {};
+      const row = yield* one.one(wallet, KIND, refundOf);
+      const { [index]: reserved, ...others } = refundsIn(row?.json);
       if (reserved === undefined) return;
       const amount = `${amountMsat ?? reserved}`;
       if (status === 'failed') yield* keep(wallet, refundOf, others);
       else if (amount !== reserved) yield* keep(wallet, refundOf, { ...others, [index]: amount });
     },
     *of(wallet, received) {
-      const wanted = received.toSorted();
-      const [first, last] = [wanted[0], wanted.at(-1)];
-      if (first === undefined || last === undefined) return new Map();
-      const found = yield* between.all(wallet, KIND, first, last);
+      const [first, ...others] = received.toSorted();
+      if (first === undefined) return new Map();
+      const found = yield* between.all(wallet, KIND, first, others.at(-1) ?? first);
       const sums = found.map(
-        (row) => [row.key as PaymentIndex, sumOf(refundsIn(row) ?? {})] as const,
+        ({ key, json }) => [key as PaymentIndex, sumOf(refundsIn(json))] as const,
       );
-      return new Map(sums.filter(([key, sumMsat]) => sumMsat > 0n && wanted.includes(key)));
+      return new Map(sums.filter(([, sumMsat]) => sumMsat > 0n));
     },
   };
 }
 
-function refundsIn(row: { readonly json: string } | null): Refunds | null {
-  return row && JSON.parse(row.json);
+function refundsIn(json = '{}'): Refunds {
+  return JSON.parse(json);
 }
 
 function sumOf(refunds: Refunds): bigint {

@@ -142,6 +142,14 @@ describe('a refund', () => {
     });
     expect(paid.body).toMatchObject({ status: 'completed', refund_of: index });
     expect(await refunded(index)).toBe('40');
+    const other = await sale('30000');
+    const sent = await call('pay', {
+      payable: await address(),
+      amount: '20000',
+      refund_of: other,
+    });
+    expect(sent.body).toMatchObject({ rail: 'onchain', refund_of: other });
+    expect(await refunded(other)).toBe('20000');
   });
 
   test('is a parameter of pay_offer', async () => {

@@ -4,13 +4,14 @@ import type { Sidecar } from './sidecar.ts';
 /** The most payments that the API returns at a time. */
 const LARGEST_PAGE = 1000;
 
-/** Returns a page of payments, after the local cache of the sidecar was brought up to date. */
+/** Returns a page of payments, unless told otherwise after the local cache of the sidecar was brought up to date. */
 export async function newestPayments(
   { api }: Sidecar,
   request: ListPaymentsRequest,
   signal: AbortSignal,
+  isSynced = false,
 ): Promise<{ readonly payments: readonly Payment[]; readonly next: string | null }> {
-  await api.syncPayments({ signal });
+  if (!isSynced) await api.syncPayments({ signal });
   const { payments, next_index } = await api.listPayments(request, { signal });
   return { payments, next: next_index };
 }

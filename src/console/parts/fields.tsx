@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { type Amount, fromMsat } from '../../client/index.ts';
 import { text } from '../texts/index.ts';
 import { typedMsat } from '../values/sats.ts';
@@ -203,6 +203,19 @@ interface TypedAmount extends Typed {
 export function useTyped(start = ''): TypedWords {
   const [value, onChange] = useState(start);
   return { value, onChange, given: value.trim() || undefined };
+}
+
+/** How long a person who goes on typing pauses at most. */
+const PAUSE_MS = 250;
+
+/** Returns what was typed when the person paused. */
+export function usePaused<T>(typed: T): T {
+  const [paused, setPaused] = useState(typed);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(typed), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return paused;
 }
 
 /** Returns sats that a person types. */

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import type { ListPaymentsRequest } from '../../../client/index.ts';
 import { allPayments, newestPayments } from '../../api/payments.ts';
 import { saveFile } from '../../api/save-file.ts';
@@ -5,7 +6,7 @@ import { useAct } from '../../api/use-act.ts';
 import { useLive } from '../../api/use-asked.ts';
 import { useEntryState } from '../../api/use-entry-state.ts';
 import { Button } from '../../parts/buttons.tsx';
-import { Field, Select } from '../../parts/fields.tsx';
+import { Field, Select, usePaused } from '../../parts/fields.tsx';
 import { AskedPart, Problem } from '../../parts/notices.tsx';
 import { PaymentDays } from '../../parts/payment-list.tsx';
 import { text } from '../../texts/index.ts';
@@ -39,9 +40,20 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
   const { filter, search, most } = shown;
   const given = search.trim() || undefined;
   const setFilter = (changed: Filter) => show({ ...shown, filter: changed });
+  const sought = usePaused(given);
+  /** What the last answer was for; null while the cache is brought up to date. */
+  const answered = useRef<{ readonly sought: string | undefined } | null>(null);
   const asked = useLive(
-    (sidecar, signal) => newestPayments(sidecar, { ...filter, text: given, limit: most }, signal),
-    [filter, search, most],
+    async (sidecar, signal) => {
+      // Another search is one request: what has changed meanwhile asks by itself.
+      const isTyped = answered.current !== null && answered.current.sought !== sought;
+      if (!isTyped) answered.current = null;
+      const request = { ...filter, text: sought, limit: most };
+      const page = await newestPayments(sidecar, request, signal, isTyped);
+      answered.current = { sought };
+      return page;
+    },
+    [filter, sought, most],
   );
   const save = useAct(async (sidecar) => {
     const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { answerOf } from './rows.ts';
 
 /** Writes rows of different payments. */
 function* write(rows: readonly CachedRow[]): Steps<CacheCounts> {
-  const columns = ['wallet', 'idx', 'status', 'direction', 'rail', 'json', 'mac'] as const;
+  const columns = ['wallet', 'idx', 'status', 'direction', 'rail', 'json', 'mac', 'words'] as const;
   const values = columns.map((name) => rows.map((row) => row[name] ?? ''));
   const [added, numUpdated] = yield* together([
     answerOf(
@@ -22,10 +22,10 @@ function* write(rows: readonly CachedRow[]): Steps<CacheCounts> {
 
 /** Replaces rows that are there and say something else. Returns how many. */
 function* update(rows: readonly CachedRow[]): Steps<number> {
-  const columns = ['wallet', 'idx', 'status', 'json', 'mac'] as const;
+  const columns = ['wallet', 'idx', 'status', 'json', 'mac', 'words'] as const;
   const { count } = yield* answerOf(
-    `UPDATE wallet_sidecar.cache SET status = given.status, json = given.json, mac = given.mac
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) AS given (${columns.join(', ')})
+    `UPDATE wallet_sidecar.cache SET status = given.status, json = given.json, mac = given.mac, words = given.words
+     FROM unnest(${columns.map((_, at) => `$${at + 1}::text[]`).join(', ')}) AS given (${columns.join(', ')})
      WHERE cache.wallet = given.wallet AND cache.idx = given.idx AND cache.json <> given.json`,
     columns.map((name) => rows.map((row) => row[name] ?? '')),
   );

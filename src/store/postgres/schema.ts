@@ -88,7 +88,10 @@ async function versionOf(tx: SQL): Promise<number> {
 }
 
 async function migrate(tx: SQL, from: number): Promise<void> {
-  for (const step of STEPS.slice(from)) await tx.unsafe(step);
+  for (const step of STEPS.slice(from)) {
+    if (typeof step === 'string') await tx.unsafe(step);
+    else await step(tx);
+  }
   await tx`INSERT INTO wallet_sidecar.schema_version VALUES (1, ${SCHEMA_VERSION})
     ON CONFLICT (one) DO UPDATE SET version = excluded.version`;
 }

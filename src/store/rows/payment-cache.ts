@@ -2,6 +2,7 @@ import { formatAmountMsat } from '../../model/amount.ts';
 import { isOlderJson, storedPayment } from '../../model/description.ts';
 import { isFinal, isReceived, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+import { searchWordsOf } from '../../model/payment-search.ts';
 import { cacheConditions } from '../cache-conditions.ts';
 import { type CachedColumns, columnsOfCached, wholeJsonOf } from '../columns/cached.ts';
 import type { PaymentCache } from '../ports.ts';
@@ -11,8 +12,8 @@ import type { RawRow, RowDatabase, Rows } from './rows.ts';
 import type { Steps } from './steps.ts';
 import { type Selected, type Stored, tableOf } from './table.ts';
 
-/** A cached payment as it is stored. */
-export type CachedRow = Stored<CachedColumns>;
+/** A cached payment as it is stored, with the words by which it is found. */
+export type CachedRow = Stored<CachedColumns> & { readonly words: string };
 
 /** How many rows are new, and how many have changed. */
 export interface CacheCounts {
@@ -57,7 +58,7 @@ export function paymentCache(
   const clearRows = rows.prepare('DELETE FROM wallet_sidecar.cache WHERE wallet = ?');
   const clearCursor = rows.prepare('DELETE FROM wallet_sidecar.cache_cursor WHERE wallet = ?');
   // There are as many as combinations of filters.
-  const lists = new Map<string, Selected<CachedRow>>();
+  const lists = new Map<string, Selected<Stored<CachedColumns>>>();
   const listed = (rest: string) => {
     const found = lists.get(rest) ?? table.select(rest, { isPrepared: false });
     lists.set(rest, found);
@@ -65,10 +66,10 @@ export function paymentCache(
   };
   const signed = (walletId: string, payment: Payment): CachedRow => {
     const row = columnsOfCached(walletId, payment);
-    return { ...row, mac: table.mac(row) };
+    return { ...row, mac: table.mac(row), words: searchWordsOf(payment) };
   };
   /** Stores these rows of an older version with every field, so that their invoices are not read for each list. */
-  const renew = (walletId: string, rows: readonly CachedRow[]) =>
+  const renew = (walletId: string, rows: readonly CachedColumns[]) =>
     db.write(walletId, function* () {
       for (const { idx } of rows) {
         const row = yield* readRow.one(walletId, idx);

@@ -1,6 +1,5 @@
-import type { CachedColumns } from '../columns/cached.ts';
 import { mayGiveWay } from '../giving-way.ts';
-import type { CacheWriter } from '../rows/payment-cache.ts';
+import type { CachedRow, CacheWriter } from '../rows/payment-cache.ts';
 import type { Rows } from '../rows/rows.ts';
 import { SIGNED } from '../signed-tables.ts';
 import { AtOnce, perform } from './rows.ts';
@@ -15,10 +14,11 @@ const MOST_LOGGED = 1000;
 /** Rows of a statement. Within one, SQLite goes on where an index ended; a new one searches that place again. */
 const ROWS = 25;
 
-const NAMES: readonly (keyof CachedColumns | 'mac')[] = [
+const NAMES: readonly (keyof CachedRow)[] = [
   ...SIGNED.cache.key,
   ...SIGNED.cache.columns,
   'mac',
+  'words',
 ];
 
 /** Returns how rows of the cache are written: many by one statement. */
@@ -32,13 +32,13 @@ export function sqliteCacheWriter({ prepare }: Rows, queue: WriteQueue): CacheWr
   };
   const [insertRow, insertRows] = [insertOf(1), insertOf(ROWS)];
   const updateRow = prepare(
-    'UPDATE wallet_sidecar.cache SET status = ?1, json = ?2, mac = ?3 WHERE wallet = ?4 AND idx = ?5 AND json <> ?2',
+    'UPDATE wallet_sidecar.cache SET status = ?1, json = ?2, mac = ?3, words = ?4 WHERE wallet = ?5 AND idx = ?6 AND json <> ?2',
   );
   const isJournaled = prepare('SELECT 1 FROM wallet_sidecar.journal WHERE wallet = ? AND idx = ?');
   let logged = 0;
 
-  const update: CacheWriter['update'] = ({ status, json, mac, wallet, idx }) =>
-    updateRow.run(status, json, mac, wallet, idx);
+  const update: CacheWriter['update'] = ({ status, json, mac, words, wallet, idx }) =>
+    updateRow.run(status, json, mac, words, wallet, idx);
 
   return {
     *put(given) {

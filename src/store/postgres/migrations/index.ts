@@ -1,3 +1,4 @@
+import type { SQL } from 'bun';
 import { initialSchema } from './0001-initial.ts';
 import { peers } from './0002-peers.ts';
 import { watchKey } from './0003-watch-key.ts';
@@ -9,12 +10,13 @@ import { externalIds } from './0008-external-ids.ts';
 import { approvals } from './0009-approvals.ts';
 import { origins } from './0010-origins.ts';
 import { completions } from './0011-completions.ts';
+import { searchWords } from './0012-search-words.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
  * edited (docs/decisions.md 86).
  */
-export const STEPS: readonly string[] = [
+export const STEPS: readonly (string | ((tx: SQL) => Promise<void>))[] = [
   initialSchema,
   peers,
   watchKey,
@@ -26,6 +28,7 @@ export const STEPS: readonly string[] = [
   approvals,
   origins,
   completions,
+  searchWords,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -18,6 +18,7 @@ import { externalIds } from './0016-external-ids.ts';
 import { approvals } from './0017-approvals.ts';
 import { origins } from './0018-origins.ts';
 import { completions } from './0019-completions.ts';
+import { searchWords } from './0020-search-words.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -43,6 +44,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   approvals,
   origins,
   completions,
+  searchWords,
 ];
 
 /** The version of the schema that this program reads and writes. */

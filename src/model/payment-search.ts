@@ -1,5 +1,5 @@
 import { formatAmountMsat } from './amount.ts';
-import type { Payment, PaymentJson } from './payment.ts';
+import type { Payment } from './payment.ts';
 
 /** A word that is looked for: the beginnings of words of a payment, of which one must be there. */
 export type SoughtWord = readonly string[];
@@ -30,18 +30,18 @@ const BEFORE_HEX = /\b(?:u?\d{19}-)?(?:ln|fs|fr|os|or)_(?=[0-9a-f]{64}\b)/g;
 
 /**
  * Returns the words by which a payment is found, each once, with a space between: of its texts, of its amount, and its
- * ids behind a sign of their own. A store compares them as they are (docs/decisions.md 192).
+ * ids behind a sign of their own. A store compares them as they are (docs/decisions.md 193).
  */
 export function searchWordsOf(payment: Payment): string {
   const { description, personalNote, message, payerName, externalId, address } = payment;
-  const { index, hash, txid, offerId, amountMsat } = payment;
+  const { index, refundOf, hash, txid, offerId, amountMsat } = payment;
   const text = plain(
     [description, personalNote, message, payerName, externalId, address].join('\n'),
   );
   const words = [...wordsIn(text), ...(text.match(NUMBERS) ?? []).map(withoutCommas)];
   if (amountMsat !== null) words.push(formatAmountMsat(amountMsat));
-  for (const hex of [index.slice(-64), hash, txid, offerId]) {
-    if (hex !== null) words.push(HEX + hex.slice(0, HEX_MOST));
+  for (const hex of [index.slice(-64), refundOf?.slice(-64), hash, txid, offerId]) {
+    if (hex) words.push(HEX + hex.slice(0, HEX_MOST));
   }
   // A word that another one begins with finds nothing more.
   return words
@@ -80,33 +80,4 @@ function wordsIn(plainText: string): readonly string[] {
 
 function withoutCommas(number: string): string {
   return number.replaceAll(',', '');
-}
-
-/** The fields in which a payment is looked for. */
-const FIELDS = [
-  'personal_note',
-  'description',
-  'external_id',
-  'refund_of',
-  'message',
-  'payer_name',
-  'index',
-  'hash',
-  'txid',
-  'address',
-  'invoice',
-  'offer_id',
-  'status_msg',
-  'amount',
-] as const satisfies readonly (keyof PaymentJson)[];
-
-/** Returns whether a payment has every word of the search in one of its texts, or its amount; case does not matter. */
-export function matches(payment: PaymentJson, search: string): boolean {
-  const text = FIELDS.map((field) => payment[field] ?? '')
-    .join('\n')
-    .toLowerCase();
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
 }

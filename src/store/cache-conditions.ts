@@ -1,5 +1,6 @@
 import { AWAITING_APPROVAL } from '../model/payment.ts';
 import { timePart } from '../model/payment-index.ts';
+import { type SoughtWord, soughtWords } from '../model/payment-search.ts';
 import type { CacheQuery } from './ports.ts';
 
 /** What a list of the payment cache selects, in SQL that every engine reads. */
@@ -8,6 +9,8 @@ interface CacheConditions {
   readonly where: string;
   readonly values: readonly string[];
   readonly order: 'ASC' | 'DESC';
+  /** The words that a payment must have, which are among the conditions. */
+  readonly sought: readonly SoughtWord[];
 }
 
 /** Any time and any prefix of an id, for LIKE: what an index has before the hex characters of its id. */
@@ -16,6 +19,16 @@ const BEFORE_HEX = '_'.repeat('0001700000000000000-ln_'.length);
 /** The payments that wait for approval. In the JSON of a row no other text has such quotes, which are escaped there. */
 const AWAITING = `status = 'pending' AND direction = 'outbound'
   AND json LIKE '%"status_msg":${JSON.stringify(AWAITING_APPROVAL)}%'`;
+
+/** Returns the condition that a payment has a word, with a value for each of its beginnings. */
+export function hasWord(word: SoughtWord): string {
+  return `(${word.map(() => "' ' || words LIKE ?").join(' OR ')})`;
+}
+
+/** Returns the values of {@link hasWord}. No word has a character that means anything to LIKE. */
+export function patternsOf(word: SoughtWord): string[] {
+  return word.map((beginning) => `% ${beginning}%`);
+}
 
 /** Returns what the list of a wallet's payments selects. */
 export function cacheConditions(walletId: string, query: CacheQuery): CacheConditions {
@@ -41,9 +54,15 @@ export function cacheConditions(walletId: string, query: CacheQuery): CacheCondi
     conditions.push('(idx LIKE ? OR idx LIKE ?)');
     values.push(`${BEFORE_HEX}${query.idPart}%`, `%${query.idPart}`);
   }
+  const sought = query.text === undefined ? [] : soughtWords(query.text);
+  for (const word of sought) {
+    conditions.push(hasWord(word));
+    values.push(...patternsOf(word));
+  }
   return {
     where: conditions.join(' AND '),
     values,
     order: query.order === 'asc' ? 'ASC' : 'DESC',
+    sought,
   };
 }

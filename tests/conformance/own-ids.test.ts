@@ -188,6 +188,47 @@ describe('external_id', () => {
     expect((await found('zimt', { limit: '3' })).next_index).toBeNull();
   });
 
+  test('list_payments finds words by their beginnings, amounts as shown, and hashes by their first characters', async () => {
+    const create = async (amount: string, description: string) => {
+      const made = await world.post('/v2/node/create_invoice', { amount, description });
+      const { hash } = await payment(made.index);
+      return { index: made.index as string, hash: hash as string };
+    };
+    const cafe = await create('1781', 'Tisch 13: CAFÉ au lait');
+    const other = await create('178', 'Tisch 14: Kaffee');
+    const parts = await create('1781.5', 'Fisch');
+    const note = { index: other.index, personal_note: 'Straße 5 😀' };
+    await world.post('/v2/node/update_personal_note', note);
+    await world.put('/v2/node/sync_payments');
+    const made = [cafe.index, other.index, parts.index];
+    const found = async (text: string) => {
+      const { payments } = await list({ filter: 'all', text, limit: '1000' });
+      const indexes = payments.map(({ index }: Body) => index as string) as string[];
+      return made.filter((index) => indexes.includes(index));
+    };
+    expect(await found('cafe TISCH')).toEqual([cafe.index]);
+    expect(await found('13 tisch')).toEqual([cafe.index]);
+    expect(await found('tis')).toEqual([cafe.index, other.index]);
+    expect(await found('isch')).toEqual([]);
+    expect(await found('strasse 5')).toEqual([other.index]);
+    expect(await found('1,781 au')).toEqual([cafe.index]);
+    for (const text of ['1781', '1,781']) {
+      expect(await found(text)).toEqual([cafe.index, parts.index]);
+    }
+    for (const text of ['1781.5', '1,781.5']) expect(await found(text)).toEqual([parts.index]);
+    for (const text of [cafe.hash, cafe.hash.slice(0, 12).toUpperCase(), cafe.index]) {
+      expect(await found(text)).toEqual([cafe.index]);
+    }
+    expect(await found(cafe.hash.slice(1, 20))).toEqual([]);
+    await world.post('/v2/node/update_personal_note', { ...note, personal_note: 'Allee 5' });
+    expect(await found('strasse')).toEqual([]);
+    expect(await found('allee tisch')).toEqual([other.index]);
+    await world.post('/v2/node/clear_payments');
+    expect(await found('allee')).toEqual([]);
+    await world.put('/v2/node/sync_payments');
+    expect(await found('allee')).toEqual([other.index]);
+  });
+
   test('with an Idempotency-Key, another one is another request', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() };
     const ask = (external_id: string) =>

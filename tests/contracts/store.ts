@@ -21,6 +21,7 @@ import { nameContract, nameRecord } from './store/names.ts';
 import { observationContract } from './store/observations.ts';
 import { outboxContract } from './store/outbox.ts';
 import { refundContract } from './store/refunds.ts';
+import { searchContract } from './store/search.ts';
 import { spendContract } from './store/spends.ts';
 import { unansweredContract } from './store/unanswered.ts';
 import { watchContract } from './store/watches.ts';
@@ -53,6 +54,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
       return store;
     };
     cacheContract(openStore);
+    searchContract(openStore);
     observationContract(openStore);
     journalContract(openStore);
     spendContract(openStore);

@@ -67,7 +67,10 @@ export const addPayments = asking(
         readPast,
       ),
       until: flag('--until <time>', 'created before this time', readPast),
-      text: flag('--text <words>', 'only payments that have each of these words somewhere'),
+      text: flag(
+        '--text <words>',
+        'only payments that have each of these words, or the beginning of it',
+      ),
       external_id: flag('--external-id <id>', 'only payments with this id of yours'),
       sync: flag('--no-sync', 'list the cache as it is, without asking the node'),
       wide: wideFlag,

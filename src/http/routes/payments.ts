@@ -105,7 +105,7 @@ export const paymentRoutes = [
       }),
       text: noteInput().optional().meta({
         description:
-          'Only payments that have each of these words in a text, id or amount of theirs; case does not matter.',
+          'Only payments that have each of these words, or its beginning, in a text, amount, hash or index; case and accents do not matter.',
         addition: true,
       }),
       external_id: externalIdInput().optional().meta({
@@ -141,8 +141,9 @@ export const paymentRoutes = [
         untilMs: query.until ?? null,
         externalId: query.external_id ?? null,
         idPart: query.id_part,
+        text: query.text,
       };
-      const { json, nextIndex } = await cachedPayments(session, wanted, query.text ?? null);
+      const { json, nextIndex } = await cachedPayments(session, wanted);
       return new RawJson(
         `{"payments":[${json.join(',')}],"next_index":${JSON.stringify(nextIndex)}}`,
       );

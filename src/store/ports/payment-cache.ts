@@ -64,4 +64,6 @@ export interface CacheQuery {
   readonly externalId: string | null;
   /** Only payments whose id begins or ends with these hex characters in lower case, behind its `ln_`. */
   readonly idPart?: string | undefined;
+  /** Only payments that have each of its words (docs/decisions.md 193). */
+  readonly text?: string | undefined;
 }

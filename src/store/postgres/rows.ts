@@ -3,6 +3,7 @@ import type { Sealer } from '../../lib/secrets/seal.ts';
 import type { RowSigner } from '../row-signer.ts';
 import type { Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Statement, Step, Steps } from '../rows/steps.ts';
+import { postgresWordIndex } from '../words/postgres.ts';
 import { columnForms } from './column-forms.ts';
 import type { Database } from './database.ts';
 import { sending, together } from './together.ts';
@@ -20,6 +21,7 @@ export function postgresRows(sealer: Sealer, signer: RowSigner): Rows {
     },
     indexedBy: () => '',
     lockingFree: 'FOR UPDATE SKIP LOCKED',
+    wordIndex: postgresWordIndex(queryOf),
     forms: columnForms(sealer),
     signer,
   };

@@ -7,6 +7,7 @@ import { cacheConditions } from '../cache-conditions.ts';
 import { type CachedColumns, columnsOfCached, wholeJsonOf } from '../columns/cached.ts';
 import type { PaymentCache } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { wordSearch } from '../words/search.ts';
 import type { RefundRows } from './payments/refunds.ts';
 import type { RawRow, RowDatabase, Rows } from './rows.ts';
 import type { Steps } from './steps.ts';
@@ -64,6 +65,7 @@ export function paymentCache(
     lists.set(rest, found);
     return found;
   };
+  const search = wordSearch(db, rows, (rest) => listed(rest).raw);
   const signed = (walletId: string, payment: Payment): CachedRow => {
     const row = columnsOfCached(walletId, payment);
     return { ...row, mac: table.mac(row), words: searchWordsOf(payment) };
@@ -79,7 +81,7 @@ export function paymentCache(
       }
     });
   /** The JSON of these rows, with what is refunded of each. */
-  function* shown(walletId: string, page: readonly CachedRow[]): Steps<string[]> {
+  function* shown(walletId: string, page: readonly Stored<CachedColumns>[]): Steps<string[]> {
     const received = page.filter(isReceived).map(({ idx }) => idx);
     const refunded = yield* refunds.of(walletId, received);
     return page.map((row) => {
@@ -91,7 +93,7 @@ export function paymentCache(
   }
   const pageOf = async (
     walletId: string,
-    read: (raw: RawRow) => CachedRow | null,
+    read: (raw: RawRow) => Stored<CachedColumns> | null,
     raws: readonly RawRow[],
   ) => {
     const page = raws.flatMap((raw) => read(raw) ?? []);
@@ -120,10 +122,14 @@ export function paymentCache(
         return row && json !== undefined ? { json, final: isFinal(row) } : null;
       }),
     async list(walletId, query) {
-      const { where, values, order } = cacheConditions(walletId, query);
+      const { where, values, order, sought } = cacheConditions(walletId, query);
       const found = listed(`WHERE ${where} ORDER BY idx ${order} LIMIT ?`);
       // One row more than was asked for says whether there is a next page.
-      const raws = await db.read(() => found.raw.all(...values, query.limit + 1));
+      const most = query.limit + 1;
+      const raws =
+        sought.length === 0
+          ? await db.read(() => found.raw.all(...values, most))
+          : await search(walletId, { ...query, limit: most });
       const page = raws.slice(0, query.limit);
       const last = raws.length > query.limit ? page.at(-1) : undefined;
       return {

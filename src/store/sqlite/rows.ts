@@ -3,6 +3,7 @@ import { plannedOnce } from '../../lib/databases/planned-once.ts';
 import type { RowSigner } from '../row-signer.ts';
 import type { Joint, Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Step, Steps, Value } from '../rows/steps.ts';
+import { sqliteWordIndex } from '../words/sqlite.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Work that is done when it is iterated and stops for nothing. */
@@ -21,9 +22,10 @@ export class AtOnce<T> implements Steps<T> {
 /** Returns how functions of rows use SQLite. */
 export function sqliteRows(db: Database, signer: RowSigner): Rows {
   const textOf = (sql: string) => plannedOnce(sql.replaceAll('wallet_sidecar.', ''));
+  const query: Rows['query'] = (sql) => queryOf(db.query(textOf(sql)));
   return {
     prepare: (sql) => queryOf(db.prepare(textOf(sql))),
-    query: (sql) => queryOf(db.query(textOf(sql))),
+    query,
     prepareMany(sql) {
       const statement = db.prepare(`${textOf(sql)} = ?`);
       return {
@@ -35,6 +37,7 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
     },
     indexedBy: (index) => `INDEXED BY ${index}`,
     lockingFree: '',
+    wordIndex: sqliteWordIndex(query),
     forms: {
       hasMac: () => true,
       nameOf: (_table, column) => column,

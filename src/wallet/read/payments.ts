@@ -1,8 +1,6 @@
-import { turn } from '../../lib/turn.ts';
 import { ApiError } from '../../model/errors.ts';
-import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
+import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
-import { matches } from '../../model/payment-search.ts';
 import type { CacheQuery } from '../../store/ports.ts';
 import type { Reader, Session, Waiter, WalletRows, WithHistory } from '../session/session.ts';
 import { paymentNotFound, waitForFinal } from './wait.ts';
@@ -22,39 +20,15 @@ export async function paymentOf({ history }: WithHistory, index: PaymentIndex): 
   return payment;
 }
 
-/** How many payments a search looks at before other requests are served. */
-const LOOKED_AT = 200;
-
 /**
  * Returns a page of the cache as the JSON of answers, and the index after which the next page begins; null at the end
- * (docs/decisions.md 88). With a `text` it has the payments that {@link matches} says have it.
+ * (docs/decisions.md 88, 193).
  */
-export async function cachedPayments(
+export function cachedPayments(
   { store, userPk }: WalletRows,
   query: CacheQuery,
-  text: string | null = null,
 ): Promise<{ json: string[]; nextIndex: PaymentIndex | null }> {
-  if (text === null) return store.cache.list(userPk, query);
-  const found: { readonly json: string; readonly index: PaymentIndex }[] = [];
-  const page = (nextIndex: PaymentIndex | null) => ({
-    json: found.map(({ json }) => json),
-    nextIndex,
-  });
-  for (let { after } = query; ; await turn()) {
-    const { json, nextIndex } = await store.cache.list(userPk, {
-      ...query,
-      after,
-      limit: LOOKED_AT,
-    });
-    for (const one of json) {
-      const payment: PaymentJson = JSON.parse(one);
-      if (!matches(payment, text)) continue;
-      if (found.length === query.limit) return page(found.at(-1)?.index ?? null);
-      found.push({ json: one, index: payment.index as PaymentIndex });
-    }
-    if (nextIndex === null) return page(null);
-    after = nextIndex;
-  }
+  return store.cache.list(userPk, query);
 }
 
 /**

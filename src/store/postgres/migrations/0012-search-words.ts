@@ -4,7 +4,7 @@ import { searchWordsIn } from '../../columns/cached.ts';
 /** Rows that are read and written at once. */
 const AT_ONCE = 500;
 
-/** Adds the words of cached payments, and an index of them (docs/decisions.md 192). */
+/** Adds the words of cached payments, and an index of them (docs/decisions.md 193). */
 export async function searchWords(tx: SQL): Promise<void> {
   await tx.unsafe(`ALTER TABLE cache ADD COLUMN words TEXT NOT NULL DEFAULT ''`);
   // The cursor sees the table as it was, and not what is written meanwhile.

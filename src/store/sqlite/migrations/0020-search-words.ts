@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { searchWordsIn } from '../../columns/cached.ts';
 
 /**
- * Adds the words of cached payments, and an index of them (docs/decisions.md 192). The index names times of creation,
+ * Adds the words of cached payments, and an index of them (docs/decisions.md 193). The index names times of creation,
  * not rows: the cache has no numbers for its rows. So payments made in one millisecond share an entry, no entry is ever
  * taken out, and a search compares the words of the rows. What it says of its content is for reading all of the
  * table alone. It takes words as they are, since all of them are in lower case and of characters that are no space.

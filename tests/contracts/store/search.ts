@@ -1,0 +1,223 @@
+import { beforeEach, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { encodePayment, type Payment } from '../../../src/model/payment.ts';
+import { searchWordsOf, soughtWords } from '../../../src/model/payment-search.ts';
+import type { CacheQuery, Store } from '../../../src/store/ports.ts';
+import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
+import { WALLET } from '../../support/store-steps.ts';
+
+const OTHER = 'cd'.repeat(32);
+/** More than are compared one by one, so that the index finds what is behind them. */
+const MANY = 5300;
+const EVERYTHING: CacheQuery = {
+  filter: 'all',
+  order: 'desc',
+  limit: 1000,
+  after: null,
+  direction: null,
+  rail: null,
+  sinceMs: null,
+  untilMs: null,
+  externalId: null,
+};
+
+/** The payments that a list is to have, found by comparing each. */
+function expected(payments: Iterable<Payment>, query: CacheQuery): string[] {
+  const { text = '', order, limit, after, filter } = query;
+  const sought = soughtWords(text);
+  const found = [...payments].filter((payment) => {
+    const { index } = payment;
+    if (filter !== 'all' && payment.status !== filter) return false;
+    if (after !== null && (order === 'asc' ? index <= after : index >= after)) return false;
+    const words = ` ${searchWordsOf(payment)}`;
+    return sought.every((word) => word.some((part) => words.includes(` ${part}`)));
+  });
+  const indexes = found.map(({ index }) => index as string).toSorted();
+  return (order === 'asc' ? indexes : indexes.toReversed()).slice(0, limit);
+}
+
+/** Finding cached payments by their words: {@link PaymentCache.list}. */
+export function searchContract(open: () => Promise<Store>): void {
+  describe('finding payments by words', () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await open();
+    });
+    const apply = (payments: readonly Payment[], wallet = WALLET) =>
+      store.cache.apply(wallet, payments, null);
+    const find = async (text: string, change: Partial<CacheQuery> = {}, wallet = WALLET) => {
+      const { json } = await store.cache.list(wallet, { ...EVERYTHING, ...change, text });
+      return json.map((one) => (JSON.parse(one) as { index: string }).index);
+    };
+    /** Payments newer than those of a test, of which none has its words. */
+    const fill = async (from: number) => {
+      for (let at = 0; at < MANY; at += 500) {
+        const numbers = Array.from(
+          { length: Math.min(500, MANY - at) },
+          (_, one) => from + at + one,
+        );
+        await apply(numbers.map((number) => samplePayment(number, { amountMsat: null })));
+      }
+    };
+
+    for (const [where, isFar] of [
+      ['among the newest', false],
+      ['behind many', true],
+    ] as const) {
+      test(`finds every word, of this wallet, with other filters and by pages, ${where}`, async () => {
+        const described = (number: number, description: string, change: Partial<Payment> = {}) =>
+          samplePayment(number, { amountMsat: null, description, ...change });
+        const payments = [
+          described(1, 'Table 13, café'),
+          described(2, 'table 14 cafe', { personalNote: 'for "13" people \u0000 %_\\\'' }),
+          sampleDone(3, { description: 'Table 13', amountMsat: 1_781_000n, createdAtMs: 2 }),
+          described(4, 'Stable 13'),
+          described(5, 'TABLE 13', { createdAtMs: 2 }),
+        ];
+        const [one, two, three, , five] = payments.map(({ index }) => index);
+        await apply(payments);
+        await apply([samplePayment(6, { description: 'Table 13' })], OTHER);
+        if (isFar) await fill(10);
+        const tied = [two, three, five].toSorted().toReversed();
+        expect(await find('table 13')).toEqual([...tied, one] as string[]);
+        expect(await find('13 TABLE', { filter: 'completed' })).toEqual([three] as string[]);
+        expect(await find('1,781')).toEqual([three] as string[]);
+        expect(await find(`${three?.slice(-64, -50)}`)).toEqual([three] as string[]);
+        expect(await find(`${three?.slice(-60)}`)).toEqual([]);
+        expect(await find('cafe 13')).toEqual([two, one] as string[]);
+        expect(await find('café 15')).toEqual([]);
+        expect(await find('13', { sinceMs: 2, untilMs: 3 })).toEqual(tied as string[]);
+        for (const order of ['asc', 'desc'] as const) {
+          const read: string[] = [];
+          for (let after: CacheQuery['after'] = null; ; ) {
+            const page = await store.cache.list(WALLET, {
+              ...EVERYTHING,
+              text: 'table 13',
+              order,
+              after,
+              limit: 1,
+            });
+            read.push(...page.json.map((json) => (JSON.parse(json) as { index: string }).index));
+            if (page.nextIndex === null) break;
+            after = page.nextIndex;
+          }
+          expect(read).toEqual(expected(payments, { ...EVERYTHING, order, text: 'table 13' }));
+        }
+      });
+
+      test(`finds what a payment says now, and nothing that was cleared, ${where}`, async () => {
+        const before = samplePayment(1, { personalNote: 'rent of may' });
+        const after = { ...before, personalNote: 'rent of june' };
+        await apply([before]);
+        if (isFar) await fill(10);
+        await store.cache.refresh(WALLET, after);
+        expect(await find('may')).toEqual([]);
+        expect(await find('rent june')).toEqual([before.index]);
+        await apply([before]);
+        expect(await find('may')).toEqual([before.index]);
+        await store.cache.clear(WALLET);
+        if (isFar) await fill(10);
+        expect(await find('rent')).toEqual([]);
+        await apply([after]);
+        expect(await find('rent')).toEqual([before.index]);
+      });
+    }
+
+    test('goes on behind entries of the index that do not fit, from both ends', async () => {
+      const [first, last] = [10_001, 14_500];
+      const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at);
+      const change = { description: 'Zimt', amountMsat: null };
+      const made = numbers.map((number) =>
+        // As many as are read at first, on each side of those that fit.
+        number > 12_000 && number <= 12_500
+          ? sampleDone(number, change)
+          : samplePayment(number, change),
+      );
+      await fill(1);
+      for (let at = 0; at < made.length; at += 500) await apply(made.slice(at, at + 500));
+      await fill(20_000);
+      const near = [samplePayment(1, change), samplePayment(30_000, change)] as const;
+      for (const order of ['asc', 'desc'] as const) {
+        const query = { ...EVERYTHING, order, limit: 10, text: 'zimt' };
+        for (const after of [null, samplePayment(order === 'asc' ? 5 : 25_295).index]) {
+          const fits = { ...query, after, filter: 'completed' } as const;
+          expect(await find('zimt', fits)).toEqual(expected(made, fits));
+        }
+      }
+      await apply(near);
+      for (const [order, one] of [
+        ['asc', near[0]],
+        ['desc', near[1]],
+      ] as const) {
+        expect(await find('zimt', { order, limit: 1 })).toEqual([one.index]);
+      }
+    });
+
+    test('finds what comparing each payment finds, whatever they say and is sought', async () => {
+      const word = fc.oneof(
+        fc.constantFrom(
+          'table',
+          'Café',
+          '1,781',
+          '13',
+          'ab12',
+          'TÄG',
+          '特盛',
+          '☕',
+          "o'x",
+          '"',
+          '*',
+          '-',
+          '2.5',
+        ),
+        fc.string({ unit: 'binary', maxLength: 5 }),
+      );
+      const text = fc.array(word, { maxLength: 3 }).map((words) => words.join(' '));
+      const given = fc.array(
+        fc.record({
+          createdAtMs: fc.integer({ min: 10_000, max: 10_040 }),
+          description: fc.option(text),
+          personalNote: fc.option(text),
+          amountMsat: fc.option(fc.bigInt({ min: 0n, max: 2_000_000n })),
+        }),
+        { maxLength: 6 },
+      );
+      await fill(1);
+      await fill(20_000);
+      const payments = new Map<string, Payment>();
+      let number = 50_000;
+      await fc.assert(
+        fc.asyncProperty(
+          given,
+          fc.oneof(text, word),
+          fc.constantFrom('asc' as const, 'desc' as const),
+          fc.integer({ min: 1, max: 4 }),
+          async (changes, sought, order, limit) => {
+            const added = changes.map((change) => samplePayment(++number, change));
+            for (const payment of added) payments.set(payment.index, payment);
+            await apply(added);
+            const some = added.at(0)?.index.slice(-64, -56) ?? 'ab';
+            for (const one of [sought, `${sought} ${some}`, some.slice(0, 2)]) {
+              if (soughtWords(one).length === 0) continue;
+              const far = { ...EVERYTHING, order, limit, text: one };
+              const query = { ...far, sinceMs: 10_000, untilMs: 11_000 };
+              // Fillers have no words but their ids.
+              const isOfId = soughtWords(one).every((parts) => parts.length > 1);
+              const wanted = expected(payments.values(), query);
+              expect(await find(one, query)).toEqual(wanted);
+              if (!isOfId) expect(await find(one, far)).toEqual(wanted);
+            }
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+
+    test('keeps the JSON of a found payment as it is', async () => {
+      const payment = samplePayment(1, { message: 'Grüße \u0000 ☃' });
+      await apply([payment]);
+      const { json } = await store.cache.list(WALLET, { ...EVERYTHING, text: 'grusse' });
+      expect(json).toEqual([JSON.stringify(encodePayment(payment))]);
+    });
+  });
+}

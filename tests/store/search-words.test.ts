@@ -1,0 +1,120 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import { examplePayment } from '../../src/http/examples.ts';
+import { encodePayment } from '../../src/model/payment.ts';
+import type { CacheQuery, Store } from '../../src/store/ports.ts';
+import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { SCHEMA_VERSION } from '../../src/store/postgres/migrations/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { migrate } from '../../src/store/sqlite/migrations/index.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { WALLET } from '../support/store-steps.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** The last schema of SQLite without words. */
+const WORDLESS = 17;
+const folder = temporaryFolder('search-words');
+const programs = postgresPrograms();
+const secretsKey = new Uint8Array(32).fill(7);
+let server: TestPostgres | null = null;
+beforeAll(async () => {
+  if (programs !== null) server = await startPostgres(programs);
+});
+afterAll(async () => {
+  await server?.stop();
+  removeFolder(folder);
+});
+
+const QUERY: CacheQuery = {
+  filter: 'all',
+  order: 'asc',
+  limit: 10,
+  after: null,
+  direction: null,
+  rail: null,
+  sinceMs: null,
+  untilMs: null,
+  externalId: null,
+};
+
+/** More than one round of the step, the first of an order and the last as version 0.2 stored it. */
+const payments = Array.from({ length: 600 }, (_, at) =>
+  samplePayment(at + 1, at === 0 ? { description: 'Table 13' } : { personalNote: `note ${at}` }),
+);
+const older = samplePayment(700, { invoice: examplePayment.invoice });
+const olderJson = () => {
+  const { description: _, external_id: __, ...rest } = encodePayment(older);
+  return JSON.stringify(rest);
+};
+
+async function expectFound(store: Store) {
+  const find = async (text: string) => {
+    const { json } = await store.cache.list(WALLET, { ...QUERY, text });
+    return json.map((one) => (JSON.parse(one) as { index: string }).index as string);
+  };
+  expect(await find('table 13')).toEqual([payments[0]?.index as string]);
+  expect(await find('note 599')).toEqual([payments[599]?.index as string]);
+  // Its description is in its invoice alone.
+  expect(await find('coffee')).toEqual([older.index]);
+}
+
+describe('payments that were cached before words were kept are found by them', () => {
+  test('in a file, of which one row is damaged', async () => {
+    const path = join(folder, 'store.sqlite');
+    const db = new Database(path, { create: true });
+    db.transaction(() => migrate(db, 0, WORDLESS))();
+    const insert = db.query('INSERT INTO cache VALUES (?, ?, ?, ?, ?, ?, NULL)');
+    const add = ({ index, status, direction, rail }: typeof older, json: string) =>
+      insert.run(WALLET, index, status, direction, rail, json);
+    for (const payment of payments) add(payment, JSON.stringify(encodePayment(payment)));
+    add(older, olderJson());
+    add(samplePayment(800), '{"external_id":1}');
+    db.close();
+    const store = openSqliteStore(path);
+    await expectFound(store);
+    await store.close();
+    const stored = new Database(path);
+    const indexed = (match: string) =>
+      stored.query('SELECT rowid AS at FROM cache_word WHERE cache_word MATCH ?').values(match);
+    expect(indexed('"coffee"*')).toEqual([[700]]);
+    expect(indexed('"table"* AND "13"*')).toEqual([[1]]);
+    expect(stored.query('PRAGMA integrity_check').values()).toEqual([['ok']]);
+    stored.close();
+  });
+
+  test.skipIf(programs === null)('in PostgreSQL', async () => {
+    const url = (await server?.createDatabase()) ?? '';
+    const open = () => openPostgresStore({ url, secretsKey, onLost: () => undefined });
+    let store = await open();
+    await store.cache.apply(WALLET, [...payments, older], null);
+    await store.close();
+    await server?.run(url, 'ALTER TABLE wallet_sidecar.cache DROP COLUMN words');
+    await server?.run(
+      url,
+      `UPDATE wallet_sidecar.schema_version SET version = ${SCHEMA_VERSION - 1}`,
+    );
+    await server?.run(
+      url,
+      `UPDATE wallet_sidecar.cache SET mac = NULL, json = '${olderJson()}' WHERE idx = '${older.index}'`,
+    );
+    store = await open();
+    const words = await server?.run(
+      url,
+      `SELECT count(*)::int AS n FROM wallet_sidecar.cache WHERE words LIKE '%coffee%'`,
+    );
+    expect(words).toEqual([{ n: 1 }]);
+    const { json } = await store.cache.list(WALLET, { ...QUERY, text: 'table 13' });
+    expect(json).toHaveLength(1);
+    const indexes = await server?.run(
+      url,
+      "SELECT 1 AS one FROM pg_indexes WHERE indexname = 'cache_by_word'",
+    );
+    expect(indexes).toHaveLength(1);
+    await store.close();
+  });
+});

@@ -4,7 +4,7 @@ import { type SoughtWord, soughtWords } from '../model/payment-search.ts';
 import type { CacheQuery } from './ports.ts';
 
 /** What a list of the payment cache selects, in SQL that every engine reads. */
-interface CacheConditions {
+export interface CacheConditions {
   /** The conditions, with `?` in the place of each value. */
   readonly where: string;
   readonly values: readonly string[];

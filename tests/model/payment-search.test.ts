@@ -97,6 +97,12 @@ describe('a payment', () => {
   });
 });
 
+test('a refund is found by the index of what it refunds', () => {
+  const refundOf = samplePayment(2).index;
+  expect(finds({ refundOf }, refundOf)).toBe(true);
+  expect(finds({}, refundOf)).toBe(false);
+});
+
 test('words are kept once, and none that another one begins with', () => {
   const words = searchWordsOf(samplePayment(1, { description: 'tab Table tables x x' }));
   expect(words.split(' ').filter((word) => !word.startsWith('#'))).toEqual(['1', 'tables', 'x']);

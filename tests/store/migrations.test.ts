@@ -343,6 +343,8 @@ test('a database of version 17 keeps its signed clients, which may fetch from an
   db.run('ALTER TABLE client DROP COLUMN origins');
   db.run('DROP INDEX cache_by_completion');
   db.run('ALTER TABLE cache DROP COLUMN completed_at');
+  db.run('DROP TABLE cache_word');
+  db.run('ALTER TABLE cache DROP COLUMN words');
   db.run('PRAGMA user_version = 17');
   db.close();
   const store = open();

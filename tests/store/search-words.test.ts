@@ -2,12 +2,13 @@ import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { examplePayment } from '../../src/http/examples.ts';
-import { encodePayment } from '../../src/model/payment.ts';
+import { encodePayment, type Payment } from '../../src/model/payment.ts';
 import type { CacheQuery, Store } from '../../src/store/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { SCHEMA_VERSION } from '../../src/store/postgres/migrations/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
+import { indexedWords } from '../../src/store/words/sqlite.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { samplePayment } from '../support/sample-payment.ts';
@@ -17,7 +18,7 @@ import { SLOW_TEST_MS } from '../support/until.ts';
 setDefaultTimeout(SLOW_TEST_MS);
 
 /** The last schema of SQLite without words. */
-const WORDLESS = 17;
+const WORDLESS = 19;
 const folder = temporaryFolder('search-words');
 const programs = postgresPrograms();
 const secretsKey = new Uint8Array(32).fill(7);
@@ -79,10 +80,12 @@ describe('payments that were cached before words were kept are found by them', (
     await expectFound(store);
     await store.close();
     const stored = new Database(path);
-    const indexed = (match: string) =>
-      stored.query('SELECT rowid AS at FROM cache_word WHERE cache_word MATCH ?').values(match);
-    expect(indexed('"coffee"*')).toEqual([[700]]);
-    expect(indexed('"table"* AND "13"*')).toEqual([[1]]);
+    const indexed = (words: string) =>
+      stored
+        .query('SELECT rowid AS at FROM cache_word WHERE cache_word MATCH ?')
+        .values(indexedWords(WALLET, 0, words).replaceAll(/\S+/g, '"$&"*'));
+    expect(indexed('coffee')).toEqual([[700]]);
+    expect(indexed('table 13')).toEqual([[1]]);
     expect(stored.query('PRAGMA integrity_check').values()).toEqual([['ok']]);
     stored.close();
   });
@@ -117,4 +120,23 @@ describe('payments that were cached before words were kept are found by them', (
     expect(indexes).toHaveLength(1);
     await store.close();
   });
+});
+
+test('a change that leaves the words as they are writes nothing into their index', async () => {
+  const path = join(folder, 'unchanged.sqlite');
+  const store = openSqliteStore(path);
+  const indexed = () => {
+    const db = new Database(path, { readonly: true });
+    const blocks = db.query('SELECT id, hex(block) FROM cache_word_data').values();
+    db.close();
+    return blocks;
+  };
+  await store.cache.apply(WALLET, payments.slice(0, 50), null);
+  const before = indexed();
+  const done = payments.slice(0, 50).map((payment) => ({ ...payment, status: 'failed' }) as const);
+  expect(await store.cache.apply(WALLET, done, null)).toEqual({ numNew: 0, numUpdated: 50 });
+  expect(indexed()).toEqual(before);
+  await store.cache.apply(WALLET, [{ ...payments[0], personalNote: 'x' } as Payment], null);
+  expect(indexed()).not.toEqual(before);
+  await store.close();
 });

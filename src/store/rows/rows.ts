@@ -1,6 +1,6 @@
-import type { SoughtWord } from '../../model/payment-search.ts';
 import type { RowSigner } from '../row-signer.ts';
 import type { SignedTable } from '../signed-tables.ts';
+import type { WordIndex } from '../words/word-index.ts';
 import type { Steps, Value } from './steps.ts';
 
 /** A statement of an engine. */
@@ -36,23 +36,6 @@ export interface Rows {
   readonly wordIndex: WordIndex;
   readonly forms: ColumnForms;
   readonly signer: RowSigner;
-}
-
-/** How an engine finds cached payments by its index of their words. */
-export interface WordIndex {
-  /**
-   * Returns payments between two times that have every one of the sought words and fit `where`, in order: the first of
-   * all that do, at most as many as are wanted, and the time `next` where to go on; null where that is all.
-   */
-  find(wanted: {
-    readonly sought: readonly SoughtWord[];
-    readonly where: string;
-    readonly values: readonly string[];
-    readonly order: 'ASC' | 'DESC';
-    readonly sinceMs: number;
-    readonly untilMs: number;
-    readonly most: number;
-  }): Steps<{ readonly found: readonly string[]; readonly next: number | null }>;
 }
 
 /** How an engine stores columns. Functions of rows know SQLite's form alone. */

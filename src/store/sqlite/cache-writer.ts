@@ -1,7 +1,10 @@
+import { createdAtOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
 import { mayGiveWay } from '../giving-way.ts';
 import type { CachedRow, CacheWriter } from '../rows/payment-cache.ts';
 import type { Rows } from '../rows/rows.ts';
+import type { Steps } from '../rows/steps.ts';
 import { SIGNED } from '../signed-tables.ts';
+import { indexedWords } from '../words/sqlite.ts';
 import { AtOnce, perform } from './rows.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -9,7 +12,7 @@ import type { WriteQueue } from './write-queue.ts';
  * Payments, about 2 MB, after which the log is moved into the file. The 16 MB that it may have would hold up requests
  * for long.
  */
-const MOST_LOGGED = 1000;
+const MOST_LOGGED = 900;
 
 /** Rows of a statement. Within one, SQLite goes on where an index ended; a new one searches that place again. */
 const ROWS = 25;
@@ -34,15 +37,33 @@ export function sqliteCacheWriter({ prepare }: Rows, queue: WriteQueue): CacheWr
   const updateRow = prepare(
     'UPDATE wallet_sidecar.cache SET status = ?1, json = ?2, mac = ?3, words = ?4 WHERE wallet = ?5 AND idx = ?6 AND json <> ?2',
   );
+  const otherWords = prepare(
+    'SELECT 1 FROM wallet_sidecar.cache WHERE wallet = ? AND idx = ? AND words <> ?',
+  );
+  const addWords = prepare('INSERT INTO cache_word (rowid, words) VALUES (?, ?)');
   const isJournaled = prepare('SELECT 1 FROM wallet_sidecar.journal WHERE wallet = ? AND idx = ?');
   let logged = 0;
 
-  const update: CacheWriter['update'] = ({ status, json, mac, words, wallet, idx }) =>
-    updateRow.run(status, json, mac, words, wallet, idx);
+  /** Writes words into their index: in the order of time and each time once, since FTS5 ends a segment otherwise. */
+  function* index(rows: readonly CachedRow[]): Steps<void> {
+    const sorted = rows.toSorted((a, b) => (a.idx < b.idx ? -1 : 1));
+    const times = Map.groupBy(sorted, ({ idx }) => createdAtOfIndex(idx as PaymentIndex));
+    for (const [atMs, same] of times) {
+      const words = same.map((row) => row.words).join(' ');
+      yield* addWords.run(atMs, indexedWords(sorted[0]?.wallet ?? '', atMs, words));
+    }
+  }
+
+  function* update(row: CachedRow): Steps<number> {
+    const { status, json, mac, words, wallet, idx } = row;
+    if (yield* otherWords.one(wallet, idx, words)) yield* index([row]);
+    return yield* updateRow.run(status, json, mac, words, wallet, idx);
+  }
 
   return {
     *put(given) {
       const rows = [...given];
+      const added: CachedRow[] = [];
       let [numNew, numUpdated] = [0, 0];
       while (rows.length > 0) {
         const isEnough = rows.length >= ROWS;
@@ -50,10 +71,13 @@ export function sqliteCacheWriter({ prepare }: Rows, queue: WriteQueue): CacheWr
         const values = some.flatMap((row) => NAMES.map((name) => row[name]));
         const changes = yield* (isEnough ? insertRows : insertRow).run(...values);
         numNew += changes;
+        // Some may have been there already: the index may say too much.
+        if (changes > 0) added.push(...some);
         if (changes === some.length) continue;
         // A row that was just inserted does not differ from what is stored.
         for (const row of some) numUpdated += yield* update(row);
       }
+      yield* index(added);
       return { numNew, numUpdated };
     },
     stillThere: (walletId, payments) =>

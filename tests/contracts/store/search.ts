@@ -23,11 +23,13 @@ const EVERYTHING: CacheQuery = {
 
 /** The payments that a list is to have, found by comparing each. */
 function expected(payments: Iterable<Payment>, query: CacheQuery): string[] {
-  const { text = '', order, limit, after, filter } = query;
+  const { text = '', order, limit, after, filter, sinceMs, untilMs } = query;
   const sought = soughtWords(text);
   const found = [...payments].filter((payment) => {
     const { index } = payment;
     if (filter !== 'all' && payment.status !== filter) return false;
+    if (sinceMs !== null && payment.createdAtMs < sinceMs) return false;
+    if (untilMs !== null && payment.createdAtMs >= untilMs) return false;
     if (after !== null && (order === 'asc' ? index <= after : index >= after)) return false;
     const words = ` ${searchWordsOf(payment)}`;
     return sought.every((word) => word.some((part) => words.includes(` ${part}`)));
@@ -211,6 +213,65 @@ export function searchContract(open: () => Promise<Store>): void {
         ),
         { numRuns: 60 },
       );
+    });
+
+    test('leaves nothing out of many that fit, also of one millisecond, and lists nothing twice', async () => {
+      const change = { description: 'Zimt', amountMsat: null };
+      const spread = Array.from({ length: 1700 }, (_, at) => samplePayment(50_000 + at, change));
+      const tied = Array.from({ length: MANY + 50 }, (_, at) =>
+        samplePayment(200_000 + at, {
+          createdAtMs: 60_000,
+          description: at % 100 === 0 ? 'Nelke' : 'Anis',
+        }),
+      );
+      // Of some rows of a statement, some are there already.
+      for (const many of [spread.slice(0, 40), spread, tied]) await apply(many);
+      await fill(1);
+      await fill(100_000);
+      for (const order of ['asc', 'desc'] as const) {
+        const query = { ...EVERYTHING, order, limit: 2000, text: 'zimt' };
+        expect(await find('zimt', query)).toEqual(expected(spread, query));
+        const after = order === 'asc' ? { sinceMs: 60_000 } : { untilMs: 60_001 };
+        const nelke = { ...query, ...after, text: 'nelke' };
+        expect(await find('nelke', nelke)).toEqual(expected(tied, nelke));
+      }
+    });
+
+    test('goes on over years, also where nothing was paid for months, and between two times', async () => {
+      const yearMs = 31_557_600_000;
+      const years = Array.from({ length: 40 }, (_, at) => yearMs + Math.floor((at * yearMs) / 9));
+      const made = years.flatMap((createdAtMs, at) => [
+        sampleDone(100_000 + at, { description: 'Safran', amountMsat: null, createdAtMs }),
+        samplePayment(200_000 + at, { description: 'safran fein', createdAtMs }),
+        samplePayment(300_000 + at, { description: 'fein', createdAtMs: createdAtMs + 1 }),
+      ]);
+      await apply(made.toReversed());
+      await apply(made.slice(0, 30), OTHER);
+      await fill(1);
+      await fill(10 * yearMs);
+      const [sinceMs, untilMs] = [years[9] as number, years[31] as number];
+      let [turns, isOver] = [0, false];
+      const count = () => void (isOver || setImmediate(count, turns++));
+      count();
+      expect(await find('safran zimt', { order: 'asc' })).toEqual([]);
+      isOver = true;
+      // What else is asked of the sidecar meanwhile is served.
+      expect(turns).toBeGreaterThan(20);
+      for (const order of ['asc', 'desc'] as const) {
+        for (const change of [
+          {},
+          { sinceMs },
+          { untilMs },
+          { sinceMs, untilMs },
+          { limit: 7, after: made[45]?.index ?? null },
+          { filter: 'completed', sinceMs: years[20] as number },
+        ] as const) {
+          for (const text of ['safran', 'fein safr', 'safran zimt']) {
+            const query = { ...EVERYTHING, order, ...change, text };
+            expect([query, await find(text, query)]).toEqual([query, expected(made, query)]);
+          }
+        }
+      }
     });
 
     test('keeps the JSON of a found payment as it is', async () => {

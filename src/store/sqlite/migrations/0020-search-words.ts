@@ -1,5 +1,7 @@
 import type { Database } from 'bun:sqlite';
+import { createdAtOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import { searchWordsIn } from '../../columns/cached.ts';
+import { indexedWords } from '../../words/sqlite.ts';
 
 /**
  * Adds the words of cached payments, and an index of them (docs/decisions.md 193). The index names times of creation,
@@ -10,21 +12,18 @@ import { searchWordsIn } from '../../columns/cached.ts';
 export function searchWords(db: Database): void {
   db.run(`ALTER TABLE cache ADD COLUMN words TEXT NOT NULL DEFAULT ''`);
   const write = db.query('UPDATE cache SET words = ? WHERE wallet = ? AND idx = ?');
-  const read = db.query<{ wallet: string; idx: string; json: string }, []>(
+  const read = db.query<{ wallet: string; idx: PaymentIndex; json: string }, []>(
     'SELECT wallet, idx, json FROM cache',
   );
   db.run(`
 CREATE VIRTUAL TABLE cache_word
   USING fts5(words, content = 'cache', columnsize = 0, detail = none, tokenize = "ascii tokenchars '.#'");
 -- Merging less often halves what a single payment costs.
-INSERT INTO cache_word (cache_word, rank) VALUES ('automerge', 8);
-CREATE TRIGGER cache_words_added AFTER INSERT ON cache BEGIN
-  INSERT INTO cache_word (rowid, words) VALUES (CAST(substr(new.idx, 1, 19) AS INTEGER), new.words);
-END;
-CREATE TRIGGER cache_words_changed AFTER UPDATE OF words ON cache WHEN new.words <> old.words BEGIN
-  INSERT INTO cache_word (rowid, words) VALUES (CAST(substr(new.idx, 1, 19) AS INTEGER), new.words);
-END;`);
+INSERT INTO cache_word (cache_word, rank) VALUES ('automerge', 8);`);
+  const add = db.query('INSERT INTO cache_word (rowid, words) VALUES (?, ?)');
   for (const { wallet, idx, json } of read.iterate()) {
-    write.run(searchWordsIn(json), wallet, idx);
+    const words = searchWordsIn(json);
+    write.run(words, wallet, idx);
+    add.run(createdAtOfIndex(idx), indexedWords(wallet, createdAtOfIndex(idx), words));
   }
 }

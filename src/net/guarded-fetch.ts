@@ -1,4 +1,5 @@
 import { lookup as systemLookup } from 'node:dns/promises';
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { inSeconds } from '../lib/in-seconds.ts';
 import { ApiError } from '../model/errors.ts';
@@ -44,10 +45,27 @@ const MAX_REDIRECTS = 3;
 export function createGuardedFetch(options: GuardOptions): FetchJson {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   return (text, { signal } = {}) => {
-    return withinTime(text, { signal, timeoutMs }, (url, ended) =>
-      getFollowing(url, options, ended),
-    );
+    return withinTime(text, { signal, timeoutMs }, async (url, ended) => {
+      const { response, url: last } = await getFollowing(url, options, ended);
+      return readJson(response, last, MAX_BYTES);
+    });
   };
+}
+
+/** Gets the text of an answer. */
+export type FetchText = (url: string) => Promise<string>;
+
+/** Creates a fetch like {@link createGuardedFetch} that returns the text, of an answer with the status 200 alone. */
+export function createGuardedTextFetch(options: GuardOptions): FetchText {
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  return (text) =>
+    withinTime(text, { signal: undefined, timeoutMs }, async (url, ended) => {
+      const { response, url: last } = await getFollowing(url, options, ended);
+      if (response.statusCode === 200) return String(await readBytes(response, last, MAX_BYTES));
+      response.destroy();
+      const message = `${shownHost(last)} answered with the status ${response.statusCode}.`;
+      throw serviceFailed('unusable_answer', message);
+    });
 }
 
 /** The answer to a {@link ResourceRequest}. */
@@ -123,7 +141,7 @@ async function getFollowing(
   start: URL,
   options: GuardOptions,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<{ readonly response: IncomingMessage; readonly url: URL }> {
   let url = start;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     // The target of a redirect is part of the service's answer.
@@ -135,7 +153,7 @@ async function getFollowing(
     const response = await get({ url, address, accept, signal, ca: options.ca });
     const { statusCode = 0, headers } = response;
     if (statusCode < 300 || statusCode >= 400 || headers.location === undefined) {
-      return readJson(response, url, MAX_BYTES);
+      return { response, url };
     }
     response.destroy();
     const next = URL.parse(headers.location, url.href);

@@ -87,6 +87,14 @@ export const REASONS: readonly Reason[] = [
     why: 'must be the same as personal_note',
   },
   {
+    field: /(^|\.)currency$/,
+    why: 'which codes of three letters are currencies stands in a list of the runtime',
+  },
+  {
+    field: /^price(\.amount)?$/,
+    why: 'has no more decimals than its currency, and is worth at least 1 msat',
+  },
+  {
     path: /\/settle_invoice$/,
     field: /^preimage$/,
     why: 'must hash to the payment hash of the invoice',

@@ -15,6 +15,7 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   'put /v2/node/provision': ['provision'],
   'get /v2/node/node_info': ['info'],
   'post /v2/node/create_invoice': ['invoice', '1000'],
+  'get /v2/node/rate': ['rate', 'EUR'],
   'post /v2/node/settle_invoice': ['settle', INDEX, HEX],
   'post /v2/node/create_offer': ['offer'],
   'post /v2/node/get_next_unused_address': ['address'],

@@ -10,8 +10,13 @@ import type { Metrics } from '../lib/metrics.ts';
 import { processMetrics } from '../lib/process-metrics.ts';
 import { random } from '../lib/random.ts';
 import { createNameResolver } from '../net/bip353.ts';
-import { createGuardedFetch, createGuardedRequest } from '../net/guarded-fetch.ts';
+import {
+  createGuardedFetch,
+  createGuardedRequest,
+  createGuardedTextFetch,
+} from '../net/guarded-fetch.ts';
 import { createLnurlClient } from '../net/lnurl.ts';
+import { createRates } from '../net/rates.ts';
 import { createTxtResolver } from '../net/txt-resolver.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
@@ -29,6 +34,9 @@ import { targets } from '../webhooks/target.ts';
 import { testMessage } from '../webhooks/test-message.ts';
 import type { Doubts } from './health.ts';
 import type { Nodes } from './open-nodes.ts';
+
+/** How long a source of rates may take: an invoice waits for it. */
+const RATE_TIMEOUT_MS = 5_000;
 
 /** Starts to deliver webhooks. */
 export function openDispatcher(
@@ -143,6 +151,20 @@ export function openServices(
       localZone: async (dnsName) => (sandbox && names ? zoneText(names, dnsName) : null),
     }),
   };
+}
+
+/** Opens the rates of currencies; null where the configuration names no source of them, so that nobody is asked. */
+export function openRates(
+  {
+    rateSources: sources,
+    allowPrivateNetwork,
+  }: Pick<Config, 'rateSources' | 'allowPrivateNetwork'>,
+  { sandbox, log }: { sandbox: Sandbox | null; log: Log },
+): Parts['rates'] {
+  if (sources.length === 0) return null;
+  const guard = { allowPrivateNetwork, allowLoopback: sandbox !== null };
+  const fetchText = createGuardedTextFetch({ ...guard, timeoutMs: RATE_TIMEOUT_MS });
+  return createRates({ sources, fetchText, clock: systemClock, elapsedMs, log });
 }
 
 /** Opens the names of wallets under the address domain. */

@@ -30,6 +30,7 @@ import { openStore, requireUsableDatabase } from './open-store.ts';
 import {
   openConsole,
   openDispatcher,
+  openRates,
   openServedNames,
   openServices,
   openWallets,
@@ -216,6 +217,7 @@ export const START = new Steps<Given>()
       }),
       webhooks: webhookSender(config, dispatcher),
       services: openServices(config, { sandbox, names }),
+      rates: openRates(config, { sandbox, log }),
       buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
       sandbox: sandbox?.controls ?? null,
       lnurlServices: sandbox?.controls ?? null,

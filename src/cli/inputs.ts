@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { parseAmountMsat } from '../model/amount.ts';
 import { idPartInput, paymentIndexInput, updatedIndexInput } from '../model/payment-index.ts';
+import { decimalsOf, type Price, priceInput } from '../model/prices/price.ts';
 import { hexInput, nodePkInput } from '../model/text.ts';
 import { parseWebUrl } from '../model/web-url.ts';
 
@@ -22,6 +23,23 @@ export function readAmount(text: string): string {
   throw new InvalidArgumentError(
     'It must be an amount in satoshis, with at most three decimals and no separators, such as 10 or 0.5',
   );
+}
+
+/** Returns a price in the form of the API. The text is an amount and a currency, such as `12.50 EUR`. */
+export function readPrice(text: string): Price {
+  const [amount = '', currency = '', ...more] = text.trim().split(/ +/);
+  const read = priceInput().safeParse({ currency: currency.toUpperCase(), amount });
+  if (read.success && more.length === 0) return read.data;
+  throw new InvalidArgumentError(
+    'It must be an amount and a currency in quotes, with no more decimals than the currency has, such as "12.50 EUR"',
+  );
+}
+
+/** Returns the code of a currency in the form of the API. */
+export function readCurrency(text: string): string {
+  const code = text.toUpperCase();
+  if (decimalsOf(code) !== null) return code;
+  throw new InvalidArgumentError('It must be a currency, such as EUR');
 }
 
 /** Returns a function that reads a whole number within bounds. */

@@ -30,6 +30,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   peer: '--peer',
   personal_note: 'The note',
   preimage: 'The preimage',
+  price: '--price',
   proof_note: '--note',
   start_index: '--after',
   timeout_secs: '--timeout',

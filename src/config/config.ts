@@ -5,6 +5,7 @@ import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/
 import { decodeCredentials } from '../model/credentials.ts';
 import type { FeePolicy } from '../model/fee-cap.ts';
 import type { Parsed } from '../model/parsed.ts';
+import { parseRateSource, type RateSource } from '../model/prices/rate-source.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import { parseServerUrl, parseWebUrl } from '../model/web-url.ts';
@@ -85,6 +86,8 @@ export interface Config {
   readonly metrics: boolean;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
+  /** Who says what a bitcoin costs; without any there are no prices in currencies. */
+  readonly rateSources: readonly RateSource[];
   readonly buyLinkTemplate: string;
   readonly sandboxBlockSecs: number;
   /** Sentences for the log and for health, such as a seed file that others can read. */
@@ -146,6 +149,7 @@ export function loadConfig(sources: Sources): Config {
     metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopbackHost(listen.host),
     logLevel: parse(find('logLevel'), oneOf(LOG_LEVELS)) ?? 'info',
     logFormat: parse(find('logFormat'), oneOf(LOG_FORMATS)) ?? 'text',
+    rateSources: settings.list('rateSource').map((one) => parseFound(one, parseRateSource)),
     buyLinkTemplate: parse(find('buyLinkTemplate'), asTemplate) ?? OPTIONS.buyLinkTemplate.fallback,
     sandboxBlockSecs: parse(find('sandboxBlockSecs'), asSeconds) ?? 10,
     warnings: [...settings.warnings, ...warnings, ...(database?.warnings ?? [])],

@@ -296,6 +296,15 @@ export const OPTIONS = {
     description: 'text for people, json for services.',
     fallback: 'text',
   },
+  rateSource: {
+    flag: 'rate-source',
+    env: 'SERVICE_RATE_SOURCES',
+    value: 'name|url',
+    description:
+      'Service that prices in a currency are computed by: kraken, coinbase, bitstamp, bitfinex, or a URL such as https://rates.example/{currency}.json#/price (repeatable; comma separated in the environment).',
+    fallback: 'none: there are no prices, and nobody is asked',
+    repeatable: true,
+  },
   buyLinkTemplate: {
     flag: 'buy-link-template',
     env: 'SERVICE_BUY_LINK_TEMPLATE',

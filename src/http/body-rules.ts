@@ -34,6 +34,14 @@ export function there(name: string): Condition {
   return { json: { required: [name] }, holds: (body) => body[name] !== undefined };
 }
 
+/** The member is absent or at most that number. */
+export function atMost(name: string, most: number): Condition {
+  return {
+    json: { properties: { [name]: { type: ['integer', 'null'], maximum: most } } },
+    holds: (body) => body[name] === undefined || Number(body[name]) <= most,
+  };
+}
+
 /** The flag is true. */
 export function isTrue(name: string): Condition {
   return member(name, { const: true }, (value) => value === true);

@@ -52,6 +52,11 @@ const COLUMNS: Readonly<Record<string, (cells: Cells) => string | number | null 
   payer_name: ({ payer_name }) => harmless(payer_name),
   description: ({ description }) => harmless(description),
   external_id: ({ external_id }) => harmless(external_id),
+  price: ({ price }) => price,
+  currency: ({ currency }) => currency,
+  rate: ({ rate }) => rate,
+  rate_at: ({ rate_at }) => iso(rate_at),
+  rate_source: ({ rate_source }) => rate_source,
   hash: ({ hash }) => hash,
   txid: ({ txid }) => txid,
   refund_of: ({ refund_of }) => refund_of,
@@ -64,7 +69,8 @@ export const BOOK_FORMS: Readonly<Record<'csv' | 'json', BookForm>> = {
     mediaType: 'text/csv',
     head: `${Object.keys(COLUMNS).join(',')}\n`,
     lineOf: (row) => {
-      const { tx: _, ...cells } = { tx: null, ...encodeBookRow(row) };
+      const { tx: _, price: priced, ...rest } = { tx: null, price: null, ...encodeBookRow(row) };
+      const cells = { ...rest, price: priced?.amount ?? null, currency: priced?.currency ?? null };
       const values = Object.values(COLUMNS).map((column) => String(column(cells) ?? ''));
       return `${values.map((value) => quoted(printable(value))).join(',')}\n`;
     },

@@ -52,6 +52,10 @@ const blank = {
   external_id: null,
   refund_of: null,
   refunded: null,
+  price: null,
+  rate: null,
+  rate_at: null,
+  rate_source: null,
   priority: null,
   expires_at: null,
 } satisfies Partial<PaymentJson>;

@@ -16,7 +16,7 @@ export function mcpRoutes(routes: readonly Route[], options: McpRouteOptions): r
       access: 'authenticated',
       summary: 'Speak the Model Context Protocol',
       description:
-        'One message of the protocol for each request; its tools are endpoints of this API, with the same credentials, limits and errors. A tool that spends needs credentials with a budget. A message that the protocol does not take is answered with an error of JSON-RPC.',
+        'One message of the protocol for each request; its tools are endpoints of this API, with the same credentials, limits and errors. A tool that spends needs credentials with a budget. Its errors are those of JSON-RPC.',
       body: () =>
         z
           .record(z.string(), z.unknown())

@@ -82,7 +82,7 @@ function inPlace(properties: object, named: Readonly<Record<string, object>>): o
     if (FORMS.has(member)) return undefined;
     const { $ref, ...rest } = Object(value);
     const name = typeof $ref === 'string' ? $ref.replace('#/$defs/', '') : null;
-    return name === null ? value : { ...named[name], ...rest };
+    return name === null ? value : inPlace({ ...named[name], ...rest }, named);
   });
 }
 

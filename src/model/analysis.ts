@@ -15,8 +15,7 @@ const payableBase = once(() => ({
   min_amount: amountOutput().nullable().meta({ description: 'Least amount accepted, in sats.' }),
   max_amount: amountOutput().nullable().meta({ description: 'Most accepted, in sats.' }),
   fee_estimate: amountOutput().nullable().meta({
-    description:
-      'Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known.',
+    description: 'Fee in sats that the node expects now. Null when it is not known.',
     addition: true,
   }),
   expires_at: timestamp()

@@ -29,18 +29,23 @@ export function describedBy(invoice: string | null): string | null {
   );
 }
 
+const NONE_OF_LATER = {
+  ...{ external_id: null, refund_of: null, refunded: null },
+  ...{ price: null, rate: null, rate_at: null, rate_source: null },
+} as const;
+
 /** A payment that was stored by a version before these fields were added. */
-type OlderJson = Omit<PaymentJson, 'description' | 'external_id' | 'refund_of'> &
+type OlderJson = Omit<PaymentJson, 'description' | keyof typeof NONE_OF_LATER> &
   Partial<PaymentJson>;
 
 /** Returns whether a version before these fields were added stored it: inside a text, the quotes would be escaped. */
 export function isOlderJson(json: string): boolean {
-  return !json.includes('"refund_of":');
+  return !json.includes('"price":');
 }
 
 /** Reads the JSON of a stored payment. Where an older version wrote it, what is missing is added. */
 export function storedPayment(json: string): Payment {
   const stored: OlderJson = JSON.parse(json);
-  const { description = describedBy(stored.invoice), external_id = null } = stored;
-  return decodePayment({ refund_of: null, ...stored, description, external_id });
+  const { description = describedBy(stored.invoice) } = stored;
+  return decodePayment({ ...NONE_OF_LATER, ...stored, description });
 }

@@ -55,7 +55,7 @@ export const ERRORS = {
     code: 113,
     httpStatus: 502,
     meaning:
-      'A service outside (LNURL, Lightning Address, name, resolver) cannot be reached or answers wrongly; data.problem says which. Never the wallet node.',
+      'A service outside (LNURL, Lightning Address, name, resolver, source of rates) cannot be reached or answers wrongly; data.problem says which. Never the wallet node.',
   },
 } as const satisfies Record<string, ErrorRow>;
 

@@ -21,11 +21,10 @@ export const nodeInfoJson = once(() =>
       lightning_balance: amountOutput().meta({ description: 'In all channels together, in sats.' }),
       lightning_sendable_balance: amountOutput().meta({
         description:
-          'Estimate of the most that can be sent to most recipients, after reserves, pending payments and fees, in sats.',
+          'Estimate in sats of what can be sent to most recipients, after reserves, pending payments and fees.',
       }),
       lightning_max_sendable_balance: amountOutput().meta({
-        description:
-          'Hard upper bound of what can be sent now, in sats; never below `lightning_sendable_balance`.',
+        description: 'Hard upper bound of what can be sent now, in sats.',
       }),
       onchain_balance: amountOutput().meta({
         description: 'All on-chain funds, unconfirmed ones included, in sats.',

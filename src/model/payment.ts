@@ -13,6 +13,7 @@ import {
   type UpdatedIndex,
   updatedIndex,
 } from './payment-index.ts';
+import { type PaymentPrice, priceInput } from './prices/price.ts';
 import { hexOutput, timestamp } from './text.ts';
 
 /** The technical means by which the money of a payment moves (docs/api.md, Payment). */
@@ -149,6 +150,24 @@ export const paymentJson = once(() =>
           'Of a received payment: sats that refunds have sent or may still send, without fees.',
         addition: true,
       }),
+      price: priceInput().nullable().default(null).meta({
+        description: 'What `amount` was computed of.',
+        addition: true,
+      }),
+      rate: z
+        .string()
+        .nullable()
+        .default(null)
+        .meta({ description: 'Cost of one bitcoin in its currency.', addition: true }),
+      rate_at: timestamp()
+        .nullable()
+        .default(null)
+        .meta({ description: 'When `rate` was read, in milliseconds.', addition: true }),
+      rate_source: z
+        .string()
+        .nullable()
+        .default(null)
+        .meta({ description: 'Sources of `rate`.', addition: true }),
       priority: priorityField()
         .nullable()
         .meta({ description: 'How soon an on-chain send shall confirm.' }),
@@ -195,6 +214,8 @@ export interface Payment {
   readonly refundOf: PaymentIndex | null;
   /** What refunds take of a received payment. It is stored beside payments, and read with those that are shown. */
   readonly refundedMsat: bigint | null;
+  /** The price that the amount was computed of, and the rate; null where sats were named. */
+  readonly price: PaymentPrice | null;
   readonly priority: Priority | null;
   readonly expiresAtMs: number | null;
   readonly finalizedAtMs: number | null;
@@ -247,6 +268,7 @@ export function blankPayment(
     externalId: null,
     refundOf: null,
     refundedMsat: null,
+    price: null,
     priority: null,
     expiresAtMs: null,
     finalizedAtMs: null,
@@ -335,6 +357,7 @@ export function encodePayment(payment: Payment): PaymentJson {
     external_id: payment.externalId,
     refund_of: payment.refundOf,
     refunded: formatNullableAmountMsat(payment.refundedMsat),
+    ...encodePaymentPrice(payment.price),
     priority: payment.priority,
     expires_at: payment.expiresAtMs,
     finalized_at: payment.finalizedAtMs,
@@ -372,12 +395,27 @@ export function decodePayment(json: PaymentJson): Payment {
     externalId: json.external_id,
     refundOf: json.refund_of as PaymentIndex | null,
     refundedMsat: null,
+    price: decodePaymentPrice(json),
     priority: json.priority,
     expiresAtMs: json.expires_at,
     finalizedAtMs: json.finalized_at,
     createdAtMs: json.created_at,
     updatedAtMs: json.updated_at,
   };
+}
+
+/** The members of a payment that say what it cost in a currency. */
+function encodePaymentPrice(
+  price: PaymentPrice | null,
+): Pick<PaymentJson, 'price' | 'rate' | 'rate_at' | 'rate_source'> {
+  if (price === null) return { price: null, rate: null, rate_at: null, rate_source: null };
+  const { currency, amount, rate, rateAtMs, rateSource } = price;
+  return { price: { currency, amount }, rate, rate_at: rateAtMs, rate_source: rateSource };
+}
+
+function decodePaymentPrice({ price, rate, rate_at, rate_source }: PaymentJson): Payment['price'] {
+  if (price === null || rate === null || rate_at === null || rate_source === null) return null;
+  return { ...price, rate, rateAtMs: rate_at, rateSource: rate_source };
 }
 
 function storedAmount(text: string | null): bigint | null {

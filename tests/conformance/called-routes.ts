@@ -42,7 +42,7 @@ export function worldClosed(): void {
 
 /** Services on this machine, as tests have them, are reached on the sandbox alone. */
 function isOfSandboxAlone({ path }: Route): boolean {
-  return path === '/v2/node/fetch' && CONFORMANCE_NODE !== 'sandbox';
+  return ['/v2/node/fetch', '/v2/node/rate'].includes(path) && CONFORMANCE_NODE !== 'sandbox';
 }
 
 function filesWithWorlds(): string[] {

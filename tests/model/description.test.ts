@@ -61,14 +61,26 @@ describe('the description of an invoice (docs/decisions.md 183)', () => {
 describe('a payment that an older version stored', () => {
   const payment = samplePayment(1, {
     invoice: invoiceOf({ description: 'Tea' }),
-    message: '"refund_of":"x"',
+    message: '"refund_of":"x","price":{}',
   });
-  const { description: _, external_id: __, ...later } = encodePayment(payment);
-  const { refund_of: ___, refunded: ____, ...older } = later;
+  const {
+    price: _,
+    rate: __,
+    rate_at: ___,
+    rate_source: ____,
+    ...unpriced
+  } = encodePayment(payment);
+  const { description: _d, external_id: _e, refund_of: _r, refunded: _s, ...older } = unpriced;
 
   test('is read with the description in its invoice, and without an own id or a refund', () => {
     expect(isOlderJson(JSON.stringify(older))).toBe(true);
     expect(storedPayment(JSON.stringify(older))).toEqual({ ...payment, description: 'Tea' });
+  });
+
+  test('is read without a price, with what it had', () => {
+    const had = { ...unpriced, description: null, external_id: 'order-1' };
+    expect(isOlderJson(JSON.stringify(had))).toBe(true);
+    expect(storedPayment(JSON.stringify(had))).toEqual({ ...payment, externalId: 'order-1' });
   });
 
   test('is told from one of now, whose null stays null', () => {

@@ -26,7 +26,11 @@ const EVERYTHING = {
 } as const;
 
 /** What later versions have added. */
-const ADDED = "'$.description', '$.external_id', '$.refund_of', '$.refunded'";
+const ADDED = [
+  ...['description', 'external_id', 'refund_of', 'refunded'],
+  ...['price', 'rate', 'rate_at', 'rate_source'],
+];
+const PATHS = ADDED.map((name) => `'$.${name}'`).join();
 
 /** A file whose rows are as version 0.2 wrote them. */
 async function olderFile(name: string): Promise<string> {
@@ -37,7 +41,7 @@ async function olderFile(name: string): Promise<string> {
   await store.close();
   const db = new Database(path);
   for (const table of ['cache', 'journal']) {
-    db.run(`UPDATE ${table} SET json = json_remove(json, ${ADDED})`);
+    db.run(`UPDATE ${table} SET json = json_remove(json, ${PATHS})`);
   }
   db.close();
   return path;

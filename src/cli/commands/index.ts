@@ -24,6 +24,7 @@ import {
   addCancel,
   addInvoice,
   addOffer,
+  addRate,
   addSettle,
   addWithdraw,
 } from './receive.ts';
@@ -50,6 +51,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
     addInvoice,
     addOffer,
     addAddress,
+    addRate,
     addName,
     addCancel,
     addSettle,

@@ -4,7 +4,14 @@ import { type PaymentJson, paymentJson } from '../../model/payment.ts';
 import { ADDRESS_TYPES, createdInvoiceJson } from '../../model/receive.ts';
 import { argument, asking, flag } from '../command.ts';
 import { followPayment } from '../follow.ts';
-import { readHex32, readPositiveAmount, readSeconds, readSecondsUpTo } from '../inputs.ts';
+import {
+  readCurrency,
+  readHex32,
+  readPositiveAmount,
+  readPrice,
+  readSeconds,
+  readSecondsUpTo,
+} from '../inputs.ts';
 import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { externalIdFlag, noteFlag } from '../options.ts';
@@ -37,6 +44,11 @@ export const addInvoice = asking(
         'make a hold invoice for this hash: its payment is held until "settle" is called',
         readHex32,
       ),
+      price: flag(
+        '--price <price>',
+        'price in a currency in place of the amount, such as "12.50 EUR"; binds for 5m',
+        readPrice,
+      ),
       expiration_secs: flag(
         '--expiry <duration>',
         'how long the invoice can be paid, such as 15m or 2h, at most 7d (default: 1d)',
@@ -50,6 +62,7 @@ export const addInvoice = asking(
     examples: [
       'invoice 1000 --description Coffee --external-id order-17 --wait',
       'invoice --expiry 15m --no-qr',
+      'invoice --price "12.50 EUR"',
       'invoice 0.5 --json',
     ],
   },
@@ -85,6 +98,18 @@ export const addOffer = oneCall('offer', {
   lines: ({ offer }, { qr }, { io }) => [
     printable(offer),
     ...(qr ? qrLines(io, offerQrText(offer)) : []),
+  ],
+});
+
+/** Adds `rate`, which shows what one bitcoin costs. */
+export const addRate = oneCall('rate', {
+  about: 'Show what one bitcoin costs in a currency. The sidecar needs --rate-source for it.',
+  words: { currency: argument('<currency>', 'code such as EUR', readCurrency) },
+  examples: ['rate EUR'],
+  call: (sidecar, { currency }) => sidecar.rate({ currency }),
+  answer: () => z.object({ rate: z.string(), rate_source: z.string() }),
+  lines: ({ rate, rate_source }, { currency }) => [
+    printable(`1 BTC = ${rate} ${currency} (${rate_source})`),
   ],
 });
 

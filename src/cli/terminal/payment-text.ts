@@ -55,6 +55,8 @@ export function paymentLines(payment: PaymentJson): string[] {
     Status: statusWords(payment),
     Direction: payment.direction,
     Amount: payment.amount === null ? null : sats(payment.amount),
+    Price: payment.price && `${payment.price.amount} ${payment.price.currency}`,
+    Rate: payment.price && `${payment.rate} (${payment.rate_source})`,
     Fees: sats(payment.fees),
     Rail: payment.rail,
     Description: payment.description,

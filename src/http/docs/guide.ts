@@ -75,7 +75,7 @@ export function scopesSection(): string {
 
 /** The statuses that any request can get. Code stands between backticks. */
 export const ANY_REQUEST =
-  'Every request can be answered with 403 (112: its Host or Origin is not allowed), 405 (another method is meant; `Allow` names those of the path), 413 (the body is larger than 256 KiB, or 16 KiB where no credentials are needed), 408 (such a body did not arrive within 5 seconds), 414 and 431 (the request line, or it and the headers, are longer than 64 KiB), 415 (the body is not JSON) and 500. Error 8 comes with `Retry-After`.';
+  'Every request can be answered with 403 (112: its Host or Origin), 405 (`Allow` names the methods of the path), 413 (the body is larger than 256 KiB, or 16 KiB where no credentials are needed), 408 (such a body did not arrive within 5 seconds), 414 and 431 (the request line, or it and the headers, are longer than 64 KiB), 415 (the body is not JSON) and 500. Error 8 comes with `Retry-After`.';
 
 /** Returns the table of errors, and the statuses that any request can get. */
 export function errorsSection(): string {

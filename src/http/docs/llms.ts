@@ -284,8 +284,8 @@ function link(title: string, url: string): string {
 /** Joins the parts of a text. A long list of words stands in it once. */
 function sections(parts: readonly string[]): string {
   const seen = new Set<string>();
-  const text = parts.join('\n\n').replace(/(?:`\w+`, ){9,}`\w+` or `\w+`/g, (words) => {
-    if (!seen.has(words)) {
+  const text = parts.join('\n\n').replace(/(?:`[\w.]+`, )+`[\w.]+` or `[\w.]+`/g, (words) => {
+    if (words.length < LONG_LINE || !seen.has(words)) {
       seen.add(words);
       return words;
     }

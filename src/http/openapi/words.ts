@@ -79,10 +79,10 @@ export const ADDITION = 'An addition: other servers of this API may not have it.
 const ACCESS_WORDS: Readonly<Record<string, string>> = {
   public: 'Needs no credentials.',
   authenticated: 'Needs any valid credentials.',
-  owner: "Needs the owner's credentials: the root seed, the node's own, or the cookie.",
+  owner: "Needs the owner: root seed, the node's own credentials, or cookie.",
   root_seed:
     'Needs the root seed, and the cookie or no Authorization header; with --require-auth, the cookie.',
-  sandbox: 'Open unless --require-auth is set.',
+  sandbox: 'Open without --require-auth.',
   sandbox_wallet: 'Needs any valid credentials.',
 };
 

@@ -16,7 +16,7 @@ export const healthRoutes = [
         .describe('The commit of the program, as `--version` prints it. Version 0.2 did not tell.'),
       budgets: z.string().optional().meta({
         description:
-          'Which programs the budgets of clients do not bound, and why. Absent where no client has a budget, or no such program is expected.',
+          'Which programs the budgets of clients do not bound, and why. Absent where there are none.',
         addition: true,
       }),
     }),

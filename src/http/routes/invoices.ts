@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
+import { currencyInput, priceInput } from '../../model/prices/price.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
-import { hexInput, invoiceDescriptionInput } from '../../model/text.ts';
+import { hexInput, invoiceDescriptionInput, timestamp } from '../../model/text.ts';
 import { createHoldInvoice, settleInvoice } from '../../wallet/receive/hold-invoice.ts';
+import { currentRate, PRICE_BINDS_SECS, pricedAmount } from '../../wallet/receive/priced.ts';
 import { createInvoice } from '../../wallet/receive/receive.ts';
-import { given, implies, notAll, withRules } from '../body-rules.ts';
+import { atMost, given, implies, notAll, withRules } from '../body-rules.ts';
 import { exampleCreatedInvoice, examplePayment, indexInput } from '../examples.ts';
-import { emptyJson, post } from '../route.ts';
+import { emptyJson, get, post } from '../route.ts';
 import { ownWordsInput } from './send/pay-inputs.ts';
 
 /** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
@@ -36,6 +38,10 @@ const createInvoiceBody = once(() =>
           'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage.',
         addition: true,
       }),
+      price: priceInput().optional().meta({
+        description: 'In place of `amount`; binds for 5 minutes, then the invoice expires.',
+        addition: true,
+      }),
       ...ownWordsInput(),
       partner_pk: hexInput(32)
         .optional()
@@ -59,6 +65,12 @@ const createInvoiceBody = once(() =>
       'description_hash',
       'must be left out where description is given',
     ],
+    [notAll(given('amount'), given('price')), 'price', 'must be left out where amount is given'],
+    [
+      implies(given('price'), atMost('expiration_secs', PRICE_BINDS_SECS)),
+      'expiration_secs',
+      `must be at most ${PRICE_BINDS_SECS} with price, which binds for that long`,
+    ],
   ),
 );
 
@@ -75,16 +87,19 @@ export const invoiceRoutes = [
     summary: 'Create a BOLT 11 invoice',
     body: createInvoiceBody,
     response: createdInvoiceJson,
-    errors: ['unsupported'],
+    errors: ['unsupported', 'serviceFailed'],
     example: {
       body: { amount: '1000', description: 'Coffee' },
       response: exampleCreatedInvoice,
     },
-    handler: ({ session, names }, { body }) => {
+    handler: async ({ session, parts, names }, { body }) => {
       const { description_hash: hash } = body;
+      const priced = body.price && (await pricedAmount(session, parts.rates, body.price, names));
+      const defaultSecs = priced ? PRICE_BINDS_SECS : INVOICE_EXPIRATION_SECS.default;
       const request = {
-        expirationSecs: body.expiration_secs ?? INVOICE_EXPIRATION_SECS.default,
-        amountMsat: body.amount ?? null,
+        expirationSecs: body.expiration_secs ?? defaultSecs,
+        amountMsat: priced?.amountMsat ?? body.amount ?? null,
+        price: priced?.price ?? null,
         description: body.description || null,
         descriptionHash: hash === undefined ? null : { hash, text: null },
         personalNote: body.personal_note ?? null,
@@ -97,6 +112,31 @@ export const invoiceRoutes = [
       return paymentHash === null
         ? createInvoice(session, request, names)
         : createHoldInvoice(session, { ...request, paymentHash }, names);
+    },
+  }),
+  get('/v2/node/rate', 'receive', {
+    access: 'create_invoice',
+    summary: 'Read what one bitcoin costs',
+    description:
+      'The median of what the sources say that `--rate-source` names; without that option error 110.',
+    query: () => ({ currency: currencyInput() }),
+    response: () => ({
+      rate: z.string().describe('Decimal text.'),
+      rate_at: timestamp().describe('When its oldest source was read, in milliseconds.'),
+      rate_source: z.string().describe('Names of its sources.'),
+    }),
+    errors: ['unsupported', 'serviceFailed'],
+    example: {
+      query: { currency: 'EUR' },
+      response: {
+        rate: '58123.5',
+        rate_at: 1764000000000,
+        rate_source: 'kraken, coinbase, bitstamp',
+      },
+    },
+    handler: async ({ session, parts }, { query: { currency } }) => {
+      const { rate, rateAtMs, rateSource } = await currentRate(session, parts.rates, currency);
+      return { rate, rate_at: rateAtMs, rate_source: rateSource };
     },
   }),
   post('/v2/node/settle_invoice', 'receive', {

@@ -69,7 +69,7 @@ export const clientInfoJson = once(() =>
       label: z.string().nullable().meta({ description: 'Name for people, where one was given.' }),
       scopes: scopesField().meta({ description: 'Scopes granted.' }),
       permissions: permissionsField().meta({
-        description: 'Permissions granted besides the scopes; each is for one kind of request.',
+        description: 'Permissions granted besides the scopes.',
       }),
       effective_permissions: effectivePermissionsField(),
       budget: budgetJson()

@@ -45,7 +45,7 @@ export const currencyInput = once(() =>
     .refine((code) => decimalsOf(code) !== null, {
       message: 'must be a currency of ISO 4217, such as EUR',
     })
-    .meta({ pattern: '^[A-Z]{3}$', examples: ['EUR'] }),
+    .meta({ description: 'Code of ISO 4217.', pattern: '^[A-Z]{3}$', examples: ['EUR'] }),
 );
 
 /** A price in a request. */

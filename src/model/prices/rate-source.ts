@@ -13,7 +13,7 @@ export interface RateSource {
 /** Stands in URLs and pointers for the code of the currency, in capitals and in small letters. */
 const CURRENCY = { capital: '{currency}', small: '{currency_small}' } as const;
 
-/** The built-in sources. Where the answer names the currency, so does the pointer: another currency is then not found. */
+/** The built-in sources. Where the answer names the currency, so does the pointer, and another one is not found. */
 const BUILT_IN: readonly RateSource[] = [
   {
     name: 'kraken',

@@ -283,6 +283,7 @@ function merge(previous: Payment, { payment: seen, inBlock, answers }: ObservedP
     externalId: previous.externalId ?? seen.externalId,
     // What another program has paid refunds nothing.
     refundOf: isTaken ? null : (previous.refundOf ?? seen.refundOf),
+    price: previous.price ?? seen.price,
     hash: previous.hash ?? seen.hash,
     // A preimage is shown only after the payment is proven (docs/decisions.md 43).
     preimage:

@@ -77,7 +77,9 @@ export async function requireInvoice(
   const isOfPayment = created.payment.hash === created.paymentHash;
   const problem = misfit ?? (isOfPayment ? null : OTHER_INVOICE);
   requireFit(wallet, problem && `made ${problem}`);
-  return created;
+  // A node that keeps no history keeps no price either.
+  const price = asked.price ?? created.payment.price;
+  return { ...created, payment: { ...created.payment, price } };
 }
 
 /** Stores an issued invoice's payment and its watches. The invoice must not be told before. */

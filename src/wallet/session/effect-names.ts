@@ -16,6 +16,7 @@ export type DrawnName =
 export type KeptName =
   | 'challenge'
   | 'hold invoice'
+  | 'price'
   | 'withdrawal'
   | 'handed over'
   | 'token'
@@ -37,6 +38,7 @@ export type Fee = 'opening' | 'closing' | 'bumping';
  * | payment without an invoice | `spontaneous payment`, its preimage | the spend's row | finds the payment |
  * | invoice | `preimage` | nothing | makes the same invoice |
  * | hold invoice | `hold invoice`, its hash | the hash | makes the same invoice |
+ * | invoice of a price | `price`, the rate, beside the name above | the rate | asks for the same amount |
  * | withdrawal | `withdrawal`, the service's terms, and `preimage` | the terms | asks for the same terms |
  * | its invoice at the service | `handed over` | that mark | hands the same one over |
  * | payment for a resource | `challenge`, with its invoice | the challenge | pays the same invoice, and asks again |

@@ -49,6 +49,15 @@ export function cacheContract(open: () => Promise<Store>): void {
       expect(await store.cache.get(WALLET, samplePayment(9).index)).toBeNull();
     });
 
+    test('keeps the price of a payment', async () => {
+      const price = { currency: 'EUR', amount: '12.50' };
+      const rate = { rate: '58123.5', rateAtMs: 8, rateSource: 'kraken, coinbase' };
+      await apply([samplePayment(1, { price: { ...price, ...rate } })]);
+      const { json } = await store.cache.list(WALLET, EVERYTHING);
+      const told = { price, rate: rate.rate, rate_at: 8, rate_source: rate.rateSource };
+      expect(json.map((text) => JSON.parse(text))).toMatchObject([told]);
+    });
+
     test('finds the payments with an id of the caller, exactly as it was given', async () => {
       const ids = ['order "17" \\ ☕', 'order "17" \\ ☕', 'ORDER "17" \\ ☕', 'null', null];
       const named = ids.map((externalId, at) =>

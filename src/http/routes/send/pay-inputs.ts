@@ -17,7 +17,7 @@ export const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'service
 export const maxFeeInput = once(() =>
   amountInput().optional().meta({
     description:
-      'The largest routing fees in sats. Without it the limit of the sidecar holds: `--max-fee`, or 1 % and never less than 10 sats.',
+      'The largest routing fees in sats. Without it `--max-fee` holds: 1 %, never less than 10 sats.',
     addition: true,
   }),
 );

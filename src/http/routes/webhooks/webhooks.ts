@@ -74,7 +74,7 @@ export const webhookRoutes = [
     access: 'owner',
     summary: 'List attempts to send deliveries, oldest first',
     description:
-      'Shows what was sent and what the receiver answered. The newest 20 attempts of each delivery are kept, for as long as the delivery itself.',
+      'With what the receiver answered. The newest 20 of each delivery are kept, for as long as the delivery itself.',
     query: () => ({
       id: deliveryIdInput().optional().describe('Only attempts of this webhook-id.'),
       endpoint: endpointIdInput().optional().describe('Only attempts to this endpoint.'),

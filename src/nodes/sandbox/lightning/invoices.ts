@@ -89,6 +89,7 @@ function issue(
       invoice,
       personalNote: command.personalNote,
       externalId: command.externalId,
+      price: command.price ?? null,
       description: keptDescription(command.description),
       message: command.message,
       expiresAtMs,

@@ -6,7 +6,7 @@ import type { Store } from '../store/ports.ts';
 
 import type { Names } from '../wallet/names/names.ts';
 import type { Wallets } from '../wallet/open/wallets.ts';
-import type { Rates } from '../wallet/receive/priced.ts';
+import type { Rates } from '../wallet/read/prices.ts';
 import type { PaymentServices } from '../wallet/strings/payment-services.ts';
 import type { ConsoleDoor } from './console/door.ts';
 import type { LnurlServices } from './lnurl-services.ts';

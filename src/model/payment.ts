@@ -224,14 +224,18 @@ export interface Payment {
 }
 
 /** What the wallet keeps with a payment for itself: no other node, and nobody who pays or is paid, sees it. */
-export type OwnWords = Pick<Payment, 'personalNote' | 'externalId'>;
+export interface OwnWords extends Pick<Payment, 'personalNote' | 'externalId'> {
+  /** The price that the amount was computed of; left out where sats were named. */
+  readonly price?: PaymentPrice | null;
+}
 
 /** What the wallet keeps with a payment that it sends. */
 export type SendWords = OwnWords & Partial<Pick<Payment, 'refundOf'>>;
 
 /** Returns the words of a send alone. */
-export function sendWords({ personalNote, externalId, refundOf = null }: SendWords) {
-  return { personalNote, externalId, refundOf };
+export function sendWords(words: SendWords) {
+  const { personalNote, externalId, refundOf = null, price = null } = words;
+  return { personalNote, externalId, refundOf, ...(price && { price }) };
 }
 
 /** Whether a payment can be refunded: it was received, and is completed. */

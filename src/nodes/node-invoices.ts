@@ -1,6 +1,5 @@
 import type { OwnWords, Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
-import type { PaymentPrice } from '../model/prices/price.ts';
 
 /** The hash of a description that the invoice itself does not hold. */
 export interface DescriptionHash {
@@ -19,8 +18,6 @@ export interface CreateInvoiceCommand extends OwnWords {
   readonly descriptionHash: DescriptionHash | null;
   /** A message that the payer gave when it asked for the invoice (LUD-12); it is kept with the payment. */
   readonly message: string | null;
-  /** The price that the amount was computed of; it is kept with the payment. */
-  readonly price?: PaymentPrice | null;
   readonly partnerPk: string | null;
   readonly partnerPropFeePpm: number | null;
   readonly partnerBaseFeeMsat: bigint | null;

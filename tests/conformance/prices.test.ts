@@ -146,6 +146,59 @@ describe('create_invoice with a price', () => {
   });
 });
 
+describe('pay with a price', () => {
+  const chf = { currency: 'CHF', amount: '5' };
+  const PAID = { price: { currency: 'CHF', amount: '5.00' }, rate: '30000' };
+  const pay = (body: object, key = crypto.randomUUID() as string) =>
+    world.call('POST', '/v2/node/pay', { body, headers: { 'idempotency-key': key } });
+  // The sources have been asked for this currency by the test above, so another sidecar begins anew.
+  beforeAll(async () => {
+    prices.set('CHF', ['30000', '30000']);
+    await world.restart();
+  });
+
+  test('pays what the price is worth, rounded down to whole sats, on every rail, and keeps the price', async () => {
+    const { invoice } = await world.post(INVOICE, {}, world.bob);
+    const { offer } = await world.post('/v2/node/create_offer', {}, world.bob);
+    const at = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const terms = { min_amount: '10', max_amount: '50000', description: 'Shop' };
+    const { lnurl } = await world.post('/sandbox/lnurl', { ...terms, tag: 'payRequest' });
+    for (const payable of [invoice, offer, at.address, lnurl]) {
+      const { body } = await pay({ payable, price: chf });
+      expect(body).toMatchObject({ ...PAID, amount: '16666' });
+      expect(await payment(body.index)).toMatchObject({ ...PAID, amount: '16666' });
+    }
+  });
+
+  test('is paid once for a key, whatever the rate is by then', async () => {
+    const { offer } = await world.post('/v2/node/create_offer', {}, world.bob);
+    const first = await pay({ payable: offer, price: chf }, 'rent-1');
+    expect(first.body).toMatchObject({ ...PAID, status: 'completed' });
+    prices.set('CHF', ['60000', '60000']);
+    await world.restart();
+    expect((await pay({ payable: offer, price: chf }, 'rent-1')).body).toEqual(first.body);
+    expectError(await pay({ payable: offer, amount: '16666' }, 'rent-1'), 'idempotencyConflict');
+    const { payments } = await list({ filter: 'all' });
+    const ofOffer = payments.filter((one: Body) => one.offer_id === first.body.offer_id);
+    expect(ofOffer.length).toBeLessThan(2);
+  });
+
+  test('is rejected beside an amount, for an invoice of another amount, and counts in sats in a budget', async () => {
+    const { invoice } = await world.post(INVOICE, {}, world.bob);
+    expectError(await pay({ payable: invoice, price: chf, amount: '5' }), 'rejected');
+    const inQuery = { body: { payable: invoice, price: chf }, query: { amount: '5' } };
+    expectError(await world.call('POST', '/v2/node/pay', inQuery), 'rejected');
+    const asks = await world.post(INVOICE, { amount: '5' }, world.bob);
+    expectError(await pay({ payable: asks.invoice, price: chf }), 'rejected', /5 sats/);
+    const budget = { amount: '8000', period: 'total' };
+    const client = await world.post('/v2/node/create_client', { scopes: ['send'], budget });
+    const credentials = client.client_credentials;
+    const body = { payable: invoice, price: chf };
+    const over = await world.call('POST', '/v2/node/pay', { body, credentials });
+    expectError(over, 'overBudget');
+  });
+});
+
 describe('rate', () => {
   test('is the median of the sources, which are asked once a minute', async () => {
     prices.set('GBP', ['30000', '30000.5']);

@@ -75,17 +75,21 @@ export const priceInput = once(() =>
 );
 
 /**
- * Returns the millisatoshis of a price, rounded once. Rounded up, the payee never gets less than the price; rounded
- * down, a payer never pays more. Throws error 7 where that is nothing, or above 21 million BTC.
+ * Returns the millisatoshis of a price, rounded once: for who receives it up to 1 msat, so that it is never less than
+ * the price, and for who pays it down to 1 sat, so that it is never more, and can be paid on chain. Throws error 7
+ * where that is nothing, or above 21 million BTC.
  */
-export function msatOfPrice({ amount }: Price, rate: string, round: 'up' | 'down'): bigint {
+export function msatOfPrice({ amount }: Price, rate: string, by: 'payee' | 'payer'): bigint {
   const price = requireDecimal(amount);
   const perBtc = requireDecimal(rate);
   const dividend = price.digits * MSAT_PER_BTC * 10n ** BigInt(perBtc.decimals);
   const divisor = perBtc.digits * 10n ** BigInt(price.decimals);
-  const amountMsat = (dividend + (round === 'up' ? divisor - 1n : 0n)) / divisor;
+  const amountMsat =
+    by === 'payee'
+      ? (dividend + divisor - 1n) / divisor
+      : (dividend / (divisor * MSAT_PER_SAT)) * MSAT_PER_SAT;
   if (amountMsat > 0n && amountMsat <= MAX_AMOUNT_MSAT) return amountMsat;
-  throw rejected('price', 'must be worth at least 1 msat and at most 21 million BTC at the rate');
+  throw rejected('price', 'must be worth something at the rate, and at most 21 million BTC');
 }
 
 /** Returns the price with all decimals of its currency. */

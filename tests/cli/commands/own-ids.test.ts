@@ -38,7 +38,7 @@ test('what is sold and its order number are shown by payments, show and export, 
   expect(table?.lines[1]).toMatch(/ =Tea\\u\{1b\}\[2J\\u\{9b\}\S+ +=17 /);
   expect(one?.stdout).toMatch(/^Description +=Tea\\u\{1b\}/m);
   expect(one?.stdout).toMatch(/^External id +=17$/m);
-  expect(csv?.lines[0]).toContain(',payer_name,description,external_id,hash,');
+  expect(csv?.lines[0]).toContain(',payer_name,description,external_id,price,');
   expect(csv?.lines.find((line) => line.endsWith(index))).toMatch(/,'=Tea\\u\{1b\}[^,]*,'=17,/);
   const last = JSON.parse(jsonl?.lines.find((line) => line.includes(index)) ?? '');
   expect(last).toMatchObject({ description: body.description, external_id: '=17' });

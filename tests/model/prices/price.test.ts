@@ -23,7 +23,7 @@ function exact(text: string): bigint {
 const eur = (amount: string) => ({ currency: 'EUR', amount });
 
 describe('the amount of a price', () => {
-  test('is the smallest number of msat that is worth the price, or the largest that is not more', () => {
+  test('is the smallest number of msat that is worth the price, and for a payer the most sats that are not more', () => {
     const next = randomFrom(SEED);
     const below = (most: number) => Math.floor(next() * most);
     const digits = (count: number) => Array.from({ length: count }, () => below(10)).join('');
@@ -36,13 +36,14 @@ describe('the amount of a price', () => {
       const price = wholePrice({ currency, amount });
       const msatPerBtc = 10n ** 11n;
       const cost = exact(amount) * msatPerBtc;
-      const up = msatOfPrice(price, rate, 'up');
-      const down = msatOfPrice(price, rate, 'down');
+      const asked = msatOfPrice(price, rate, 'payee');
+      // Less than a sat cannot be paid.
+      const paid = cost < 1000n * exact(rate) ? 0n : msatOfPrice(price, rate, 'payer');
       const right = {
-        enough: up * exact(rate) >= cost,
-        notMore: (up - 1n) * exact(rate) < cost,
-        affordable: down * exact(rate) <= cost,
-        most: (down + 1n) * exact(rate) > cost,
+        enough: asked * exact(rate) >= cost,
+        notMore: (asked - 1n) * exact(rate) < cost,
+        affordable: paid * exact(rate) <= cost && paid % 1000n === 0n,
+        most: (paid + 1000n) * exact(rate) > cost,
       };
       expect([round, amount, rate, right]).toEqual([
         round,
@@ -54,28 +55,29 @@ describe('the amount of a price', () => {
   }, 600_000);
 
   test('is exact where it can be', () => {
-    for (const round of ['up', 'down'] as const) {
-      expect(msatOfPrice(eur('12.50'), '50000', round)).toBe(25_000_000n);
-      expect(msatOfPrice(eur('0.01'), '100000.00', round)).toBe(10_000n);
-      expect(msatOfPrice({ currency: 'JPY', amount: '1' }, '10000000', round)).toBe(10_000n);
+    for (const by of ['payee', 'payer'] as const) {
+      expect(msatOfPrice(eur('12.50'), '50000', by)).toBe(25_000_000n);
+      expect(msatOfPrice(eur('0.01'), '100000.00', by)).toBe(10_000n);
+      expect(msatOfPrice({ currency: 'JPY', amount: '1' }, '10000000', by)).toBe(10_000n);
     }
   });
 
-  test('is rounded once, to one msat', () => {
-    expect(msatOfPrice(eur('0.01'), '30000', 'up')).toBe(33_334n);
-    expect(msatOfPrice(eur('0.01'), '30000', 'down')).toBe(33_333n);
+  test('is rounded once, to one msat for a payee and to one sat for a payer', () => {
+    expect(msatOfPrice(eur('0.01'), '30000', 'payee')).toBe(33_334n);
+    expect(msatOfPrice(eur('0.01'), '30000', 'payer')).toBe(33_000n);
   });
 
   test('is never nothing, and never more than there is', () => {
     const rejected = (amount: string, rate: string) => {
       try {
-        msatOfPrice(eur(amount), rate, 'down');
+        msatOfPrice(eur(amount), rate, 'payer');
       } catch (error) {
         return error instanceof ApiError && error.kind;
       }
       return null;
     };
-    expect(rejected('0.01', '999999999999999')).toBe('rejected');
+    expect(rejected('0.01', '1000000.01')).toBe('rejected');
+    expect(rejected('0.01', '1000000')).toBe(null);
     expect(rejected('999999.00', '0.01')).toBe('rejected');
     expect(rejected('21000000.00', '1')).toBe(null);
     expect(rejected('21000000.01', '1')).toBe('rejected');

@@ -1,13 +1,18 @@
+import { z } from 'zod';
+import { once } from '../../../lib/once.ts';
 import { positiveAmountInput } from '../../../model/amount.ts';
 import { rejected } from '../../../model/errors.ts';
 import { paymentJson } from '../../../model/payment.ts';
+import { priceInput } from '../../../model/prices/price.ts';
 import { noteInput } from '../../../model/text.ts';
 import { payAny, permissionToPay } from '../../../wallet/pay/any.ts';
 import { planInvoicePayment, readInvoice } from '../../../wallet/pay/invoice.ts';
 import { lnurlPayRequest, payLnurl } from '../../../wallet/pay/lnurl.ts';
 import { planOfferPayment, readOffer } from '../../../wallet/pay/offer.ts';
 import { sendAndWait } from '../../../wallet/pay/send.ts';
+import { amountToPay } from '../../../wallet/read/prices.ts';
 import { answerPayment } from '../../answer-payment.ts';
+import { given, notAll, withRules } from '../../body-rules.ts';
 import {
   exampleInvoice,
   exampleLnurl,
@@ -32,17 +37,11 @@ import {
   termsInput,
 } from './pay-inputs.ts';
 
-/** Routes for paying. */
-export const sendRoutes = [
-  post('/v2/node/pay', 'send', {
-    isTool: true,
-    access: ['pay_invoice', 'pay_offer', 'pay_onchain'],
-    specified: true,
-    summary: 'Pay any payment string',
-    description:
-      'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable`, `amount`, `message` and `personal_note` may be given in the body or the query.',
-    paymentStrings: ['payable'],
-    body: () => ({
+const NOT_BOTH = 'must be left out where amount is given';
+
+const payBody = once(() =>
+  withRules(
+    z.object({
       payable: paymentStringInput()
         .optional()
         .describe(
@@ -53,8 +52,24 @@ export const sendRoutes = [
         .describe(
           'Amount in sats; required if the payable has none, otherwise equal to that amount.',
         ),
+      price: priceInput().optional().meta({ description: 'In place of `amount`.', addition: true }),
       ...termsInput(),
     }),
+    [notAll(given('amount'), given('price')), 'price', NOT_BOTH],
+  ),
+);
+
+/** Routes for paying. */
+export const sendRoutes = [
+  post('/v2/node/pay', 'send', {
+    isTool: true,
+    access: ['pay_invoice', 'pay_offer', 'pay_onchain'],
+    specified: true,
+    summary: 'Pay any payment string',
+    description:
+      'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable`, `amount`, `message` and `personal_note` may be given in the body or the query.',
+    paymentStrings: ['payable'],
+    body: payBody,
     neededInBodyOrQuery: ['payable'],
     query: () => ({
       payable: sameAsInBody(paymentStringInput()),
@@ -65,17 +80,20 @@ export const sendRoutes = [
     permissionOf: (answer) => permissionToPay(paymentJson().parse(answer).rail),
     errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
     example: { body: { payable: exampleInvoice }, response: examplePayment },
-    handler: (context, { body, query }) => {
+    handler: async (context, { body, query }) => {
       const payable = agreedPaymentString('payable', body.payable, query.payable);
       if (payable === undefined) throw rejected('payable', 'is required, in the body or the query');
       const amountMsat = agree('amount', body.amount, query.amount) ?? null;
+      if (body.price && amountMsat !== null) throw rejected('price', NOT_BOTH);
+      const { services, fees, rates } = context.parts;
+      const priced = body.price && (await amountToPay(context.session, rates, body.price));
       const request = {
         payable,
         amountMsat,
         maxFeeMsat: body.max_fee ?? null,
         ...agreedNotes(body, query),
+        ...priced,
       };
-      const { services, fees } = context.parts;
       return answerPayment(context, (send) => payAny(send, request, services, fees));
     },
   }),

@@ -15,6 +15,12 @@ export type { Rates } from '../../net/rates.ts';
 /** For how long a price binds, in seconds: the amount of an older one has to be computed again. */
 export const PRICE_BINDS_SECS = 300;
 
+/** The amount of a price in millisatoshis, and the price as a payment keeps it. */
+interface PricedAmount {
+  readonly amountMsat: bigint;
+  readonly price: PaymentPrice;
+}
+
 /** What one bitcoin costs now. Throws error 113, and error 110 where the sidecar has no sources of rates. */
 export async function currentRate(
   { node }: OnNode,
@@ -39,7 +45,7 @@ export async function pricedAmount(
   rates: Rates | null,
   given: Price,
   names: EffectNames,
-): Promise<{ readonly amountMsat: bigint; readonly price: PaymentPrice }> {
+): Promise<PricedAmount> {
   const { clock } = session.node;
   const kept = await names.kept('price', async () =>
     JSON.stringify({ ...(await currentRate(session, rates, given.currency)), at: clock.now() }),
@@ -51,5 +57,19 @@ export async function pricedAmount(
     );
   }
   const price = { ...wholePrice(given), ...rate };
-  return { amountMsat: msatOfPrice(price, rate.rate, 'up'), price };
+  return { amountMsat: msatOfPrice(price, rate.rate, 'payee'), price };
+}
+
+/**
+ * Returns the amount of a price that is paid, rounded down, and the price as the payment keeps it. The rate is not
+ * stored for a repeat: what was begun has its amount, and where nothing was begun, a repeat is asked at its own rate.
+ */
+export async function amountToPay(
+  session: OnNode,
+  rates: Rates | null,
+  given: Price,
+): Promise<PricedAmount> {
+  const rate = await currentRate(session, rates, given.currency);
+  const price = { ...wholePrice(given), ...rate };
+  return { amountMsat: msatOfPrice(price, rate.rate, 'payer'), price };
 }

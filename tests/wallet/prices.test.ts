@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Rate } from '../../src/model/prices/price.ts';
+import { pricedAmount } from '../../src/wallet/read/prices.ts';
 import { createHoldInvoice } from '../../src/wallet/receive/hold-invoice.ts';
-import { pricedAmount } from '../../src/wallet/receive/priced.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
 import { fittingInvoice } from '../support/fitting.ts';

@@ -79,10 +79,12 @@ function Note({ payment, onSaved }: { readonly payment: Payment; readonly onSave
   );
 }
 
-const TIMES = ['created_at', 'updated_at', 'finalized_at', 'expires_at'] as const;
+const TIMES = ['created_at', 'updated_at', 'finalized_at', 'expires_at', 'rate_at'] as const;
 const WORDS = [
   'description',
   'external_id',
+  'rate',
+  'rate_source',
   'status_msg',
   'message',
   'payer_name',
@@ -122,6 +124,10 @@ function Fields({ payment }: { readonly payment: Payment }) {
           const amount = payment[field];
           return <Fact key={field} {...named(field)} of={amount && <Money of={amount} />} />;
         })}
+        <Fact
+          {...named('price')}
+          of={payment.price && `${payment.price.amount} ${payment.price.currency}`}
+        />
         {TIMES.map((field) => {
           const time = payment[field];
           return (

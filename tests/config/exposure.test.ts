@@ -84,6 +84,16 @@ test('names are out of reach where the URL of their callbacks is not https, or i
   expect(unreachable({ 'address-domain': 'names.localhost' })).toBe(false);
 });
 
+test('--rate-source names sources, of which there are none unless given; a wrong one is not quoted', () => {
+  expect(load({}).rateSources).toEqual([]);
+  const own = 'https://rates.example/{currency}.json?key=secret#/price';
+  const names = load({ 'rate-source': ['kraken', own] }).rateSources.map(({ name }) => name);
+  expect(names).toEqual(['kraken', 'rates.example']);
+  const wrong = () => load({ 'rate-source': ['https://rates.example/eur?key=secret'] });
+  expect(wrong).toThrow(/--rate-source must be one of kraken, .*\{currency\}/);
+  expect(wrong).not.toThrow(/secret/);
+});
+
 test('--address-domain is a domain in lower case with its port, and --trusted-proxy an address', () => {
   expect(load({ 'address-domain': 'Example.COM' }).addressDomain).toBe('example.com');
   expect(load({ 'address-domain': '127.0.0.1:5393' }).addressDomain).toBe('127.0.0.1:5393');

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import type { Rate } from '../../src/model/prices/price.ts';
-import { pricedAmount } from '../../src/wallet/read/prices.ts';
+import { planInvoicePayment } from '../../src/wallet/pay/invoice.ts';
+import { amountToPay, pricedAmount } from '../../src/wallet/read/prices.ts';
 import { createHoldInvoice } from '../../src/wallet/receive/hold-invoice.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
@@ -79,6 +81,28 @@ test('a rate that is not there names nothing, so that a repeat asks for one agai
   const away = { of: () => Promise.reject(new Error('away')) };
   await expect(pricedAmount(owner, away, PRICE, names)).rejects.toThrow('away');
   expect(names.earlier('price')).toBe(null);
+});
+
+test('what is paid is rounded down to whole sats, and the spend keeps the price on every rail', async () => {
+  const { amountMsat, price } = await amountToPay(owner, ratesOf('30000'), PRICE);
+  expect(amountMsat).toBe(41_666_000n);
+  const made = fittingInvoice(
+    {
+      createdAtMs: 1,
+      expirationSecs: 60,
+      amountMsat: null,
+      description: null,
+      descriptionHash: null,
+    },
+    samplePayment(1).hash ?? '',
+  );
+  const words = { personalNote: 'n', externalId: 'x', price, message: null };
+  const invoice = decodeBolt11(made.invoice);
+  const plan = planInvoicePayment({ ...words, invoice, amountMsat, maxFeeMsat: null }, owner, {
+    ppm: 0,
+    leastMsat: 0n,
+  });
+  expect(plan).toMatchObject({ amountMsat, details: words });
 });
 
 test('on a node that keeps no history the wallet keeps the price, whatever the node tells later', async () => {

@@ -61,6 +61,17 @@ describe('description and own words of a row (docs/decisions.md 183, 184)', () =
     expect(transition({ ...done, ...own }, told)).toMatchObject(own);
   });
 
+  test('the price of a row stays, unless another program has paid', () => {
+    const price = { currency: 'EUR', amount: '1.00', rate: '9', rateAtMs: 1, rateSource: 'a' };
+    const told = (isTaken: boolean) =>
+      rulesOf(true).transition(
+        { ...pending, price },
+        { payment: done, attempt: 3, answers: { index: pending.index, isTaken } },
+      );
+    expect(told(false)).toMatchObject({ status: 'completed', price });
+    expect(told(true)).toMatchObject({ status: 'completed', price: null });
+  });
+
   test('a final payment without a description gets none later', () => {
     expect(transition({ ...done, invoice }, { ...done, invoice })).toBeNull();
   });

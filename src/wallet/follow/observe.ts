@@ -281,9 +281,9 @@ function merge(previous: Payment, { payment: seen, inBlock, answers }: ObservedP
     personalNote: previous.personalNote ?? seen.personalNote,
     description: previous.description ?? seen.description,
     externalId: previous.externalId ?? seen.externalId,
-    // What another program has paid refunds nothing.
+    // What another program has paid refunds nothing, and has no price of ours.
     refundOf: isTaken ? null : (previous.refundOf ?? seen.refundOf),
-    price: previous.price ?? seen.price,
+    price: isTaken ? null : (previous.price ?? seen.price),
     hash: previous.hash ?? seen.hash,
     // A preimage is shown only after the payment is proven (docs/decisions.md 43).
     preimage:

@@ -260,7 +260,8 @@ class HandledRequest implements RequestContext {
     const headers = new Headers(req.raw.headers);
     for (const name of OF_ONE_REQUEST) headers.delete(name);
     for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
-    const request = new Request(new URL(path, req.url).href, { ...init, headers });
+    const { signal } = req.raw;
+    const request = new Request(new URL(path, req.url).href, { signal, ...init, headers });
     return this.#answer(request, {
       ...env,
       peer: () => env?.peer?.(req.raw) ?? null,

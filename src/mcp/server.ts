@@ -33,8 +33,8 @@ export async function answerMcp(
   const headers = new Headers(context.headers);
   headers.set('accept', 'application/json, text/event-stream');
   headers.set('content-type', 'application/json');
-  const { signal } = context;
-  const request = new Request('http://localhost/mcp', { method: 'POST', headers, signal });
+  // Without the signal of this request: the library drops the answer where that is aborted, and the call has its own.
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers });
   const response = await handler.fetch(request, { parsedBody: message });
   const body = await response.text();
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
@@ -55,7 +55,7 @@ function serverFor(context: SessionContext, { tools, allowUnlimited }: McpOption
   );
   const granted = tools.filter(({ route }) => mayUse(route.access, context.session));
   server.setRequestHandler('tools/list', () => ({ tools: granted.map(({ shown }) => shown) }));
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+  server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = granted.find(({ shown }) => shown.name === params.name);
     if (!tool) return refused(`These credentials have no tool ${JSON.stringify(params.name)}.`);
     if (tool.route.movesMoney && !allowUnlimited && !context.session.hasBudget()) {
@@ -76,7 +76,7 @@ function serverFor(context: SessionContext, { tools, allowUnlimited }: McpOption
     if (key !== null && typeof key !== 'string') {
       return refused(`The argument "${KEY_ARGUMENT}" must be a text.`);
     }
-    return callRoute(context, tool, given, mcpReq.signal);
+    return callRoute(context, tool, given);
   });
   return server;
 }
@@ -86,11 +86,10 @@ async function callRoute(
   context: SessionContext,
   { route, shown }: Tool,
   { [KEY_ARGUMENT]: key, ...given }: Arguments,
-  signal: AbortSignal,
 ): Promise<CallToolResult> {
   const headers = new Headers({ prefer: `wait=${MOST_CALL_SECS}` });
   if (typeof key === 'string') headers.set('idempotency-key', key);
-  const init = { method: route.method.toUpperCase(), headers, signal };
+  const init = { method: route.method.toUpperCase(), headers };
   const answer = route.hasBody
     ? await context.call(route.path, withBody(init, given))
     : await context.call(

@@ -10,7 +10,7 @@ import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { type Body, expectError, send, sendOk } from '../support/requests.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { type Agent, connectAgent, GENERATIONS, TRANSPORTS } from './agent.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -231,6 +231,45 @@ test('a payment that waits for approval is told at once, is approved by no tool,
   const both = await Promise.all(TRANSPORTS.map(paid));
   const { budget } = (await both[0]?.agent.call('client_info'))?.body ?? {};
   expect(toMsat(budget.spent)).toBe(both.reduce((sum, { costMsat }) => sum + costMsat, 0n));
+});
+
+describe('a call in progress has an answer with its code and what was sent', () => {
+  /** Calls `pay` for an invoice that is held, and returns its answer when `end` has ended the request. */
+  const heldCall = async (own: DevSidecar, end: (client: Body) => Promise<unknown>) => {
+    const client = (await own.call('POST', '/v2/node/create_client', {
+      body: { scopes: ['send', 'read_payments'], budget: { amount: '1000', period: 'total' } },
+    })) as Body;
+    const bill = (await own.call('POST', '/sandbox/invoice', {
+      body: { amount: '20', behavior: 'hold' },
+    })) as Body;
+    const given = { payable: bill.invoice, idempotency_key: `held ${bill.invoice.slice(-50)}` };
+    const answer = send(own.baseUrl, 'POST', '/mcp', {
+      body: message('tools/call', { name: 'pay', arguments: given }),
+      credentials: client.client_credentials,
+    });
+    await until(async () => {
+      await own.call('PUT', '/v2/node/sync_payments');
+      const list = (await own.call('GET', '/v2/node/list_payments?filter=pending')) as Body;
+      return list.payments.some(({ invoice }: Body) => invoice === bill.invoice);
+    });
+    await end(client);
+    const { result } = (await answer).body;
+    expect(result.isError).toBe(true);
+    return result.structuredContent;
+  };
+
+  test('when its credentials are revoked', async () => {
+    const told = await heldCall(sidecar, ({ client_pk }) =>
+      post('/v2/node/revoke_client', { client_pk }),
+    );
+    expect(told).toMatchObject({ code: 104, data: { index: expect.any(String) } });
+  });
+
+  test('when the sidecar stops', async () => {
+    const own = await startDevSidecar({ dataDir: join(folder, 'stops'), port: freePort() });
+    const told = await heldCall(own, () => own.stop());
+    expect(told).toMatchObject({ code: 8, data: { index: expect.any(String) } });
+  });
 });
 
 test('with --mcp-allow-unlimited the owner may spend', async () => {

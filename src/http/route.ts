@@ -71,8 +71,8 @@ export interface RequestContext {
   readonly closeUnread: () => void;
   /**
    * Makes a request to this application in the name of the caller of this one: with its connection and headers, and
-   * those of `init` besides. It ends with an answer of its own where the credentials end or the server stops, so whoever
-   * waits for it alone must not end before. An adapter of another protocol is made of such requests (docs/decisions.md 185).
+   * those of `init` besides. It has an answer of its own where the credentials end or the server stops. An adapter of
+   * another protocol is made of such requests (docs/decisions.md 185).
    */
   readonly call: (path: string, init: RequestInit) => Promise<globalThis.Response>;
 }

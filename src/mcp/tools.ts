@@ -25,7 +25,7 @@ export function toolsOf(routes: readonly Route[]): readonly Tool[] {
       route,
       shown: {
         name: route.path.slice(route.path.lastIndexOf('/') + 1),
-        description: [route.summary, route.description].filter(Boolean).join('. '),
+        description: forTools([route.summary, route.description].filter(Boolean).join('. ')),
         inputSchema: inputSchemaOf(route),
         annotations: {
           readOnlyHint: route.method === 'get',
@@ -62,6 +62,11 @@ function inputSchemaOf(route: Route): InputSchema {
   };
 }
 
+/** Leaves out sentences on bodies and queries of requests: a tool has arguments alone. */
+function forTools(description: string): string {
+  return description.replace(/ [^.]*\bquery\./g, '');
+}
+
 /** What a schema has for other readers, and what only the API itself has to check. */
 const LEFT_OUT = ['accepts', 'addition', 'examples', 'id', 'x-max-bytes'];
 /** What stays of amounts without them: a text, or a whole number. */
@@ -70,6 +75,7 @@ const FORMS = new Set(['pattern', 'not']);
 /** Replaces what zod derives by what a schema says that it accepts, and leaves out what serves other readers. */
 function describe(schema: Record<string, unknown>): void {
   if (schema.accepts) Object.assign(schema, schema.accepts);
+  if (typeof schema.description === 'string') schema.description = forTools(schema.description);
   for (const name of LEFT_OUT) delete schema[name];
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { once } from '../lib/once.ts';
 
 /** The most Unicode code points of a note or message (docs/decisions.md 21). */
-const NOTE_MAX_CHARACTERS = 200;
+export const NOTE_MAX_CHARACTERS = 200;
 /** The most UTF-8 bytes of a note or message (docs/decisions.md 21). */
 const NOTE_MAX_BYTES = 512;
 

@@ -44,7 +44,7 @@ describe.each(DIALECTS)('a resource that asks for payment by %s', (dialect) => {
     service.behaviour = behaviour;
   };
 
-  sandboxTest(`is paid and given: ${dialect}`, async () => {
+  sandboxTest(`is paid and given, and named by its URL without query: ${dialect}`, async () => {
     const { status, body } = await get(`${service.url}/report?x=1`, { method: 'POST', body: 'ä' });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -53,6 +53,7 @@ describe.each(DIALECTS)('a resource that asks for payment by %s', (dialect) => {
       body_encoding: 'text',
       payment: { status: 'completed', amount: '25', direction: 'outbound' },
     });
+    expect(body.payment.personal_note).toBe(`${service.url}/report`);
     expect(service.requests.map(({ proof }) => proof !== null)).toEqual([false, true]);
   });
 
@@ -339,6 +340,16 @@ sandboxTest(
     const before = await balance();
     expect(await statusOf(service.invoices[0] ?? '')).toBe('completed');
     expect(await balance()).toBe(before);
+    service.stop();
+  },
+);
+
+sandboxTest(
+  'the note of a payment for a resource is that of the caller, where there is one',
+  async () => {
+    const service = openPaidService(world, 'payment');
+    const { payment } = (await get(`${service.url}/report`, { personal_note: 'for Ana' })).body;
+    expect(payment.personal_note).toBe('for Ana');
     service.stop();
   },
 );

@@ -116,9 +116,10 @@ export class IdempotentRequests {
     if (inTime !== null) return inTime;
     const state = await this.#claim(request);
     const index = state.state === 'running' ? state.index : null;
+    const until = index ? ', or waits for the approval of its payment' : '';
     throw new ApiError(
       'timeout',
-      'There is no outcome yet, and the request goes on: repeat it with the same Idempotency-Key.',
+      `There is no outcome yet, and the request goes on${until}: repeat it with the same Idempotency-Key.`,
       { data: { sent: 'unknown', ...(index && { index }) } },
     );
   }

@@ -38,7 +38,7 @@ export function requireWithinBudget(standing: BudgetStanding, amountMsat: bigint
   // The message names the narrower of the two limits. What remains is always the budget's.
   if (maxPaymentMsat !== null && amountMsat > maxPaymentMsat && maxPaymentMsat <= leftMsat) {
     throw overBudget(
-      `By max_payment a payment with these credentials may cost at most ${formatAmountMsat(maxPaymentMsat)} sats with its fees, and this one up to ${formatAmountMsat(amountMsat)}: a smaller max_fee leaves more for the amount.`,
+      `By max_payment a payment with these credentials may cost at most ${formatAmountMsat(maxPaymentMsat)} sats with its fees, and this one up to ${formatAmountMsat(amountMsat)}.`,
       leftMsat,
     );
   }

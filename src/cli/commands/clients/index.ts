@@ -11,7 +11,7 @@ import { oneCall } from '../../one-call.ts';
 import { wideFlag } from '../../options.ts';
 import { show } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
-import { minute } from '../../terminal/words.ts';
+import { minute, sats } from '../../terminal/words.ts';
 import { tellOutOfBudgets } from '../health.ts';
 import {
   budgetWords,
@@ -41,6 +41,12 @@ const COLUMNS: readonly Column<ClientInfoJson>[] = [
   { title: 'Label', of: ({ label }) => label ?? '', most: 30, least: 10 },
   { title: 'May', of: grantWords, least: 12 },
   { title: 'Budget', of: ({ budget }) => budgetWords(budget), least: 10, leaves: 3 },
+  {
+    title: 'Waits above',
+    of: ({ approve_above }) => (approve_above === null ? '' : sats(approve_above)),
+    leaves: 0,
+    isOptional: true,
+  },
   {
     title: 'Fetches from',
     of: ({ origins }) => originWords(origins),

@@ -3,6 +3,7 @@ import { once } from '../../../lib/once.ts';
 import { positiveAmountInput } from '../../../model/amount.ts';
 import { rejected } from '../../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../../model/payment.ts';
+import { NOTE_MAX_CHARACTERS } from '../../../model/text.ts';
 import { fetchPaid, type PaidAnswer } from '../../../wallet/pay/fetch.ts';
 import { examplePayment } from '../../examples.ts';
 import { post } from '../../route.ts';
@@ -88,13 +89,14 @@ export const fetchRoutes = [
     },
     handler: async (context, { body }) => {
       const { session, signal, idempotencyKey, names, parts } = context;
+      const url = readUrl(body.url);
       const request = {
         method: body.method,
-        url: readUrl(body.url),
+        url,
         headers: { accept: '*/*', ...readHeaders(body.headers ?? {}), ...ALWAYS_SENT },
         body: Buffer.from(body.body ?? ''),
         maxCostMsat: body.max_cost,
-        personalNote: body.personal_note ?? null,
+        personalNote: body.personal_note ?? noteOf(url),
         externalId: body.external_id ?? null,
       };
       const sending = { onSent: () => undefined, goesOn: () => true };
@@ -108,6 +110,15 @@ export const fetchRoutes = [
     },
   }),
 ];
+
+/**
+ * Returns what a payment is for whose caller does not say it, so that who approves it and who keeps books sees it. A
+ * query may hold secrets.
+ */
+function noteOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`.slice(0, NOTE_MAX_CHARACTERS);
+}
 
 function readUrl(text: string): string {
   const url = URL.parse(text);

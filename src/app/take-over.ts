@@ -34,6 +34,7 @@ export async function takeOverSandboxClients(
           endedTokenIds: [],
           approveAboveMsat: null,
           origins: null,
+          own: false,
         },
       ],
       budgets: [],

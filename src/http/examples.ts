@@ -384,6 +384,7 @@ export const exampleClient = {
   budget: null,
   approve_above: null,
   origins: null,
+  own: false,
 };
 
 /** A client of whose budget little is left. */

@@ -162,6 +162,8 @@ interface RouteFacts {
    * before its end.
    */
   readonly endsWait?: true;
+  /** Whether it tells of the whole wallet, or changes it, so that it is not for clients that see only their own. */
+  readonly ofWallet?: true;
   /** Whether a request without an Idempotency-Key is rejected. */
   readonly needsKey?: true;
   /** The description of each `:name` in the path. */

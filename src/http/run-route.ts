@@ -3,6 +3,12 @@ import { ApiError, internalUnlessApi, isApiError, rejected } from '../model/erro
 import { isActiveClient } from '../wallet/clients/clients.ts';
 import { grantSignal } from '../wallet/clients/grant-signal.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/session/effect-names.ts';
+import {
+  isMadeBy,
+  paymentNotFound,
+  requireWholeSight,
+  seesOnlyOwn,
+} from '../wallet/session/own-payments.ts';
 import { requirePermission, type Session } from '../wallet/session/session.ts';
 import { isStream } from './allowed-methods.ts';
 import { resumePayment } from './answer-payment.ts';
@@ -77,6 +83,7 @@ export function runRoute(route: Route, runner: Runner): RunRoute {
 
 function handled(route: Route, runner: Runner): RunRoute {
   return async (context, session, input) => {
+    if (session && seesOnlyOwn(session)) await requireOwnSight(route, session, input);
     const key = route.takesKey ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
     if (key === null && route.needsKey) throw rejected('Idempotency-Key', 'is required');
     if (route.movesMoney) context.set('sentBefore', undefined);
@@ -96,6 +103,20 @@ function handled(route: Route, runner: Runner): RunRoute {
       throw telling(route, error, 'unknown');
     }
   };
+}
+
+/**
+ * Throws error 108 for a route of the whole wallet, and 107 for the index of a payment that the caller did not make,
+ * whatever the route does with it (docs/decisions.md 195).
+ */
+async function requireOwnSight(
+  { ofWallet }: Route,
+  session: Session,
+  { body, query }: RouteInput,
+): Promise<void> {
+  if (ofWallet) requireWholeSight(session);
+  const { index } = { ...Object(query), ...Object(body) };
+  if (index !== undefined && !(await isMadeBy(session, index))) throw paymentNotFound();
 }
 
 /**
@@ -221,7 +242,13 @@ class HandledRequest implements RequestContext {
     // With a key the request continues when its client goes away, because a repeat needs the outcome.
     const gone = this.idempotencyKey === null ? [this.#context.req.raw.signal] : [];
     const requireAccess = accessCheck(this.#route.access);
-    const grant = session ? grantSignal(session, () => requireAccess(session)) : null;
+    // What was begun with the sight of all payments goes on with no less.
+    const sawAll = session !== undefined && !seesOnlyOwn(session);
+    const requireGrant = (one: Session) => {
+      requireAccess(one);
+      if (sawAll) requireWholeSight(one);
+    };
+    const grant = session ? grantSignal(session, () => requireGrant(session)) : null;
     this.#stopGrant = grant?.stop ?? this.#stopGrant;
     const granted = grant ? [grant.signal] : [];
     const consoleEnded = this.#context.get('consoleEnded');

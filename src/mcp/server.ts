@@ -53,7 +53,7 @@ function serverFor(context: SessionContext, { tools, allowUnlimited }: McpOption
     { name: 'wallet-sidecar', version: context.parts.version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  const granted = tools.filter(({ route }) => mayUse(route.access, context.session));
+  const granted = tools.filter(({ route }) => mayUse(route, context.session));
   server.setRequestHandler('tools/list', () => ({ tools: granted.map(({ shown }) => shown) }));
   server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = granted.find(({ shown }) => shown.name === params.name);

@@ -20,7 +20,10 @@ export interface NodeNotes {
 
 /** BOLT 12 offers. */
 export interface NodeOffers {
-  createOffer(command: CreateOfferCommand): Promise<{ offer: string; offerId: string }>;
+  /** `isNew` is false where the node had made this very offer before. */
+  createOffer(
+    command: CreateOfferCommand,
+  ): Promise<{ offer: string; offerId: string; isNew?: boolean }>;
   /**
    * Asks the issuer of an offer for an invoice and returns it as text (`lni1...`). Moves no money; the caller checks
    * the invoice and stores it before it is paid (docs/decisions.md 40). Throws `refused` with the issuer's words when

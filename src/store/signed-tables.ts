@@ -50,8 +50,9 @@ export const SIGNED = {
       'ended_token_ids',
       'approve_above_msat',
       'origins',
+      'own',
     ],
-    { later: ['approve_above_msat', 'origins'] },
+    { later: ['approve_above_msat', 'origins', 'own'] },
   ),
   budget: signed(
     'budget',

@@ -89,6 +89,7 @@ describe('client_info', () => {
       budget: null,
       approve_above: null,
       origins: null,
+      own: false,
     });
   });
 

@@ -17,6 +17,7 @@ import { identityContract } from './store/identity.ts';
 import { issuedOfferContract } from './store/issued-offers.ts';
 import { journalContract } from './store/journal.ts';
 import { keysOfAnyCallerContract } from './store/keys-of-any-caller.ts';
+import { makerContract } from './store/makers.ts';
 import { nameContract, nameRecord } from './store/names.ts';
 import { observationContract } from './store/observations.ts';
 import { outboxContract } from './store/outbox.ts';
@@ -66,6 +67,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     watchContract(openStore);
     issuedOfferContract(openStore);
     webhookEndpointContract(openStore);
+    makerContract(openStore);
     nameContract(openStore);
     clientContract(openStore);
     outboxContract(openStore);

@@ -4,8 +4,9 @@ import { encodePayment, type Payment } from '../../src/model/payment.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
 import { planInvoicePayment } from '../../src/wallet/pay/invoice.ts';
 import { send } from '../../src/wallet/pay/send.ts';
-import { cachedPayments, updatedPayments } from '../../src/wallet/read/payments.ts';
+import { cachedPayments } from '../../src/wallet/read/payments.ts';
 import { syncPayments } from '../../src/wallet/read/sync.ts';
+import { updatesSeen } from '../../src/wallet/session/own-payments.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
 import { type FakeLnd, startFakeLnd } from '../hostile/fake-lnd.ts';
 import { WALLET } from '../support/store-steps.ts';
@@ -78,7 +79,7 @@ async function expectAllAgree(
   bills: readonly Bill[],
   status: Payment['status'],
 ): Promise<void> {
-  const walk = await updatedPayments(owner, null, 1000);
+  const { payments: walk } = await updatesSeen(owner, null, 1000);
   const isTold = () => walk.every((one) => told.some((other) => Bun.deepEquals(one, other)));
   await until(isTold, 'the tail has told of all updates');
   const last = new Map(told.map((one) => [one.index, one]));

@@ -92,7 +92,7 @@ describe('somebody who can write the database, and has no key,', () => {
     expect(
       write(
         `INSERT INTO client SELECT NULL, wallet, ?, node_kind, NULL, ?, created_at, NULL, NULL, '["full"]', '[]', NULL,
-           'none', token, '[]', mac, NULL, NULL FROM client WHERE client_pk = ?`,
+           'none', token, '[]', mac, NULL, NULL, NULL FROM client WHERE client_pk = ?`,
         madeUp.client,
         createHash('sha256').update(secret).digest('hex'),
         narrow.pk,

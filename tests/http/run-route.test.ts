@@ -18,6 +18,7 @@ async function listenersOf(end: () => unknown): Promise<{ during: number; after:
   const session = {
     isOwner: false,
     caller: { id: 'client', sealKey: new Uint8Array(32) },
+    client: () => null,
     ended: new AbortController().signal,
     onGrantChange(listener: () => void) {
       listeners.add(listener);
@@ -96,6 +97,7 @@ async function errorOf(
   const session = {
     userPk: 'ab'.repeat(32),
     caller: { id: 'owner', sealKey: new Uint8Array(32) },
+    client: () => null,
   } as unknown as Session;
   return runRoute(route, runner)(context, session, { body: {}, query: undefined }).catch(
     (error: unknown) => error,

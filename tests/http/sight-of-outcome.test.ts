@@ -26,7 +26,10 @@ function sight(
     userPk: 'ab',
     client: () => ({ scopes: [], permissions }),
     history: { payment: async () => found },
-    store: { spends: { callerOf: async () => payer } },
+    store: {
+      makers: { of: async () => new Set() },
+      spends: { callerOf: async () => payer },
+    },
     configured: null,
   } as unknown as Session;
   return requireSightOf(outcome, session, {

@@ -153,6 +153,7 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
         endedTokenIds: [],
         approveAboveMsat: null,
         origins: null,
+        own: false,
       } as const;
       const revoked = {
         ...record,
@@ -341,6 +342,7 @@ test('a database of version 17 keeps its signed clients, which may fetch from an
   await older.close();
   const db = new Database(path);
   db.run('ALTER TABLE client DROP COLUMN origins');
+  db.run('ALTER TABLE client DROP COLUMN own');
   db.run('DROP INDEX cache_by_completion');
   db.run('ALTER TABLE cache DROP COLUMN completed_at');
   db.run('DROP TABLE cache_word');

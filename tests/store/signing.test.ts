@@ -80,7 +80,7 @@ describe('a file', () => {
       });
       for (const name of later) expect(signer.fits(table, { ...row, [name]: 0, mac })).toBe(false);
     }
-    expect(SIGNED.client.later).toEqual(['approve_above_msat', 'origins']);
+    expect(SIGNED.client.later).toEqual(['approve_above_msat', 'origins', 'own']);
   });
 
   test('has no row used in which any signed column was changed', async () => {

@@ -3,7 +3,7 @@ import { SIGNED } from '../../src/store/signed-tables.ts';
 /** Takes back what later versions than 3 have changed of the schema. */
 export const TO_VERSION_3 = `
   ALTER TABLE wallet_sidecar.cache DROP COLUMN external_id, DROP COLUMN completed_at, DROP COLUMN words;
-  ALTER TABLE wallet_sidecar.client DROP COLUMN approve_above_msat, DROP COLUMN origins;
+  ALTER TABLE wallet_sidecar.client DROP COLUMN approve_above_msat, DROP COLUMN origins, DROP COLUMN own;
   ALTER TABLE wallet_sidecar.spend DROP COLUMN approve_until;
   CREATE TABLE wallet_sidecar.spent (wallet TEXT COLLATE "C" NOT NULL, client_pk TEXT COLLATE "C" NOT NULL,
     starts_at BIGINT NOT NULL, amount_msat NUMERIC NOT NULL, PRIMARY KEY (wallet, client_pk, starts_at));

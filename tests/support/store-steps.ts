@@ -91,6 +91,7 @@ export function clientRecord(change: Partial<ClientRecord> = {}): ClientRecord {
     endedTokenIds: [],
     approveAboveMsat: null,
     origins: null,
+    own: false,
     ...change,
   };
 }

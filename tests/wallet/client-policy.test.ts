@@ -34,6 +34,7 @@ const owner: Granter = {
   budgetState: 'none',
   approveAboveMsat: null,
   origins: null,
+  own: false,
 };
 const client = (scopes: readonly Scope[], change: Partial<Granter> = {}): Granter => ({
   clientPk: '01',
@@ -42,6 +43,7 @@ const client = (scopes: readonly Scope[], change: Partial<Granter> = {}): Grante
   budgetState: 'none',
   approveAboveMsat: null,
   origins: null,
+  own: false,
   ...change,
 });
 const target = (change: Partial<ClientRecord>) => clientRecord({ scopes: [], ...change });
@@ -57,13 +59,16 @@ function thrown(work: () => void): unknown {
     return error;
   }
 }
-type Limits = Pick<ClientRecord, 'approveAboveMsat' | 'origins'>;
+type Limits = Pick<ClientRecord, 'approveAboveMsat' | 'origins' | 'own'>;
 const granted = (
   granter: Granter,
   wanted: Grant,
   expiresAtMs: number | null = null,
-  { approveAboveMsat = null, origins = null }: Partial<Limits> = {},
-) => thrown(() => requireGrantable(granter, { ...wanted, expiresAtMs, approveAboveMsat, origins }));
+  limits: Partial<Limits> = {},
+) => {
+  const none = { approveAboveMsat: null, origins: null, own: false };
+  return thrown(() => requireGrantable(granter, { ...wanted, ...none, expiresAtMs, ...limits }));
+};
 
 describe('what can be granted', () => {
   test('the owner grants everything, for ever', () => {
@@ -239,6 +244,7 @@ describe('narrowing', () => {
     expiresAtMs,
     approveAboveMsat: null,
     origins: null,
+    own: false,
   });
 
   test('what is within the bounds stays as it was granted', () => {
@@ -280,6 +286,18 @@ describe('narrowing', () => {
     expect(kept(null, null)).toBeNull();
     const parent = { ...target({ origins: ['a'] }), budgetState: 'none' as const };
     expect(boundsOf(parent).origins).toEqual(['a']);
+  });
+
+  test('who sees only its own has none who sees more, and keeps it when its bounds go', () => {
+    const own = (one: boolean, bound: boolean) =>
+      narrowed(target({ own: one }), { ...bounds([]), own: bound }).own;
+    expect([own(false, true), own(true, false), own(false, false)]).toEqual([true, true, false]);
+    expect(boundsOf({ ...target({ own: true }), budgetState: 'none' }).own).toBe(true);
+    const till = client(['receive'], { own: true });
+    expect(granted(till, grant(['receive']))).toEqual(forbidden({ own: true }));
+    expect(granted(till, grant(['receive']), null, { own: true })).toBeNull();
+    expect(thrown(() => requireReach(till, target({ scopes: ['receive'] })))).not.toBeNull();
+    expect(thrown(() => requireReach(till, target({ scopes: ['receive'], own: true })))).toBeNull();
   });
 
   test('the narrowed grant is exactly what both hold', () => {

@@ -28,7 +28,7 @@ async function watched(count: number) {
     },
   };
   const ended = new AbortController().signal;
-  const session = { feed, history, ended, node: {} } as unknown as Session;
+  const session = { feed, history, ended, node: {}, client: () => null } as unknown as Session;
   for (let at = 0; at < count; at++) {
     const own: (readonly Payment[])[] = [];
     pages.push(own);

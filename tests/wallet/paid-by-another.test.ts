@@ -26,6 +26,7 @@ function sessionOf(
     client: () => ({ scopes: [], permissions }),
     configured: null,
     store: {
+      makers: { of: async () => new Set() },
       spends: {
         callerOf: async (wallet: string, index: string) =>
           wallet === WALLET && index === payment.index ? payer : null,

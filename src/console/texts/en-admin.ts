@@ -71,6 +71,10 @@ export const enAdmin = {
       manage_webhooks: ['Manage webhooks', 'Add and remove endpoints, and send deliveries again.'],
     },
     permissionsLegend: 'Single permissions besides',
+    ownOnly: [
+      'Only what it makes itself',
+      'For an employee: its own payments and no balance. Signed in here it gets a till: receiving, and nothing else.',
+    ],
     grantWrong: 'Choose at least one thing that it may do.',
     budgetLegend: 'What it may spend',
     hasBudget: 'Limit what it may spend',

@@ -19,6 +19,8 @@ export interface ClientForm {
   readonly label: string;
   readonly scopes: readonly Scope[];
   readonly permissions: readonly Permission[];
+  /** Whether it sees only what it made. */
+  readonly own: boolean;
   readonly hasBudget: boolean;
   /** Sats, as typed. */
   readonly amount: string;
@@ -39,6 +41,7 @@ export const EMPTY_FORM: ClientForm = {
   label: '',
   scopes: ['read_info', 'read_payments', 'receive'],
   permissions: [],
+  own: false,
   hasBudget: true,
   amount: '',
   period: 'day',
@@ -49,11 +52,12 @@ export const EMPTY_FORM: ClientForm = {
 
 /** Returns the form of a client as it is. */
 export function formOf(client: ClientInfo): ClientForm {
-  const { label, scopes, permissions, budget, approve_above, expires_at } = client;
+  const { label, scopes, permissions, own, budget, approve_above, expires_at } = client;
   return {
     label: label ?? '',
     scopes,
     permissions,
+    own,
     hasBudget: budget !== null,
     amount: budget === null ? '' : satsOf(budget.amount),
     period: budget?.period ?? 'day',
@@ -120,6 +124,7 @@ export function createRequest(form: ClientForm, latestMs: number | null): Create
     expires_at: endOfDayMs(form.lastDay, latestMs) ?? undefined,
     budget: form.hasBudget && spends(form) ? budgetOf(form) : undefined,
     approve_above: spends(form) ? approveAboveOf(form) : undefined,
+    own: form.own || undefined,
   };
 }
 
@@ -148,6 +153,7 @@ export function updateRequest(
     ...(isSameGrant ? {} : { scopes, permissions }),
     ...budgetChange(before, form),
     ...approvalChange(before, form),
+    ...(form.own === before.own ? {} : { own: form.own }),
   };
 }
 

@@ -7,7 +7,7 @@ export const SCOPES = Object.keys(PERMISSIONS_OF) as readonly Scope[];
 /** What decides which other clients somebody may make and change. */
 export type Granter = Pick<
   ClientInfo,
-  'client_pk' | 'effective_permissions' | 'expires_at' | 'budget' | 'approve_above'
+  'client_pk' | 'effective_permissions' | 'expires_at' | 'budget' | 'approve_above' | 'own'
 >;
 
 /** Returns whether any of these scopes and permissions can cost money. */
@@ -41,5 +41,6 @@ export function reaches(own: Granter, target: ClientInfo): boolean {
     own.approve_above !== null &&
     (target.approve_above === null || toMsat(target.approve_above) > toMsat(own.approve_above));
   const isCostly = own.budget !== null && canSpend([], target.effective_permissions);
-  return isWithin && !outlives && !paysMore && (isSelf || !isCostly);
+  const seesMore = own.own && !target.own;
+  return isWithin && !outlives && !paysMore && !seesMore && (isSelf || !isCostly);
 }

@@ -1,10 +1,11 @@
 import { isSameSecret } from '../../lib/secrets/same-secret.ts';
 import { PERMISSIONS, type Permission } from '../../model/clients/permissions.ts';
 import { ApiError, isApiError } from '../../model/errors.ts';
+import { seesOnlyOwn } from '../../wallet/session/own-payments.ts';
 import { allows, lacking, requireOwner, type Session } from '../../wallet/session/session.ts';
 import type { ConsoleDoor } from '../console/door.ts';
 import { type ConsoleSession, endedSession } from '../console/sessions.ts';
-import type { RouteAccess } from '../route.ts';
+import type { Route, RouteAccess } from '../route.ts';
 
 /** Which credentials count without looking them up. */
 export interface KnownCredentials {
@@ -131,12 +132,17 @@ export function accessCheck(access: RouteAccess): (session: Session) => void {
   if (access === 'owner') return requireOwner;
   const [first] = permissionsIn(access);
   return (session) => {
-    if (first && !mayUse(access, session)) throw lacking(session, first);
+    if (first && !holds(access, session)) throw lacking(session, first);
   };
 }
 
+/** Whether a session may use a route now. */
+export function mayUse({ access, ofWallet }: Route, session: Session): boolean {
+  return holds(access, session) && !(ofWallet && seesOnlyOwn(session));
+}
+
 /** Whether a session holds now what `access` requires. */
-export function mayUse(access: RouteAccess, session: Session): boolean {
+function holds(access: RouteAccess, session: Session): boolean {
   if (access === 'owner') return session.isOwner;
   const permissions = permissionsIn(access);
   return permissions.length === 0 || permissions.some((permission) => allows(session, permission));

@@ -14,6 +14,7 @@ const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
 export const bookRoutes = [
   get('/v2/node/export', 'payments', {
     access: 'get_updated_payments',
+    ofWallet: true,
     summary: 'Export completed payments for bookkeeping',
     description:
       'In the order of completion, with the sum so far. Notices: `balance_forward` first with `since`; last `difference` or `unchecked` without `until`, or `incomplete`.',

@@ -14,6 +14,7 @@ const exampleChannel = {
 export const channelRoutes = [
   get('/v2/node/list_channels', 'channels', {
     access: 'list_channels',
+    ofWallet: true,
     specified: true,
     summary: 'List Lightning channels',
     response: () => ({

@@ -6,6 +6,7 @@ import {
   clientInfoJson,
   effectivePermissionsField,
   labelInput,
+  ownInput,
   permissionsInput,
   scopesInput,
 } from '../../model/clients/client.ts';
@@ -62,12 +63,13 @@ const updateClientBody = once(() =>
       clear_approve_above: z
         .boolean()
         .default(false)
-        .meta({ description: 'Lets payments of any cost go without approval.', addition: true }),
+        .meta({ description: 'Removes `approve_above`.', addition: true }),
       origins: originsInput().optional(),
       clear_origins: z
         .boolean()
         .default(false)
         .meta({ description: 'Lets `fetch` ask any origin.', addition: true }),
+      own: ownInput().optional(),
     }),
     setAndCleared('label', 'clear_label'),
     setAndCleared('expires_at', 'clear_expiration'),
@@ -149,6 +151,7 @@ export const clientRoutes = [
             .meta({ description: 'What the client may spend.', addition: true }),
           approve_above: approveAboveInput().optional(),
           origins: originsInput().optional(),
+          own: ownInput().optional(),
         }),
         [GRANT, 'scopes', NO_GRANT],
       ),
@@ -173,6 +176,7 @@ export const clientRoutes = [
         budget: body.budget ?? null,
         approveAboveMsat: body.approve_above ?? null,
         origins: body.origins ?? null,
+        ...(body.own === undefined ? {} : { own: body.own }),
       };
       const { client, credentials } = await createClient(session, request, names);
       return {
@@ -188,7 +192,7 @@ export const clientRoutes = [
     specified: true,
     summary: 'Change the label, expiry or grant of a client',
     description:
-      'Fields that are left out do not change. `scopes` and `permissions` together replace the whole grant: if only one of them is given, the other counts as empty.',
+      'Fields left out do not change. `scopes` and `permissions` replace the whole grant: without one of them it is empty.',
     body: updateClientBody,
     response: clientAnswer,
     errors: ['notFound', 'unsupported'],
@@ -218,7 +222,7 @@ export const clientRoutes = [
 ];
 
 function changeOf(body: z.output<ReturnType<typeof updateClientBody>>): ClientUpdate {
-  const { label, expires_at, scopes, permissions, budget, approve_above, origins } = body;
+  const { label, expires_at, scopes, permissions, budget, approve_above, origins, own } = body;
   return {
     ...(label !== undefined ? { label } : {}),
     ...(body.clear_label ? { label: null } : {}),
@@ -233,5 +237,6 @@ function changeOf(body: z.output<ReturnType<typeof updateClientBody>>): ClientUp
     ...(body.clear_approve_above ? { approveAboveMsat: null } : {}),
     ...(origins !== undefined ? { origins } : {}),
     ...(body.clear_origins ? { origins: null } : {}),
+    ...(own !== undefined ? { own } : {}),
   };
 }

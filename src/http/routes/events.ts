@@ -8,6 +8,7 @@ import {
 } from '../../model/payment-index.ts';
 import { newestUpdate } from '../../wallet/read/payments.ts';
 import { UpdatesTail } from '../../wallet/read/updates-tail.ts';
+import { seesOnlyOwn } from '../../wallet/session/own-payments.ts';
 import { eventStream, type ServerSentEvent } from '../event-stream.ts';
 import { examplePayment, exampleUpdatedIndex } from '../examples.ts';
 import { get, type SessionContext } from '../route.ts';
@@ -38,7 +39,7 @@ export const eventRoutes = [
       const start = await startOf(context, query.start_index ?? null);
       const signal = AbortSignal.any([context.signal, gone.signal]);
       return eventStream({
-        startId: start,
+        startId: startId(context, query.start_index ?? null, start),
         source: ({ take, end }) => {
           const tail = new UpdatesTail(
             context.session,
@@ -74,6 +75,19 @@ async function startOf(
     'Last-Event-ID',
     'must be the id of an event of this stream (start_index in the clients)',
   );
+}
+
+/**
+ * The id that a client resumes from before its first event. The newest update of others is not told to a caller who
+ * sees only its own (docs/decisions.md 195): it begins with its first one again, so that it misses none.
+ */
+function startId(
+  { session, lastEventId }: SessionContext,
+  startIndex: UpdatedIndex | null,
+  start: UpdatedIndex,
+): UpdatedIndex {
+  const isGiven = lastEventId !== null || startIndex !== null;
+  return isGiven || !seesOnlyOwn(session) ? start : BEFORE_ALL;
 }
 
 /** The events of pages that streams have asked for. Streams that were woken together share a page. */

@@ -39,6 +39,7 @@ export const nodeRoutes = [
   get('/v2/node/node_info', 'node', {
     isTool: true,
     access: 'node_info',
+    ofWallet: true,
     specified: true,
     summary: 'Read node and balances',
     response: nodeInfoJson,

@@ -15,9 +15,9 @@ import {
   cancelPayment,
   clearCache,
   paymentJsonOf,
-  updatedPayments,
 } from '../../wallet/read/payments.ts';
 import { syncPayments } from '../../wallet/read/sync.ts';
+import { updatesSeen } from '../../wallet/session/own-payments.ts';
 import { any, there, withRules } from '../body-rules.ts';
 import { examplePayment, exampleUpdatedIndex, indexInput } from '../examples.ts';
 import { agree } from '../input-comparison.ts';
@@ -151,6 +151,7 @@ export const paymentRoutes = [
   }),
   post('/v2/node/clear_payments', 'payments', {
     access: 'get_updated_payments',
+    ofWallet: true,
     specified: true,
     summary: 'Clear the local cache',
     description: "The node's data is untouched; `sync_payments` refills the cache.",
@@ -188,7 +189,7 @@ export const paymentRoutes = [
       response: { payments: [examplePayment], updated_index: exampleUpdatedIndex },
     },
     handler: async ({ session }, { query }) => {
-      const payments = await updatedPayments(session, query.start_index ?? null, query.limit);
+      const { payments } = await updatesSeen(session, query.start_index ?? null, query.limit);
       const last = payments.at(-1);
       return {
         payments: payments.map(encodePayment),

@@ -66,6 +66,7 @@ export const receiveRoutes = [
   }),
   post('/v2/node/get_next_unused_address', 'receive', {
     access: 'get_next_unused_address',
+    ofWallet: true,
     specified: true,
     summary: 'Get an on-chain receive address',
     description:

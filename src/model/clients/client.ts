@@ -47,8 +47,15 @@ export const labelInput = once(() =>
 /** What a payment of a client may cost before it waits for approval, in a request. */
 export const approveAboveInput = once(() =>
   amountInput().meta({
-    description:
-      'What a payment may cost with its fees, in sats; one that may cost more waits for approval.',
+    description: 'Sats, fees included, above which a payment waits for approval.',
+    addition: true,
+  }),
+);
+
+/** Whether a client sees only what it made, in a request. */
+export const ownInput = once(() =>
+  z.boolean().meta({
+    description: 'Sees only what it made, and no balance.',
     addition: true,
   }),
 );
@@ -66,7 +73,7 @@ export const clientInfoJson = once(() =>
       expires_at: timestamp()
         .nullable()
         .meta({ description: 'When it expires, in milliseconds; null for never.' }),
-      label: z.string().nullable().meta({ description: 'Name for people, where one was given.' }),
+      label: z.string().nullable().meta({ description: 'Name for people.' }),
       scopes: scopesField().meta({ description: 'Scopes granted.' }),
       permissions: permissionsField().meta({
         description: 'Permissions granted besides the scopes.',
@@ -77,11 +84,15 @@ export const clientInfoJson = once(() =>
         .meta({ description: 'What it may spend; null for no limit.', addition: true }),
       approve_above: amountOutput().nullable().meta({
         description:
-          'A payment that may cost more than this with its fees, in sats, waits for approval; null for none.',
+          'Sats, fees included, above which a payment waits for approval; null for none.',
         addition: true,
       }),
       origins: z.array(z.string()).nullable().meta({
         description: 'The web origins that `fetch` may ask; null for any.',
+        addition: true,
+      }),
+      own: z.boolean().meta({
+        description: 'Sees only what it made, and no balance.',
         addition: true,
       }),
     })
@@ -113,6 +124,8 @@ export interface Client extends Grant {
    * (docs/decisions.md 189).
    */
   readonly origins: readonly string[] | null;
+  /** Whether it sees only what it made (docs/decisions.md 195). */
+  readonly own: boolean;
 }
 
 /**
@@ -167,5 +180,6 @@ export function encodeClient(client: Client, budget: BudgetJson | null): ClientI
     budget,
     approve_above: formatNullableAmountMsat(client.approveAboveMsat),
     origins: client.origins && [...client.origins],
+    own: client.own,
   };
 }

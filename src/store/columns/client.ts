@@ -19,6 +19,8 @@ export interface ClientColumns {
   readonly ended_token_ids: string;
   readonly approve_above_msat: string | null;
   readonly origins: string | null;
+  /** 1, or null. */
+  readonly own: number | null;
 }
 
 /** Returns the columns of a client. */
@@ -40,6 +42,7 @@ export function columnsOfClient(record: ClientRecord): ClientColumns {
     ended_token_ids: JSON.stringify(record.endedTokenIds),
     approve_above_msat: record.approveAboveMsat?.toString() ?? null,
     origins: record.origins && JSON.stringify(record.origins),
+    own: record.own ? 1 : null,
   };
 }
 
@@ -63,5 +66,6 @@ export function clientOf(columns: ClientColumns): ClientRecord {
     endedTokenIds: JSON.parse(columns.ended_token_ids) as string[],
     approveAboveMsat: above === null ? null : BigInt(above),
     origins: origins === null ? null : (JSON.parse(origins) as string[]),
+    own: columns.own === 1,
   };
 }

@@ -10,6 +10,7 @@ import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, idempotencyStore } from './idempotency.ts';
 import { issuedOfferRows, issuedOffers } from './issued-offers.ts';
 import { type JournalRows, journalRows, paymentJournal } from './journal.ts';
+import { makerRows, makers } from './makers/makers.ts';
 import { nameInvoiceRows, nameStore } from './names.ts';
 import { observationStore } from './observations.ts';
 import type { ObservedRowsOf } from './observed-rows.ts';
@@ -51,6 +52,7 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
   const watches = watchRows(rows);
   const nameInvoices = nameInvoiceRows(rows);
   const offers = issuedOfferRows(rows);
+  const made = makerRows(rows);
   const endpoints = webhookEndpointRows(rows);
   const putDeliveries = deliveryWriter(rows);
   const reserved = { spending, refunds };
@@ -59,9 +61,10 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
   return {
     observations: observationStore(db, rows, { ...paid, observed, nameInvoices, offers }),
     journal: paymentJournal(db, rows, journal),
-    spends: spendStore(db, rows, { ...paid, budgets, clients }),
+    spends: spendStore(db, rows, { ...paid, budgets, clients, made }),
     watches: watchStore(db, rows, watches),
     offers: issuedOffers(db, offers),
+    makers: makers(db, made),
     names: nameStore(db, rows, nameInvoices),
     clients: clientStore(db, rows, { clients, budgets, keys }),
     webhookEndpoints: webhookEndpointStore(db, rows, endpoints),

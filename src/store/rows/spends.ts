@@ -25,6 +25,7 @@ import type { DeliveryWriter } from './deliveries.ts';
 import type { FetchedInvoiceColumns, FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { JournalRows } from './journal.ts';
+import type { MakerRows } from './makers/makers.ts';
 import type { RefundRows } from './payments/refunds.ts';
 import type { Joint, RowDatabase, Rows } from './rows.ts';
 import type { SpendingRows } from './spending.ts';
@@ -107,6 +108,7 @@ interface SpendParts {
   readonly refunds: RefundRows;
   readonly keys: IdempotencyRows;
   readonly clients: ClientRows;
+  readonly made: MakerRows;
   readonly endpoints: WebhookEndpointRows;
   readonly putDeliveries: DeliveryWriter;
 }
@@ -114,7 +116,7 @@ interface SpendParts {
 /** Returns the {@link SpendStore}. */
 export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts): SpendStore {
   const { spends, fetched, journal, watches, budgets, spending, refunds, keys } = parts;
-  const { clients, endpoints, putDeliveries } = parts;
+  const { clients, made, endpoints, putDeliveries } = parts;
   const wallets = prepare<{ wallet: string }>('SELECT DISTINCT wallet FROM wallet_sidecar.spend');
 
   /** Reserves an amount, and tells of a budget that is low then. Returns how many deliveries were written. */
@@ -185,6 +187,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
           spends.add({ ...spend, walletId, attempt: null }),
           fetchedInvoice !== null && fetched.add(walletId, index, fetchedInvoice),
           watches.add(walletId, { kind: 'payment', index }),
+          spend.caller !== 'owner' && made.put(walletId, index, spend.caller),
           state === 'asked' && bind(walletId, spend, journaled),
           state === 'awaiting' && wait(walletId, spend),
         ]);
@@ -232,6 +235,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
           journal.remove(walletId, index),
           spending.release(walletId, index, periodStart),
           refunds.settle(walletId, { ...spend.payment, status: 'failed' }),
+          made.remove(walletId, index),
           key !== null && keys.unbind({ walletId, caller, key }, index),
         ]);
       }),

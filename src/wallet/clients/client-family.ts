@@ -18,6 +18,7 @@ export interface ClientUpdate {
   readonly budget?: Budget | null;
   readonly approveAboveMsat?: bigint | null;
   readonly origins?: readonly string[] | null;
+  readonly own?: boolean;
 }
 
 /**
@@ -99,13 +100,14 @@ function endedWith({ token, endedTokenIds }: ClientRecord): string[] {
 
 /** Returns the record after the update. */
 export function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {
-  const { label, expiresAtMs, grant, budget, approveAboveMsat, origins } = update;
+  const { label, expiresAtMs, grant, budget, approveAboveMsat, origins, own } = update;
   return {
     ...before,
     ...(label === undefined ? {} : { label }),
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
     ...(approveAboveMsat === undefined ? {} : { approveAboveMsat }),
     ...(origins === undefined ? {} : { origins: origins && [...new Set(origins)] }),
+    ...(own === undefined ? {} : { own }),
     ...(grant
       ? { scopes: [...new Set(grant.scopes)], permissions: [...new Set(grant.permissions)] }
       : {}),

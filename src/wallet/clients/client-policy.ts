@@ -20,6 +20,8 @@ export interface Granter {
   readonly approveAboveMsat: bigint | null;
   /** See {@link ClientRecord.origins}. */
   readonly origins: readonly string[] | null;
+  /** See {@link ClientRecord.own}. */
+  readonly own: boolean;
   /** What is said to the owner of a configured token that lacks a permission; see `TokenGrant.lacks`. */
   readonly lacks?: ((permission: Permission) => string) | undefined;
 }
@@ -30,10 +32,11 @@ export interface Bounds {
   readonly expiresAtMs: number | null;
   readonly approveAboveMsat: bigint | null;
   readonly origins: readonly string[] | null;
+  readonly own: boolean;
 }
 
-/** How long a client may do something, up to which cost, and what it may fetch. */
-type Limits = Pick<ClientRecord, 'expiresAtMs' | 'approveAboveMsat' | 'origins'>;
+/** How long a client may do something, up to which cost, what it may fetch, and whether it sees only its own. */
+type Limits = Pick<ClientRecord, 'expiresAtMs' | 'approveAboveMsat' | 'origins' | 'own'>;
 type Terms = Grant & Limits;
 
 /** Returns whether the permission can cost money. */
@@ -43,9 +46,9 @@ export function spends(permission: Permission): boolean {
 
 /**
  * Throws `forbidden` (error 108) for a grant with more permissions or a longer life than the granter's own
- * (docs/decisions.md 61), with a higher cost before a payment waits for approval (docs/decisions.md 187), or with other
- * origins (docs/decisions.md 189). It also throws for a grant that spends when the granter has or had a budget, because
- * the new client would multiply that budget (docs/decisions.md 68).
+ * (docs/decisions.md 61), with a higher cost before a payment waits for approval (docs/decisions.md 187), with other
+ * origins (docs/decisions.md 189), or that sees more (docs/decisions.md 195). It also throws for a grant that spends
+ * when the granter has or had a budget, because the new client would multiply that budget (docs/decisions.md 68).
  */
 export function requireGrantable(granter: Granter, grant: Terms): void {
   const { expiresAtMs } = grant;
@@ -74,6 +77,12 @@ export function requireGrantable(granter: Granter, grant: Terms): void {
     throw forbidden(
       'These credentials may fetch only from their own origins, and so may a client of theirs: ask the wallet owner.',
       { origins: granter.origins },
+    );
+  }
+  if (granter.own && !grant.own) {
+    throw forbidden(
+      'These credentials see only what they made, and so must a client of theirs: ask the wallet owner.',
+      { own: true },
     );
   }
   const spending = wanted.find(spends);
@@ -192,7 +201,8 @@ export function narrowed<Narrowed extends Terms>(client: Narrowed, bounds: Bound
   const origins = strays(client.origins, bounds.origins)
     ? (bounds.origins?.filter((origin) => client.origins?.includes(origin) ?? true) ?? null)
     : client.origins;
-  return { ...client, scopes, permissions, expiresAtMs, approveAboveMsat, origins };
+  const own = client.own || bounds.own;
+  return { ...client, scopes, permissions, expiresAtMs, approveAboveMsat, origins, own };
 }
 
 /**
@@ -203,8 +213,8 @@ export function boundsOf(client: Terms & Pick<ClientRecord, 'budgetState'>): Bou
   const permissions = permissionsOf(client).filter(
     (permission) => client.budgetState === 'none' || !spends(permission),
   );
-  const { expiresAtMs, approveAboveMsat, origins } = client;
-  return { permissions: new Set(permissions), expiresAtMs, approveAboveMsat, origins };
+  const { expiresAtMs, approveAboveMsat, origins, own } = client;
+  return { permissions: new Set(permissions), expiresAtMs, approveAboveMsat, origins, own };
 }
 
 /** Returns whether two grants have the same permissions and expiry, so that one token serves both. */
@@ -231,12 +241,13 @@ function strays(origins: readonly string[] | null, own: readonly string[] | null
   return own !== null && !(origins?.every((origin) => own.includes(origin)) ?? false);
 }
 
-/** Whether the one has a longer life than the other, a higher cost before a payment waits, or other origins. */
+/** Whether the one lives longer, has a higher cost before a payment waits or other origins, or sees more. */
 function reachesBeyond(one: Limits, other: Limits): boolean {
   return (
     outlives(one.expiresAtMs, other.expiresAtMs) ||
     exceeds(one.approveAboveMsat, other.approveAboveMsat) ||
-    strays(one.origins, other.origins)
+    strays(one.origins, other.origins) ||
+    (other.own && !one.own)
   );
 }
 

@@ -38,6 +38,8 @@ export interface NewClient extends Grant {
   readonly approveAboveMsat?: bigint | null;
   /** Null or absent for those of the client that creates it. */
   readonly origins?: readonly string[] | null;
+  /** Absent for what the client is that creates it. */
+  readonly own?: boolean;
 }
 
 /** Returns the identity and grant of the caller (docs/api.md, Client info). */
@@ -64,6 +66,7 @@ export async function clientInfo(
     budget: null,
     approve_above: null,
     origins: null,
+    own: false,
   };
 }
 
@@ -76,7 +79,8 @@ export async function isActiveClient(session: Keeper, clientPk: string): Promise
 /** Returns the active clients of the wallet, by public key. */
 export async function listClients(session: Keeper): Promise<Record<string, ClientInfoJson>> {
   nodeGroup(session, 'tokens');
-  const active = (await session.store.clients.list(session.userPk)).filter((client) =>
+  const all = await session.store.clients.list(session.userPk);
+  const active = seenBy(session, all).filter((client) =>
     isActive(client, session.node.clock.now()),
   );
   const entries = await Promise.all(
@@ -113,7 +117,7 @@ export function createClient(
     if (made) return { client: requireActive(session, made), credentials };
     requireRoom(session, records);
     const token = await issueToken(session, request, request.expiresAtMs, names);
-    const { approveAboveMsat, origins } = withOwnLimits(request, granter);
+    const { approveAboveMsat, origins, own } = withOwnLimits(request, granter);
     const record: ClientRecord = {
       clientPk,
       walletId: session.userPk,
@@ -131,6 +135,7 @@ export function createClient(
       endedTokenIds: [],
       approveAboveMsat,
       origins,
+      own,
     };
     await session.store.clients.change(session.userPk, (current) => {
       requireGranted(current);
@@ -162,14 +167,13 @@ export function updateClient(
       const granter = granterIn(records, session, 'update_client');
       const before = requireActive(
         session,
-        records.find((one) => one.clientPk === clientPk),
+        seenBy(session, records).find((one) => one.clientPk === clientPk),
       );
       const after = merged(before, update);
       requireReach(granter, before);
-      const { grant, expiresAtMs, approveAboveMsat, origins } = update;
-      if (
-        [grant, expiresAtMs, approveAboveMsat, origins].some((changed) => changed !== undefined)
-      ) {
+      const { grant, expiresAtMs, approveAboveMsat, origins, own } = update;
+      const limits = [grant, expiresAtMs, approveAboveMsat, origins, own];
+      if (limits.some((changed) => changed !== undefined)) {
         requireGrantable(granter, after);
       }
       if (update.budget !== undefined) requireBudgetAuthority(granter);
@@ -224,7 +228,7 @@ export function revokeClient(
     }
     const requireTarget = (all: readonly ClientRecord[]): ClientRecord => {
       const granter = granterIn(all, session, 'revoke_client');
-      const found = all.find((one) => one.clientPk === clientPk);
+      const found = seenBy(session, all).find((one) => one.clientPk === clientPk);
       const target = requireActive(session, found);
       requireReach(granter, target);
       return target;
@@ -264,6 +268,7 @@ function granterIn(
       budgetState: 'none',
       approveAboveMsat: null,
       origins: null,
+      own: false,
       lacks: grant?.lacks,
     };
   }
@@ -271,15 +276,20 @@ function granterIn(
   if (!own || !isActive(own, session.node.clock.now())) throw endedCredentials();
   const permissions = permissionsOf(own);
   if (!permissions.includes(permission)) throw lacking(session, permission);
-  const { clientPk, expiresAtMs, budgetState, approveAboveMsat, origins } = own;
-  return { clientPk, permissions, expiresAtMs, budgetState, approveAboveMsat, origins };
+  return { ...own, permissions };
 }
 
 /** What the request says nothing of is limited for a new client as it is for its creator. */
 function withOwnLimits(request: NewClient, granter: Granter) {
   const approveAboveMsat = request.approveAboveMsat ?? granter.approveAboveMsat;
   const origins = request.origins ? [...new Set(request.origins)] : granter.origins;
-  return { ...request, approveAboveMsat, origins };
+  return { ...request, approveAboveMsat, origins, own: request.own ?? granter.own };
+}
+
+/** The clients that the caller is told of: what another one has spent is none of the caller's who sees only its own. */
+function seenBy({ caller }: Keeper, all: readonly ClientRecord[]): readonly ClientRecord[] {
+  const self = all.find(({ clientPk }) => clientPk === caller.id);
+  return self?.own ? [self, ...descendantsOf(all, self.clientPk)] : all;
 }
 
 async function withBudget(session: Keeper, client: Client): Promise<ClientInfoJson> {

@@ -107,6 +107,7 @@ export class SessionOpeners {
       revokedAtMs: null,
       approveAboveMsat: null,
       origins: null,
+      own: false,
       scopes: [],
       permissions,
     });

@@ -1,11 +1,12 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import { isReceived } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { NewSpend } from '../../store/ports.ts';
 import { paymentOf } from '../read/payments.ts';
-import { paymentNotFound } from '../read/wait.ts';
+import { isMadeBy, paymentNotFound } from '../session/own-payments.ts';
 import { seesEveryPayment } from '../session/paid-by-another.ts';
-import type { Onlooker, WithHistory } from '../session/session.ts';
+import { allows, type Onlooker, type WithHistory } from '../session/session.ts';
 import type { SendTerms } from './send-plan.ts';
 
 /**
@@ -18,7 +19,7 @@ export async function refundRule(
   { amountMsat, details: { refundOf = null } }: Pick<SendTerms, 'amountMsat' | 'details'>,
 ): Promise<NonNullable<NewSpend['requireLeft']> | null> {
   if (refundOf === null) return null;
-  if (!seesEveryPayment(session)) throw paymentNotFound();
+  if (!(await maySeeReceived(session, refundOf))) throw paymentNotFound();
   const received = await paymentOf(session, refundOf);
   if (!isReceived(received)) {
     throw refused(
@@ -35,4 +36,13 @@ export async function refundRule(
   };
   requireLeft(received.refundedMsat ?? 0n);
   return requireLeft;
+}
+
+/** Whether the caller may see a received payment: that of a client which sees only its own, it must have made. */
+async function maySeeReceived(
+  session: Onlooker & WithHistory,
+  index: PaymentIndex,
+): Promise<boolean> {
+  if (seesEveryPayment(session)) return true;
+  return allows(session, 'get_payment_by_id') && isMadeBy(session, index);
 }

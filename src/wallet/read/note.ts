@@ -1,6 +1,6 @@
 import type { PaymentIndex } from '../../model/payment-index.ts';
+import { paymentNotFound } from '../session/own-payments.ts';
 import type { Reader, Session } from '../session/session.ts';
-import { paymentNotFound } from './wait.ts';
 
 /**
  * Sets or clears (null) a payment's personal note: at the node if it keeps notes, else in the journal, and in the cache

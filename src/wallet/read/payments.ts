@@ -1,9 +1,18 @@
+import { turn } from '../../lib/turn.ts';
 import { ApiError } from '../../model/errors.ts';
-import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
+import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import type { CacheQuery } from '../../store/ports.ts';
-import type { Reader, Session, Waiter, WalletRows, WithHistory } from '../session/session.ts';
-import { paymentNotFound, waitForFinal } from './wait.ts';
+import { madeBy, paymentNotFound, seesOnlyOwn } from '../session/own-payments.ts';
+import type {
+  Reader,
+  Session,
+  Viewer,
+  Waiter,
+  WalletRows,
+  WithHistory,
+} from '../session/session.ts';
+import { waitForFinal } from './wait.ts';
 
 /** Returns the JSON of one payment, as answers carry it, in its newest state. Throws `notFound` (error 107). */
 export async function paymentJsonOf(session: Reader, index: PaymentIndex): Promise<string> {
@@ -20,15 +29,43 @@ export async function paymentOf({ history }: WithHistory, index: PaymentIndex): 
   return payment;
 }
 
+/** How many payments are looked at before other requests are served, for a caller who sees only its own. */
+const LOOKED_AT = 200;
+
 /**
  * Returns a page of the cache as the JSON of answers, and the index after which the next page begins; null at the end
- * (docs/decisions.md 88, 193).
+ * (docs/decisions.md 88, 193). It has none that the caller may not see.
  */
-export function cachedPayments(
-  { store, userPk }: WalletRows,
+export async function cachedPayments(
+  viewer: Viewer,
   query: CacheQuery,
 ): Promise<{ json: string[]; nextIndex: PaymentIndex | null }> {
-  return store.cache.list(userPk, query);
+  const { store, userPk } = viewer;
+  if (!seesOnlyOwn(viewer)) return store.cache.list(userPk, query);
+  const found: { readonly json: string; readonly index: PaymentIndex }[] = [];
+  const page = (nextIndex: PaymentIndex | null) => ({
+    json: found.map(({ json }) => json),
+    nextIndex,
+  });
+  for (let { after } = query; ; await turn()) {
+    const { json, nextIndex } = await store.cache.list(userPk, {
+      ...query,
+      after,
+      limit: LOOKED_AT,
+    });
+    const read = json.map((one) => ({ json: one, ...placeOf(JSON.parse(one)) }));
+    for (const one of await madeBy(viewer, read)) {
+      if (found.length === query.limit) return page(found.at(-1)?.index ?? null);
+      found.push(one);
+    }
+    if (nextIndex === null) return page(null);
+    after = nextIndex;
+  }
+}
+
+function placeOf(payment: PaymentJson) {
+  const { direction, offer_id: offerId } = payment;
+  return { payment, index: payment.index as PaymentIndex, direction, offerId };
 }
 
 /**
@@ -49,17 +86,6 @@ export async function waitAndCache(
   const payment = await waitForFinal(session, index, signal);
   await session.store.cache.apply(session.userPk, [payment], null);
   return payment;
-}
-
-/**
- * Payments in the order of their updates, after the update `after`; null begins with the first (docs/decisions.md 25).
- */
-export function updatedPayments(
-  { history }: WithHistory,
-  after: UpdatedIndex | null,
-  limit: number,
-): Promise<Payment[]> {
-  return history.updatedAfter(after, limit);
 }
 
 /** Returns the newest update of the wallet; null when there is none. */

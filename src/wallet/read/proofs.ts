@@ -4,9 +4,9 @@ import { createPayerProof, isDisclosableType } from '../../codecs/payer-proof/in
 import { type ApiError, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { NodeProofMaterial, NodeWholeProofs } from '../../nodes/node.ts';
+import { paymentNotFound } from '../session/own-payments.ts';
 import { maySee } from '../session/paid-by-another.ts';
 import { nodeGroup, type Onlooker, type Reader, type WithHistory } from '../session/session.ts';
-import { paymentNotFound } from './wait.ts';
 import { checkedWholeProof } from './whole-proof.ts';
 
 /** A payer proof to create. */

@@ -1,5 +1,6 @@
 import { elapsedMs } from '../../lib/clock.ts';
 import { updatedIndexOf } from '../../model/payment.ts';
+import { madeBy, seesOnlyOwn } from '../session/own-payments.ts';
 import type { Reader, Session } from '../session/session.ts';
 import { PageSize } from './sync-pages.ts';
 
@@ -21,7 +22,11 @@ export function syncPayments(
       const startedMs = elapsedMs();
       const last = page.at(-1);
       const cursor = last ? updatedIndexOf(last) : null;
-      const counts = await cache.apply(session.userPk, page, cursor, readFrom);
+      // How much others have made is none of the caller's who sees only its own.
+      const own = seesOnlyOwn(session) ? await madeBy(session, page) : null;
+      const ofOwn = own && (await cache.apply(session.userPk, own, null, readFrom));
+      const ofAll = await cache.apply(session.userPk, page, cursor, readFrom);
+      const counts = ofOwn ?? ofAll;
       numNew += counts.numNew;
       numUpdated += counts.numUpdated;
       size.took(page.length, elapsedMs() - startedMs);

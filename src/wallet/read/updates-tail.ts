@@ -1,6 +1,7 @@
-import { type Payment, updatedIndexOf } from '../../model/payment.ts';
+import type { Payment } from '../../model/payment.ts';
 import type { UpdatedIndex } from '../../model/payment-index.ts';
 import { onAbort } from '../session/on-abort.ts';
+import { type UpdatesPage, updatesSeen } from '../session/own-payments.ts';
 import type { Session, Waiter } from '../session/session.ts';
 
 /** The most payments that a tail's reader gets at once, unless it asks for fewer. */
@@ -81,17 +82,16 @@ export class UpdatesTail {
   }
 
   /** Takes the page that was read by {@link question}. Before that read the feed had told of `changes`. */
-  give(page: readonly Payment[], changes: number): void {
+  give({ payments, reached, isLast }: UpdatesPage, changes: number): void {
     if (this.#state === 'ended') return;
-    this.#upTo = page.length < this.#limit ? changes : null;
-    const last = page.at(-1);
-    if (last === undefined) {
+    this.#upTo = isLast ? changes : null;
+    this.#cursor = reached;
+    if (payments.length === 0) {
       this.ask();
       return;
     }
-    this.#cursor = updatedIndexOf(last);
     try {
-      this.#reader.take(page);
+      this.#reader.take(payments);
     } catch (error) {
       this.fail(error);
     }
@@ -129,11 +129,11 @@ export class UpdatesTail {
 /** The tails of each credential. */
 const tails = new WeakMap<Session['history'], Tails>();
 
-function tailsOf({ history, feed }: Waiter): Tails {
-  const known = tails.get(history);
+function tailsOf(session: Waiter): Tails {
+  const known = tails.get(session.history);
   if (known) return known;
-  const made = new Tails(history, feed);
-  tails.set(history, made);
+  const made = new Tails(session);
+  tails.set(session.history, made);
   return made;
 }
 
@@ -142,7 +142,7 @@ function tailsOf({ history, feed }: Waiter): Tails {
  * question.
  */
 class Tails {
-  readonly #history: Session['history'];
+  readonly #session: Waiter;
   readonly #feed: Session['feed'];
   readonly #joined = new Set<UpdatesTail>();
   /** Those that wait for the next change. */
@@ -152,9 +152,9 @@ class Tails {
   #pause: ReturnType<typeof setTimeout> | null = null;
   #stopListening: () => void = () => undefined;
 
-  constructor(history: Session['history'], feed: Session['feed']) {
-    this.#history = history;
-    this.#feed = feed;
+  constructor(session: Waiter) {
+    this.#session = session;
+    this.#feed = session.feed;
   }
 
   join(tail: UpdatesTail): void {
@@ -208,7 +208,7 @@ class Tails {
     const { after, limit } = first.question;
     const all = [first, ...others];
     try {
-      const page = await this.#history.updatedAfter(after, limit);
+      const page = await updatesSeen(this.#session, after, limit);
       for (const tail of all) tail.give(page, changes);
     } catch (error) {
       for (const tail of all) tail.fail(error);

@@ -1,9 +1,10 @@
 import { quietResolvers } from '../../lib/quiet-resolvers.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, rejected } from '../../model/errors.ts';
 import { isFinal, type Payment, updatedIndexOf } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { onAbort } from '../session/on-abort.ts';
+import { paymentNotFound, seesOnlyOwn } from '../session/own-payments.ts';
 import type { OnNode, Session, Waiter, WalletRows } from '../session/session.ts';
 import { UpdatesTail } from './updates-tail.ts';
 
@@ -75,6 +76,13 @@ export async function waitForNext(
   after: UpdatedIndex | null,
   signal: AbortSignal,
 ): Promise<Payment> {
+  if (after === null && seesOnlyOwn(session)) {
+    // The cache's cursor is of all payments, and must not pass one that this caller is not told.
+    throw rejected(
+      'start_index',
+      'is required of credentials that see only what they made: begin with an id of "events"',
+    );
+  }
   const start = after ?? (await session.store.cache.cursor(session.userPk));
   const [payment] = await nextPage(session, start, signal);
   if (payment === undefined) throw new ApiError('internal', 'A page without updates was told.');
@@ -115,9 +123,4 @@ function nextPage(
   );
   tail.ask();
   return promise.finally(() => tail.stop());
-}
-
-/** Returns the error 107 for a payment. */
-export function paymentNotFound(): ApiError {
-  return new ApiError('notFound', 'Payment not found');
 }

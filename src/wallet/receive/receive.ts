@@ -17,6 +17,7 @@ import type { AddressType, CreatedInvoiceJson } from '../../model/receive.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../../nodes/node.ts';
 import type { Watch } from '../../store/ports.ts';
 import type { EffectNames } from '../session/effect-names.ts';
+import { keepMaker, keepOfferMaker } from '../session/own-payments.ts';
 import { nodeGroup, type ServedWallet, watch } from '../session/session.ts';
 import { rejectUnfit, requireFit } from '../session/unfit.ts';
 
@@ -82,13 +83,14 @@ export async function requireInvoice(
   return { ...created, payment: { ...created.payment, price } };
 }
 
-/** Stores an issued invoice's payment and its watches. The invoice must not be told before. */
+/** Stores an issued invoice's payment, its maker and its watches. The invoice must not be told before. */
 export async function keepIssued(
   wallet: ServedWallet,
   payment: Payment,
   watches: readonly Watch[],
 ): Promise<void> {
-  const watched = () => Promise.all(watches.map((one) => watch(wallet, one)));
+  const watched = () =>
+    Promise.all([keepMaker(wallet, payment.index), ...watches.map((one) => watch(wallet, one))]);
   const recorded = () => wallet.feed.observe({ payment, attempt: null }, wallet.node);
   if (isFinal(payment) || isHeld(payment)) {
     // A repeat may find the invoice paid. Recording that ends the watch, so the watch must be stored first.
@@ -155,6 +157,7 @@ export async function createOffer(
       'The node has made this very offer with another external_id: give another description, so that it is another offer.',
     );
   }
+  await keepOfferMaker(wallet, made.offerId, made.isNew ?? true);
   await watch(wallet, { kind: 'offer', offerId: made.offerId });
   return made.offer;
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
+import { seesOnlyOwn } from './own-payments.ts';
 import { allows, type Onlooker } from './session.ts';
 
 /**
@@ -45,11 +46,14 @@ export async function requireMaySeeOfKey(
 
 /** Returns whether the caller may see every payment of the wallet. */
 export function seesEveryPayment(session: Onlooker): boolean {
-  return session.isOwner || allows(session, 'get_payment_by_id');
+  return session.isOwner || (allows(session, 'get_payment_by_id') && !seesOnlyOwn(session));
 }
 
-/** Returns whether the caller may see an outgoing payment. */
+/** Returns whether the caller may see a payment. */
 export async function maySee(session: Onlooker, index: PaymentIndex): Promise<boolean> {
   if (seesEveryPayment(session)) return true;
-  return (await session.store.spends.callerOf(session.userPk, index)) === session.caller.id;
+  const { store, userPk, caller } = session;
+  if ((await store.makers.of(userPk, caller.id, [index])).size > 0) return true;
+  // Payments of older versions have no maker.
+  return (await store.spends.callerOf(userPk, index)) === caller.id;
 }

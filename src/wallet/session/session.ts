@@ -65,12 +65,14 @@ export type WalletRows = Pick<Session, 'userPk' | 'store'>;
 export type Grants = Pick<Session, 'client' | 'configured'>;
 /** The payments of a session's wallet. */
 export type WithHistory = Pick<Session, 'history'>;
+/** Who sees payments of the wallet, all of them or only its own (docs/decisions.md 195). */
+export type Viewer = WalletRows & Pick<Session, 'client' | 'caller'>;
 /** Who reads payments of the wallet. */
-export type Reader = OnNode & WalletRows & WithHistory;
+export type Reader = OnNode & Viewer & WithHistory;
 /** Who asks, where only some callers may see a payment. */
 export type Onlooker = WalletRows & Grants & Pick<Session, 'caller' | 'isOwner'>;
 /** The payments of a session's wallet, and what ends a wait for one. */
-export type Waiter = OnNode & WithHistory & Pick<Session, 'feed' | 'ended'>;
+export type Waiter = OnNode & Viewer & WithHistory & Pick<Session, 'feed' | 'ended'>;
 /** Who spends on chain, with what a budget allows. */
 export type Spender = OnNode &
   WalletRows &
@@ -89,8 +91,11 @@ export type Keeper = OnNode &
     Session,
     'caller' | 'isOwner' | 'configured' | 'guard' | 'approvals' | 'locks' | 'liveClients' | 'log'
   >;
-/** The parts of a session that serve what no client asks for, such as an invoice for a payer of a name. */
-export type ServedWallet = OnNode & WalletRows & Pick<Session, 'feed' | 'log' | 'unfit'>;
+/** The parts of a session that also serve what no client asks for, such as an invoice for a payer of a name. */
+export type ServedWallet = OnNode &
+  WalletRows &
+  Pick<Session, 'feed' | 'log' | 'unfit'> &
+  Partial<Pick<Session, 'caller' | 'client'>>;
 
 /** The optional groups of the node port. */
 type NodeGroup = {

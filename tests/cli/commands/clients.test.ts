@@ -57,6 +57,18 @@ describe('clients', () => {
     expect(json.stdout).toBe(await world.text('/v2/node/list_clients'));
   });
 
+  test('--own makes a client that sees only what it made, and update takes yes or no', async () => {
+    const make = ['clients', 'create', '--label', 'till', '--scope', 'receive', '--own'];
+    const { client_pk } = await world.json(...make);
+    const shown = async () => (await world.run('clients', 'show', 'till')).stdout;
+    expect(await shown()).toMatch(/^Sees +only what it made$/m);
+    const update = ['clients', 'update', client_pk, '--own'];
+    expect((await world.json(...update, 'no')).client.own).toBe(false);
+    expect(await shown()).not.toContain('Sees');
+    expect((await world.json(...update, 'yes')).client.own).toBe(true);
+    expect((await world.run(...update, 'maybe')).exitCode).toBe(2);
+  });
+
   test('--origin is repeatable, is shown by list and show, and is changed and cleared by update', async () => {
     const [a, b] = ['https://a.example', 'https://b.example:8443'];
     const origins = ['--origin', a, '--origin', b];

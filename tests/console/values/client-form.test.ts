@@ -201,3 +201,15 @@ describe('a client that is renewed', () => {
 test('a new client may learn that its invoice is paid', () => {
   expect(EMPTY_FORM.scopes).toEqual(['read_info', 'read_payments', 'receive']);
 });
+
+test('a client that sees only its own stays one unless the form is changed', () => {
+  const { client_pk } = someClient();
+  expect(createRequest({ ...EMPTY_FORM, own: true }, null).own).toBe(true);
+  expect(createRequest(EMPTY_FORM, null).own).toBeUndefined();
+  for (const own of [true, false]) {
+    const client = someClient({ own });
+    const change = (to: boolean) => updateRequest(client, { ...formOf(client), own: to }, null);
+    expect(change(own)).toEqual({ client_pk: client_pk ?? '' });
+    expect(change(!own)).toEqual({ client_pk: client_pk ?? '', own: !own });
+  }
+});

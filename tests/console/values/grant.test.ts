@@ -28,6 +28,7 @@ const OWNER: Granter = {
   expires_at: null,
   budget: null,
   approve_above: null,
+  own: false,
 };
 const granter = (scopes: readonly Scope[], more: Partial<ClientInfo> = {}): Granter => ({
   ...someClient({ client_pk: 'aa'.repeat(32) }),
@@ -92,6 +93,8 @@ describe('whom somebody may change and revoke (docs/decisions.md 63)', () => {
   });
 
   test('is nobody who pays more alone (docs/decisions.md 187)', () => {
+    const till = granter(['full'], { own: true });
+    expect(reaches(till, target(['receive']))).toBe(false);
     const asking = granter(['full'], { approve_above: fromMsat(500_000n) });
     const above = (msat: bigint) => target(['send'], { approve_above: fromMsat(msat) });
     expect(reaches(asking, target(['send']))).toBe(false);

@@ -13,6 +13,7 @@ export function someClient(more: Partial<ClientInfo> = {}): ClientInfo {
     budget: null,
     approve_above: null,
     origins: null,
+    own: false,
     ...more,
   };
 }

@@ -29,6 +29,7 @@ export function clientContract(open: () => Promise<Store>): void {
         endedTokenIds: ['3', '4'],
         approveAboveMsat: 7n,
         origins: ['https://a.example', 'http://localhost:8080'],
+        own: true,
       });
       await change({ records: [record] });
       expect(await store.clients.find(CLIENT)).toEqual(record);

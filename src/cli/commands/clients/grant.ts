@@ -58,6 +58,7 @@ export const GRANT_WORDS = {
     'a web origin that "fetch" may ask, such as https://api.example; repeatable',
     readOrigins,
   ),
+  own: flag('--own', 'let the client see only what it made, and no balance'),
 };
 
 /** The same flags of `clients update`. */
@@ -68,6 +69,7 @@ export const CHANGE_WORDS = {
     'what one payment may cost; "none" removes this limit, and without the flag it stays',
     (text: string) => (text === NO_LIMIT ? text : readPositiveAmount(text)),
   ),
+  own: flag('--own <yes|no>', 'whether the client sees only what it made, and no balance', readYes),
 };
 
 /** Returns what is wrong with the flags; null when nothing is. A limit without a budget would limit nothing. */
@@ -132,6 +134,11 @@ const PERIOD_WORDS: Readonly<Record<BudgetPeriod, string>> = {
   month: 'a month',
   total: 'in all',
 };
+
+function readYes(text: string): boolean {
+  if (text === 'yes' || text === 'no') return text === 'yes';
+  throw new InvalidArgumentError('It must be yes or no');
+}
 
 function readOrigins(text: string, before: readonly string[] = []): readonly string[] {
   if (isWebOrigin(text)) return [...before, text];

@@ -89,6 +89,7 @@ const create = asking(
     words: GRANT_WORDS,
     examples: [
       'clients create --label shop --scope read_info,read_payments,receive > credentials',
+      'clients create --label "Till 1" --scope read_payments,receive --own > credentials',
       'clients create --scope send --budget 10000/day --max-payment 1000 --expires 30d',
     ],
     check: (given) =>

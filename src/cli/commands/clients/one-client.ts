@@ -23,6 +23,7 @@ export function clientLines(client: ClientInfoJson): string[] {
     Left: budget && sats(leftOf(budget)),
     'Asks above': above && sats(above),
     'Fetches from': client.origins && originWords(client.origins),
+    Sees: client.own ? 'only what it made' : null,
     'Renewed at': budget && moment(budget.resets_at, 'never'),
   });
 }

@@ -40,6 +40,7 @@ export function ClientCard(props: ClientCardProps) {
       {client.budget === null && canSpend([], client.effective_permissions) && (
         <p class="warn-text">{text.clients.noBudget}</p>
       )}
+      {client.own && <p>{text.clients.ownOnly[0]}</p>}
       {client.approve_above !== null && (
         <p>{text.clients.waitsAbove(satsOf(client.approve_above))}</p>
       )}

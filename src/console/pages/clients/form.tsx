@@ -64,6 +64,13 @@ export function ClientFields(props: ClientFieldsProps) {
           }
         />
       )}
+      {!own.own && (
+        <Option
+          words={text.clients.ownOnly}
+          isChosen={form.own}
+          onChange={(isOwn) => set({ own: isOwn })}
+        />
+      )}
       {wrong.grant && (
         <p role="alert" class="help wrong">
           {text.clients.grantWrong}

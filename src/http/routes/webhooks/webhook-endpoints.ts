@@ -28,6 +28,7 @@ import type { WebhookSender } from '../../webhook-sender.ts';
 export const webhookEndpointRoutes = [
   get('/v2/webhooks/endpoints', 'webhooks', {
     access: 'manage_webhooks',
+    ofWallet: true,
     summary: "List the wallet's webhook endpoints",
     description: 'The one of `--webhook-url` comes first, as `configured`. Secrets are not shown.',
     response: () => ({
@@ -43,6 +44,7 @@ export const webhookEndpointRoutes = [
   }),
   post('/v2/webhooks/endpoints', 'webhooks', {
     access: 'manage_webhooks',
+    ofWallet: true,
     summary: 'Add a webhook endpoint',
     description:
       "It hears of this wallet's payments that end from now on. One that a client adds needs `lease_secs`. The secret is shown once and cannot be read again. To change it, add a second endpoint, and delete the first when the receiver knows the new one.",
@@ -78,6 +80,7 @@ export const webhookEndpointRoutes = [
   }),
   post('/v2/webhooks/endpoints/renew', 'webhooks', {
     access: 'manage_webhooks',
+    ofWallet: true,
     summary: 'Keep an endpoint that was made with lease_secs',
     description: 'An endpoint that was made without `lease_secs` stays as it is.',
     body: () => ({ id: endpointIdInput(), lease_secs: leaseSecsInput() }),
@@ -94,6 +97,7 @@ export const webhookEndpointRoutes = [
   }),
   post('/v2/webhooks/endpoints/delete', 'webhooks', {
     access: 'manage_webhooks',
+    ofWallet: true,
     summary: 'Delete a webhook endpoint',
     description:
       'What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.',
@@ -111,6 +115,7 @@ export const webhookEndpointRoutes = [
   }),
   post('/v2/webhooks/endpoints/test', 'webhooks', {
     access: 'manage_webhooks',
+    ofWallet: true,
     summary: 'Send a test delivery to an endpoint, and show its answer',
     description:
       "Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`: a failed payment of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is sent once, and is in no list.",

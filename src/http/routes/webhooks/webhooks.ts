@@ -33,6 +33,7 @@ const exampleDelivery = {
 export const webhookRoutes = [
   get('/v2/webhooks/deliveries', 'webhooks', {
     access: 'get_updated_payments',
+    ofWallet: true,
     summary: 'List webhook deliveries of the wallet, newest first',
     query: () => ({
       state: z.enum(DELIVERY_STATES).optional().describe('Only deliveries in this state.'),
@@ -120,6 +121,7 @@ export const webhookRoutes = [
   }),
   post('/v2/webhooks/redeliver', 'webhooks', {
     access: 'manage_webhooks',
+    ofWallet: true,
     summary: 'Send deliveries again',
     description:
       'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent. A client may do this 60 times at once, then once a second by `id`; 3 times, then once a minute by `since`.',

@@ -17,7 +17,7 @@ const MARGIN_MS = 10_000;
 export async function createOffer(
   rpc: ClnRpc,
   { description, minAmountMsat, expiresAtMs }: CreateOfferCommand,
-): Promise<{ offer: string; offerId: string }> {
+): Promise<{ offer: string; offerId: string; isNew: boolean }> {
   requireDescription(description);
   const params = {
     amount: minAmountMsat === null ? 'any' : `${minAmountMsat}msat`,
@@ -27,7 +27,7 @@ export async function createOffer(
     ...(expiresAtMs === null ? {} : { absolute_expiry: Math.floor(expiresAtMs / 1000) }),
   };
   const made = await rpc.write('offer', params, createdOfferShape, { harmlessTwice: true });
-  return { offer: made.bolt12, offerId: made.offer_id };
+  return { offer: made.bolt12, offerId: made.offer_id, isNew: made.created };
 }
 
 /**

@@ -151,7 +151,11 @@ export const createdInvoiceShape = z.object({ bolt11: z.string(), expires_at: se
 export const deletedInvoiceShape = (hash: string) => z.object({ payment_hash: z.literal(hash) });
 
 /** `offer` */
-export const createdOfferShape = z.object({ bolt12: z.string(), offer_id: hex32 });
+export const createdOfferShape = z.object({
+  bolt12: z.string(),
+  offer_id: hex32,
+  created: z.boolean().default(true),
+});
 
 /** `fetchinvoice` */
 export const fetchedInvoiceShape = z.object({ invoice: z.string() });

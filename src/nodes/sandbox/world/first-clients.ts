@@ -11,7 +11,7 @@ import type { ClientToken } from '../../node.ts';
 import { hashOf } from './token-hash.ts';
 
 /** A client that version 0.1 kept in the sandbox's file, with the token made for it. */
-export interface LegacyClient extends Omit<Client, 'approveAboveMsat' | 'origins'> {
+export interface LegacyClient extends Omit<Client, 'approveAboveMsat' | 'origins' | 'own'> {
   /** Hex user_pk. */
   readonly walletId: string;
   /** Hex SHA-256 of the 32 bytes of the secret in the client's credentials. */

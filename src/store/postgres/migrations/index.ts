@@ -11,6 +11,7 @@ import { approvals } from './0009-approvals.ts';
 import { origins } from './0010-origins.ts';
 import { completions } from './0011-completions.ts';
 import { searchWords } from './0012-search-words.ts';
+import { own } from './0013-own.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -29,6 +30,7 @@ export const STEPS: readonly (string | ((tx: SQL) => Promise<void>))[] = [
   origins,
   completions,
   searchWords,
+  own,
 ];
 
 /** The version of the schema that this program reads and writes. */

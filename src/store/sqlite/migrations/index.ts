@@ -19,6 +19,7 @@ import { approvals } from './0017-approvals.ts';
 import { origins } from './0018-origins.ts';
 import { completions } from './0019-completions.ts';
 import { searchWords } from './0020-search-words.ts';
+import { own } from './0021-own.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -45,6 +46,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   origins,
   completions,
   searchWords,
+  own,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -1,0 +1,10 @@
+/**
+ * Who made what: payments by their index, and offers by their id, of which every receipt is the maker's
+ * (docs/decisions.md 195).
+ */
+export interface Makers {
+  /** Keeps who made it, where nobody is kept yet. Returns who is kept then. */
+  keep(walletId: string, key: string, caller: string): Promise<string>;
+  /** Those of the keys that the caller made. */
+  of(walletId: string, caller: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
+}

@@ -1,0 +1,47 @@
+import type { Makers } from '../../ports.ts';
+import { stateTable } from '../connector-state.ts';
+import type { RowDatabase, Rows } from '../rows.ts';
+import { type Steps, together } from '../steps.ts';
+
+/** The kind of these rows among what connectors keep. */
+const KIND = 'maker';
+
+/** Rows of makers, for ports that write them inside their own transactions. */
+export interface MakerRows {
+  /** Null where nobody is kept, and for a row that does not fit. */
+  get(walletId: string, key: string): Steps<string | null>;
+  put(walletId: string, key: string, caller: string): Steps<unknown>;
+  remove(walletId: string, key: string): Steps<unknown>;
+}
+
+/** Prepares the statements of makers. */
+export function makerRows(rows: Rows): MakerRows {
+  const { select, upsert, remove } = stateTable(rows);
+  const read = select('WHERE wallet = ? AND kind = ? AND key = ?', {
+    of: ({ json }) => JSON.parse(json) as string,
+  });
+  const put = upsert();
+  const removed = remove();
+  return {
+    get: (walletId, key) => read.one(walletId, KIND, key),
+    put: (wallet, key, caller) => put({ wallet, kind: KIND, key, json: JSON.stringify(caller) }),
+    remove: (walletId, key) => removed(walletId, KIND, key),
+  };
+}
+
+/** Returns the {@link Makers}. */
+export function makers(db: RowDatabase, { get, put }: MakerRows): Makers {
+  return {
+    keep: (walletId, key, caller) =>
+      db.write(walletId, function* () {
+        const kept = yield* get(walletId, key);
+        if (kept === null) yield* put(walletId, key, caller);
+        return kept ?? caller;
+      }),
+    of: (walletId, caller, keys) =>
+      db.read(function* () {
+        const found = yield* together(keys.map((key) => get(walletId, key)));
+        return new Set(keys.filter((_, at) => found[at] === caller));
+      }),
+  };
+}

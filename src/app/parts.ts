@@ -188,10 +188,12 @@ export function openServedNames(parts: {
 }
 
 /** Opens the way into the console, with no session yet. */
-export function openConsole(wallets: Wallets, known: KnownCredentials): ConsoleDoor {
+export function openConsole(wallets: Wallets, store: Store, known: KnownCredentials): ConsoleDoor {
   return openConsoleDoor({
     open: (credentials) => wallets.open(credentials),
     credentialsOf: (authorization) => credentialsOf(authorization, known),
+    store,
+    clock: systemClock,
     elapsedMs,
     random,
   });

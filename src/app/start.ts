@@ -210,7 +210,7 @@ export const START = new Steps<Given>()
       fees: config.maxFee,
       health,
       sidecarUrl: site.sidecarUrl,
-      console: openConsole(wallets, {
+      console: openConsole(wallets, store, {
         requireAuth: config.requireAuth,
         cookie,
         hasDefaultWallet: hasDefaultWallet(config),

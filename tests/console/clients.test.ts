@@ -275,7 +275,8 @@ inBrowser('a client is offered to give and to change no more than it has', async
   expect(await page.getByRole('button', { name: 'Revoke Spender' }).count()).toBe(0);
   await page.getByRole('link', { name: 'New client' }).click();
   await page.getByRole('checkbox').first().waitFor();
-  expect(await page.getByRole('checkbox').count()).toBe(2);
+  const offered = page.getByRole('group', { name: 'What it may do' });
+  expect(await offered.getByRole('checkbox').count()).toBe(2);
   await page.context().close();
 });
 

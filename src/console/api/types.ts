@@ -30,6 +30,15 @@ export type Ability =
   | 'clients'
   | 'proofs';
 
+/** A browser that stays signed in as a client. */
+export interface Device {
+  readonly id: string;
+  readonly client_pk: string;
+  readonly created_at: number;
+  /** When it was used last, to the hour. */
+  readonly used_at: number;
+}
+
 /** The wallet that a one-time link opens. */
 export interface LinkedWallet {
   readonly user_pk: string;

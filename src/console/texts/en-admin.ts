@@ -122,6 +122,16 @@ export const enAdmin = {
       label: 'Credentials',
       done: 'I have stored them',
     },
+    device: {
+      words: 'Sign in a phone or a till',
+      help: 'Scan this with it, or open the link in its browser, within 10 minutes. It works once, and the browser stays signed in for 30 days. The phone must reach this address, so open the console by one that it reaches, over https.',
+      label: 'Link of the till',
+      since: (since: string, used: string) => `Signed in since ${since}, last used ${used}`,
+      end: (since: string) => ({
+        words: 'Sign it out',
+        question: `Sign out the device that is in since ${since}? It needs a new link to come back.`,
+      }),
+    },
     open: {
       title: 'It is not known whether the client was made',
       words:

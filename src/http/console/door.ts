@@ -1,7 +1,9 @@
+import { hex } from '@scure/base';
 import { PERMISSIONS } from '../../model/clients/permissions.ts';
 import { ApiError, rejected } from '../../model/errors.ts';
 import { allows, type Grants, type Session } from '../../wallet/session/session.ts';
-import { type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
+import { DEVICE_MS, type Devices, type DevicesOptions, openDevices } from './devices.ts';
+import { isOfDevice, type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
 import {
   cookieName,
   cookieValues,
@@ -9,7 +11,13 @@ import {
   sessionCookie,
   signInOrigin,
 } from './page-origin.ts';
-import { type ConsoleSession, consoleSessions, endedSession } from './sessions.ts';
+import {
+  type ConsoleSession,
+  consoleSessions,
+  endedSession,
+  IDLE_MS,
+  LONGEST_MS,
+} from './sessions.ts';
 
 /** The header of every request of the console's page. It holds the session's key, or `none` before the sign-in. */
 const CONSOLE_KEY_HEADER = 'console-key';
@@ -17,14 +25,13 @@ const CONSOLE_KEY_HEADER = 'console-key';
 /** How often a second cookie of the same name is looked at. */
 const MOST_COOKIES = 8;
 
-interface DoorOptions {
+interface DoorOptions extends DevicesOptions {
   /** Opens the wallet session of credentials; null means the default wallet. Throws error 104. */
-  readonly open: (credentials: string | null) => Promise<Session>;
+  readonly open: (credentials: ConsoleSession['credentials']) => Promise<Session>;
   /** Returns the credentials that a value of the Authorization header names. Throws error 104. */
   readonly credentialsOf: (authorization: string | null) => string | null;
   /** Returns monotonic milliseconds. */
   readonly elapsedMs: () => number;
-  readonly random: (bytes: number) => Uint8Array;
 }
 
 /** What a browser gets at the sign-in. */
@@ -33,6 +40,8 @@ interface SignIn {
   readonly key: string;
   /** The Set-Cookie header with the other half. */
   readonly cookie: string;
+  /** After how many milliseconds it ends: without a request, and in any case. */
+  readonly ends: { readonly idleMs: number; readonly longestMs: number };
 }
 
 /** The way into the console, and of its requests to the API (docs/decisions.md 132 and 133). */
@@ -44,6 +53,10 @@ export interface ConsoleDoor {
   seemsSignedIn(headers: Headers): boolean;
   /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
   makeLink(headers: Headers, session: CallerOf): string;
+  /** Returns the token of a one-time link that signs a browser in as a client, for as long as a device stays so. */
+  makeDeviceLink(clientPk: string): string;
+  /** The browsers that stay signed in as clients. */
+  readonly devices: Pick<Devices, 'list' | 'end'>;
   /**
    * Returns the wallet session that a link opens, and leaves the link as it is, so that the page can say whose wallet
    * it is before the link is used. Throws error 104.
@@ -58,9 +71,9 @@ export interface ConsoleDoor {
    * Returns the session of a request that the console's page made; null for every other request, whatever cookies it
    * has. Throws error 104 when the session has ended, and 112 for another page.
    */
-  sessionOf(headers: Headers): ConsoleSession | null;
+  sessionOf(headers: Headers): Promise<ConsoleSession | null>;
   /** Ends the session of a request. Returns the Set-Cookie header that takes the browser's half away. */
-  signOut(headers: Headers): string;
+  signOut(headers: Headers): Promise<string>;
 }
 
 /** The part of a wallet session that tells its callers apart. */
@@ -76,10 +89,11 @@ interface SignInWith {
 export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
   const links = oneTimeLinks(options);
   const sessions = consoleSessions(options);
+  const devices = openDevices(options);
 
-  function find(headers: Headers, key: string): ConsoleSession | null {
+  async function find(headers: Headers, key: string): Promise<ConsoleSession | null> {
     for (const id of idsIn(headers)) {
-      const session = sessions.find({ id, key });
+      const session = sessions.find({ id, key }) ?? (await devices.find({ id, key }));
       if (session === null) continue;
       requirePageOf(session.origin, headers);
       return session;
@@ -87,10 +101,10 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
     return null;
   }
 
-  function sessionOf(headers: Headers): ConsoleSession | null {
+  async function sessionOf(headers: Headers): Promise<ConsoleSession | null> {
     const key = headers.get(CONSOLE_KEY_HEADER);
     if (key === null) return null;
-    const session = find(headers, key);
+    const session = await find(headers, key);
     if (session === null) throw endedSession();
     return session;
   }
@@ -103,6 +117,11 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
       const credentials = options.credentialsOf(headers.get('authorization'));
       return links.make({ caller: callerOf(session), credentials });
     },
+    makeDeviceLink(clientPk) {
+      const secret = hex.encode(options.random(32));
+      return links.make({ caller: clientPk, credentials: { clientPk, secret } });
+    },
+    devices,
     lookAtLink: async (token) => options.open(links.look(token)),
     async signIn(headers, given) {
       const origin = signInOrigin(headers);
@@ -111,15 +130,22 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
       const permissions = permissionsOf(session);
       const caller = callerOf(session);
       // The browser is about to lose the halves of the session that it had.
-      find(headers, headers.get(CONSOLE_KEY_HEADER) ?? '')?.end();
+      await (await find(headers, headers.get(CONSOLE_KEY_HEADER) ?? ''))?.end();
+      if (isOfDevice(credentials)) {
+        const device = { walletId: session.userPk, clientPk: credentials.clientPk, origin };
+        const { id, key } = await devices.begin(device);
+        const ends = { idleMs: DEVICE_MS, longestMs: DEVICE_MS };
+        return { key, cookie: sessionCookie(origin, id, DEVICE_MS / 1000), ends };
+      }
       const { id, key } = sessions.begin({ caller, credentials, origin, permissions });
-      return { key, cookie: sessionCookie(origin, id) };
+      const ends = { idleMs: IDLE_MS, longestMs: LONGEST_MS };
+      return { key, cookie: sessionCookie(origin, id), ends };
     },
     sessionOf,
-    signOut(headers) {
-      const session = sessionOf(headers);
+    async signOut(headers) {
+      const session = await sessionOf(headers);
       if (session === null) throw endedSession();
-      session.end();
+      await session.end();
       return sessionCookie(session.origin, null);
     },
   };
@@ -139,7 +165,7 @@ function credentialsIn(
   { link, credentials }: SignInWith,
   links: OneTimeLinks,
   { credentialsOf }: DoorOptions,
-): string | null {
+): ConsoleSession['credentials'] {
   if ((link === null) === (credentials === null)) {
     throw rejected('', 'Give either link or credentials.');
   }

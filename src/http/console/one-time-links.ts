@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
 import { ApiError } from '../../model/errors.ts';
+import type { ClientOfDevice } from '../../wallet/open/wallets.ts';
 import { endedForRoom } from './room.ts';
 
 /** How long a link is good for, in milliseconds. */
 export const LINK_MS = 60_000;
+/** How long a link is good for that signs a device in, in milliseconds (docs/decisions.md 196). */
+export const DEVICE_LINK_MS = 600_000;
 
 const TOKEN_BYTES = 32;
 
@@ -13,7 +16,7 @@ interface LinkMaker {
   /** A text that is different for each caller of each wallet. */
   readonly caller: string;
   /** The credentials that the link stands for; null for the default wallet. */
-  readonly credentials: string | null;
+  readonly credentials: string | null | ClientOfDevice;
 }
 
 /** Links by which a browser signs in without the credential passing through it (docs/decisions.md 132). */
@@ -21,9 +24,9 @@ export interface OneTimeLinks {
   /** Returns a new token, 64 hex characters. A caller's eleventh open link ends its oldest. */
   make(maker: LinkMaker): string;
   /** Returns the credentials of a token and ends it. Throws error 104 for one that is unknown, used or too old. */
-  take(token: string): string | null;
+  take(token: string): LinkMaker['credentials'];
   /** Works as {@link OneTimeLinks.take}, and leaves the token as it is. */
-  look(token: string): string | null;
+  look(token: string): LinkMaker['credentials'];
 }
 
 /** What links are made with. */
@@ -45,26 +48,32 @@ export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks 
     if (ended) links.delete(ended.hash);
     const token = hex.encode(random(TOKEN_BYTES));
     const hash = hashOf(token);
-    links.set(hash, { ...maker, hash, endsMs: nowMs + LINK_MS });
+    const goodMs = isOfDevice(maker.credentials) ? DEVICE_LINK_MS : LINK_MS;
+    links.set(hash, { ...maker, hash, endsMs: nowMs + goodMs });
     return token;
   }
 
-  function look(token: string): string | null {
+  function look(token: string): LinkMaker['credentials'] {
     const link = links.get(hashOf(token.toLowerCase()));
     if (link !== undefined && elapsedMs() < link.endsMs) return link.credentials;
     throw new ApiError(
       'unauthenticated',
-      'This link was used before, or is older than a minute: make another one with "wallet-sidecar console". If you did not use it yourself, somebody else did: restart the sidecar, which ends all sessions.',
+      'This link was used before, or is too old: make another one with "wallet-sidecar console", or at the client. If you did not use it yourself, somebody else did: restart the sidecar, which ends all sessions but those of clients\' devices, and revoke the client.',
     );
   }
 
-  function take(token: string): string | null {
+  function take(token: string): LinkMaker['credentials'] {
     const credentials = look(token);
     links.delete(hashOf(token.toLowerCase()));
     return credentials;
   }
 
   return { make, take, look };
+}
+
+/** Whether a browser that signs in so stays signed in as a client. */
+export function isOfDevice(credentials: LinkMaker['credentials']): credentials is ClientOfDevice {
+  return typeof credentials === 'object' && credentials !== null;
 }
 
 interface Link extends LinkMaker {

@@ -49,10 +49,14 @@ export function cookieValues(headers: Headers, name: string): string[] {
     .map((pair) => pair.slice(name.length + 1));
 }
 
-/** Returns the Set-Cookie header that gives a browser its session, or with null takes it away. */
-export function sessionCookie(origin: string, id: string | null): string {
+/**
+ * Returns the Set-Cookie header that gives a browser its session, until the browser is closed or for so many seconds,
+ * or with null takes it away.
+ */
+export function sessionCookie(origin: string, id: string | null, maxAgeSecs?: number): string {
   const secure = origin.startsWith('https:') ? '; Secure' : '';
-  const ends = id === null ? '; Max-Age=0' : '';
+  const secs = id === null ? 0 : maxAgeSecs;
+  const ends = secs === undefined ? '' : `; Max-Age=${secs}`;
   return `${cookieName(origin)}=${id ?? ''}; Path=/; HttpOnly; SameSite=Strict${secure}${ends}`;
 }
 

@@ -3,6 +3,7 @@ import { hex } from '@scure/base';
 import { isSameSecret } from '../../lib/secrets/same-secret.ts';
 import type { Permission } from '../../model/clients/permissions.ts';
 import { ApiError } from '../../model/errors.ts';
+import type { ClientOfDevice } from '../../wallet/open/wallets.ts';
 import { endedForRoom } from './room.ts';
 
 /** After this long without a request a session ends, in milliseconds. */
@@ -17,7 +18,7 @@ interface SignedIn {
   /** A text that is different for each caller of each wallet. */
   readonly caller: string;
   /** The credentials of the sign-in; null stands for the default wallet. */
-  readonly credentials: string | null;
+  readonly credentials: string | null | ClientOfDevice;
   /** The origin of the page that signed in. */
   readonly origin: string;
   /** The permissions at the sign-in. */
@@ -29,14 +30,14 @@ export interface ConsoleSession extends SignedIn {
   /** Aborts when the session ends. Its reason is the error to answer. */
   readonly ended: AbortSignal;
   /** Ends the session. */
-  readonly end: () => void;
+  readonly end: () => void | Promise<void>;
 }
 
 /**
  * The two halves of a session, each 64 hex characters. A browser keeps `id` in a cookie, which scripts cannot read, and
  * `key` in a storage that other ports of the host cannot read. A request needs both (docs/decisions.md 133).
  */
-interface SessionSecrets {
+export interface SessionSecrets {
   readonly id: string;
   readonly key: string;
 }
@@ -112,7 +113,7 @@ export function endedSession(): ApiError {
 
 class Open implements ConsoleSession {
   readonly caller: string;
-  readonly credentials: string | null;
+  readonly credentials: SignedIn['credentials'];
   readonly origin: string;
   readonly permissions: readonly Permission[];
   usedMs: number;

@@ -23,7 +23,7 @@ export interface KnownCredentials {
 /** Settings of authentication, and the functions that open sessions. */
 interface AuthenticateOptions extends KnownCredentials {
   /** Opens the session of the credentials; null means the default wallet. */
-  readonly open: (credentials: string | null) => Promise<Session>;
+  readonly open: (credentials: ConsoleSession['credentials']) => Promise<Session>;
   /** Finds the session of a request that the console's page made (docs/decisions.md 133). */
   readonly console: Pick<ConsoleDoor, 'sessionOf'>;
 }
@@ -62,7 +62,7 @@ export function authenticate(access: RouteAccess, options: AuthenticateOptions):
   const byHeader = authenticateByHeader(access, options);
   const requireAccess = isSandbox(access) ? requireEverything : accessCheck(access);
   return async (headers, opened) => {
-    const signedIn = options.console.sessionOf(headers);
+    const signedIn = await options.console.sessionOf(headers);
     if (signedIn === null) return byHeader(headers.get('authorization'), opened);
     if (access === 'root_seed') throw notFromConsole();
     const session = await openSignedIn(signedIn, options.open);
@@ -118,12 +118,12 @@ async function openSignedIn(
   signedIn: ConsoleSession,
   open: AuthenticateOptions['open'],
 ): Promise<Session> {
-  const session = await open(signedIn.credentials).catch((error: unknown) => {
-    if (isApiError(error, 'unauthenticated')) signedIn.end();
+  const session = await open(signedIn.credentials).catch(async (error: unknown) => {
+    if (isApiError(error, 'unauthenticated')) await signedIn.end();
     throw error;
   });
   if (signedIn.permissions.every((permission) => allows(session, permission))) return session;
-  signedIn.end();
+  await signedIn.end();
   throw endedSession();
 }
 

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { hexOutput, timestamp } from '../../model/text.ts';
+import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
+import { requireActiveClient } from '../../wallet/clients/clients.ts';
 import { ABILITY_NAMES, nodeFacts } from '../../wallet/open/node-facts.ts';
 import { FEED_STATES } from '../../wallet/session/feed-standing.ts';
+import { DEVICE_MS } from '../console/devices.ts';
 import { type ConsoleFile, consoleFiles, PAGE, SIGNED_IN_PAGE } from '../console/files.ts';
-import { LINK_MS } from '../console/one-time-links.ts';
+import { DEVICE_LINK_MS, LINK_MS } from '../console/one-time-links.ts';
 import { signInOrigin } from '../console/page-origin.ts';
-import { IDLE_MS, LONGEST_MS } from '../console/sessions.ts';
+import { exampleClient } from '../examples.ts';
 import { emptyJson, get, post, type Route } from '../route.ts';
 
 const exampleToken = '7c1e0a5b39f2d84c6e1f0b7a92d35c48e0f1a6b3c7d9285e4f60718293a4b5c6';
@@ -109,6 +111,77 @@ const signInRoutes = [
       user_pk: session.userPk,
     }),
   }),
+  post('/v2/console/device_link', 'console', {
+    access: 'owner',
+    summary: 'Make a one-time link by which a device signs in as a client and stays signed in',
+    description:
+      'The link is `/console#link=` and the token. Its browser stays signed in for 30 days, over restarts too, until it signs out or the device or its client is ended.',
+    body: () => ({ client_pk: hexInput(32).describe("The client's public key.") }),
+    response: () => ({
+      token: secretOutput('The token of the link.'),
+      expires_in_secs: z.int().describe('The link is good for this many seconds.'),
+    }),
+    errors: ['notFound'],
+    example: {
+      body: { client_pk: exampleClient.client_pk },
+      response: { token: exampleToken, expires_in_secs: 600 },
+    },
+    handler: async ({ parts, session }, { body }) => {
+      await requireActiveClient(session, body.client_pk);
+      const token = parts.console.makeDeviceLink(body.client_pk);
+      return { token, expires_in_secs: DEVICE_LINK_MS / 1000 };
+    },
+  }),
+  get('/v2/console/devices', 'console', {
+    access: 'owner',
+    summary: 'List the devices that are signed in as clients',
+    response: () => ({
+      devices: z
+        .array(
+          z.object({
+            id: hexOutput(32).describe('The device.'),
+            client_pk: hexOutput(32).describe('The client.'),
+            created_at: timestamp().describe('When it signed in, in milliseconds.'),
+            used_at: timestamp().describe('When it was used last, to the hour.'),
+            expires_at: timestamp().describe('When it is signed out, in milliseconds.'),
+          }),
+        )
+        .describe('The devices, those that were used last first.'),
+    }),
+    example: {
+      response: {
+        devices: [
+          {
+            id: exampleToken,
+            client_pk: exampleClient.client_pk,
+            created_at: 1764000000000,
+            used_at: 1764003600000,
+            expires_at: 1766592000000,
+          },
+        ],
+      },
+    },
+    handler: async ({ parts, session }) => ({
+      devices: (await parts.console.devices.list(session.userPk)).map((one) => ({
+        id: one.id,
+        client_pk: one.clientPk,
+        created_at: one.createdAtMs,
+        used_at: one.usedAtMs,
+        expires_at: one.createdAtMs + DEVICE_MS,
+      })),
+    }),
+  }),
+  post('/v2/console/end_device', 'console', {
+    access: 'owner',
+    summary: 'Sign a device out',
+    body: () => ({ id: hexInput(32).describe('The device.') }),
+    response: emptyJson,
+    example: { body: { id: exampleToken }, response: {} },
+    handler: async ({ parts, session }, { body }) => {
+      await parts.console.devices.end(session.userPk, body.id);
+      return {};
+    },
+  }),
   post('/v2/console/link_wallet', 'console', {
     access: 'public',
     requireHead: signInOrigin,
@@ -177,12 +250,12 @@ const signInRoutes = [
       response: { key: exampleToken, idle_secs: 900, longest_secs: 28800 },
     },
     handler: async ({ parts, headers }, { body }) => {
-      const { key, cookie } = await parts.console.signIn(headers, {
+      const { key, cookie, ends } = await parts.console.signIn(headers, {
         link: body.link ?? null,
         credentials: body.credentials ?? null,
       });
-      const ends = { idle_secs: IDLE_MS / 1000, longest_secs: LONGEST_MS / 1000 };
-      return withCookie({ key, ...ends }, cookie);
+      const secs = { idle_secs: ends.idleMs / 1000, longest_secs: ends.longestMs / 1000 };
+      return withCookie({ key, ...secs }, cookie);
     },
   }),
   post('/v2/console/sign_out', 'console', {
@@ -193,7 +266,7 @@ const signInRoutes = [
     response: emptyJson,
     errors: ['unauthenticated', 'hostNotAllowed'],
     example: { body: {}, response: {} },
-    handler: async ({ parts, headers }) => withCookie({}, parts.console.signOut(headers)),
+    handler: async ({ parts, headers }) => withCookie({}, await parts.console.signOut(headers)),
   }),
 ];
 

@@ -1,6 +1,8 @@
 import type { Store } from '../ports.ts';
 import { budgetTable } from './budget-table.ts';
 import { budgetRows, budgetStore } from './budgets.ts';
+import { deviceStore } from './callers/devices.ts';
+import { makerRows, makers } from './callers/makers.ts';
 import { clientRows } from './client-rows.ts';
 import { clientStore } from './clients.ts';
 import { connectorState } from './connector-state.ts';
@@ -10,7 +12,6 @@ import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, idempotencyStore } from './idempotency.ts';
 import { issuedOfferRows, issuedOffers } from './issued-offers.ts';
 import { type JournalRows, journalRows, paymentJournal } from './journal.ts';
-import { makerRows, makers } from './makers/makers.ts';
 import { nameInvoiceRows, nameStore } from './names.ts';
 import { observationStore } from './observations.ts';
 import type { ObservedRowsOf } from './observed-rows.ts';
@@ -64,6 +65,7 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
     spends: spendStore(db, rows, { ...paid, budgets, clients, made }),
     watches: watchStore(db, rows, watches),
     offers: issuedOffers(db, offers),
+    devices: deviceStore(db, rows),
     makers: makers(db, made),
     names: nameStore(db, rows, nameInvoices),
     clients: clientStore(db, rows, { clients, budgets, keys }),

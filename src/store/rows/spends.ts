@@ -20,12 +20,12 @@ import type {
 } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
 import type { BudgetRows } from './budgets.ts';
+import type { MakerRows } from './callers/makers.ts';
 import type { ClientRows } from './client-rows.ts';
 import type { DeliveryWriter } from './deliveries.ts';
 import type { FetchedInvoiceColumns, FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { JournalRows } from './journal.ts';
-import type { MakerRows } from './makers/makers.ts';
 import type { RefundRows } from './payments/refunds.ts';
 import type { Joint, RowDatabase, Rows } from './rows.ts';
 import type { SpendingRows } from './spending.ts';

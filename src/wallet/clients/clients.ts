@@ -76,6 +76,11 @@ export async function isActiveClient(session: Keeper, clientPk: string): Promise
   return client !== null && isActive(client, session.node.clock.now());
 }
 
+/** Throws `notFound` (error 107) unless it is an active client of the wallet. */
+export async function requireActiveClient(session: Keeper, clientPk: string): Promise<void> {
+  requireActive(session, ownClient(session, await session.store.clients.find(clientPk)));
+}
+
 /** Returns the active clients of the wallet, by public key. */
 export async function listClients(session: Keeper): Promise<Record<string, ClientInfoJson>> {
   nodeGroup(session, 'tokens');

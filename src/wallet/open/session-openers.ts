@@ -67,6 +67,16 @@ export class SessionOpeners {
     throw endedCredentials();
   }
 
+  /**
+   * Finds the client as whom a browser stays signed in. Returns a function that opens the session, whose kept outcomes
+   * are sealed with the browser's secret.
+   */
+  async ofDevice(clientPk: string, secret: string): Promise<() => Promise<Session>> {
+    const record = await this.#options.store.clients.find(clientPk);
+    if (record === null || record.revokedAtMs !== null) throw endedCredentials();
+    return () => this.#openClient(record, secret);
+  }
+
   /** The entry of the configuration with the same token, and with the same node key where both name one. */
   #configured(given: NodeCredentials): NodeCredentials | null {
     const same = this.#options.configured.find(

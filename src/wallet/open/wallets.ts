@@ -15,6 +15,12 @@ interface WalletsOptions extends NodesOptions {
   readonly defaultCredentials: string | null;
 }
 
+/** A client as whom a browser stays signed in, and the browser's own secret, which seals outcomes (196). */
+export interface ClientOfDevice {
+  readonly clientPk: string;
+  readonly secret: string;
+}
+
 /** Opens wallets by credentials, keeps them open while they are used or watched, and closes them afterwards. */
 export class Wallets {
   readonly #options: WalletsOptions;
@@ -46,9 +52,11 @@ export class Wallets {
    * Throws `unauthenticated` (error 104) for missing, unknown, expired and revoked credentials, and `refused` (error
    * 106) before signup.
    */
-  async open(credentials: string | null): Promise<Session> {
+  async open(credentials: string | null | ClientOfDevice): Promise<Session> {
     const given = credentials ?? this.#options.defaultCredentials;
-    const session = await (this.#known(given) ?? this.#open(given));
+    const session = await (typeof given === 'object' && given !== null
+      ? this.#openDevice(given)
+      : (this.#known(given) ?? this.#open(given)));
     if (!session.ended.aborted) return session;
     throw session.ended.reason;
   }
@@ -178,8 +186,18 @@ export class Wallets {
       return this.#root;
     }
     // Unknown credentials are rejected before any work is done or anything is stored for them.
-    const opener = await this.#openers.of(credentials);
-    const key = keyOf(credentials);
+    return this.#openOnce(keyOf(credentials), await this.#openers.of(credentials));
+  }
+
+  #openDevice({ clientPk, secret }: ClientOfDevice): Promise<Session> {
+    // No credentials hold a space, so that nobody sends this text.
+    const text = `${clientPk} ${secret}`;
+    const opening = async () =>
+      this.#openOnce(keyOf(text), await this.#openers.ofDevice(clientPk, secret));
+    return this.#known(text) ?? opening();
+  }
+
+  #openOnce(key: string, opener: () => Promise<Session>): Promise<Session> {
     const opened = this.#sessions.get(key);
     if (opened) return opened;
     const opening = opener().then((session) => {

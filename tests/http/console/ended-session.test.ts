@@ -5,7 +5,9 @@ import { createApp } from '../../../src/http/app.ts';
 import { openConsoleDoor } from '../../../src/http/console/door.ts';
 import type { Parts } from '../../../src/http/parts.ts';
 import type { Route } from '../../../src/http/route.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { openMetrics } from '../../../src/lib/metrics.ts';
+import type { Store } from '../../../src/store/ports.ts';
 import type { Session } from '../../../src/wallet/session/session.ts';
 
 const HOST = '127.0.0.1:5393';
@@ -23,6 +25,8 @@ test('a request whose body comes after the session has ended does nothing (docs/
   const door = openConsoleDoor({
     open,
     credentialsOf: () => null,
+    store: {} as unknown as Store,
+    clock: systemClock,
     elapsedMs: () => 0,
     random: (bytes) => new Uint8Array(randomBytes(bytes)),
   });
@@ -73,8 +77,8 @@ test('a request whose body comes after the session has ended does nothing (docs/
   // The body is asked for once the credentials have been accepted.
   const late = new ReadableStream(
     {
-      pull(controller) {
-        door.signOut(new Headers(headers));
+      async pull(controller) {
+        await door.signOut(new Headers(headers));
         controller.enqueue(new TextEncoder().encode('{}'));
         controller.close();
       },

@@ -1,5 +1,6 @@
 import type { ClientInfo, Permission } from '../../../client/index.ts';
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
+import type { Device } from '../../api/types.ts';
 import { useAct } from '../../api/use-act.ts';
 import { BudgetBar } from '../../parts/bars.tsx';
 import { Button, PressTwice } from '../../parts/buttons.tsx';
@@ -10,15 +11,18 @@ import { canSpend, reaches } from '../../values/grant.ts';
 import { momentText } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
 import { satsOf } from '../../values/sats.ts';
+import { DeviceLine, DeviceLink } from './devices.tsx';
 
 interface ClientCardProps {
   readonly client: ClientInfo;
+  /** Where it is signed in for long. */
+  readonly devices: readonly Device[];
   readonly onChanged: () => void;
 }
 
 /** One client, with what can be done with it. */
 export function ClientCard(props: ClientCardProps) {
-  const { client } = props;
+  const { client, devices, onChanged } = props;
   const { client: own } = useSignedIn();
   const may = useMay();
   const name = clientName(client);
@@ -45,6 +49,10 @@ export function ClientCard(props: ClientCardProps) {
         <p>{text.clients.waitsAbove(satsOf(client.approve_above))}</p>
       )}
       <p class="dim">{datesOf(client)}</p>
+      {devices.map((device) => (
+        <DeviceLine key={device.id} device={device} onChanged={onChanged} />
+      ))}
+      <DeviceLink clientPk={client.client_pk ?? ''} />
       {reaches(own, client) && (
         <div class="actions">
           {may('update_client') && (

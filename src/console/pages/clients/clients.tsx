@@ -1,4 +1,5 @@
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
+import type { Device } from '../../api/types.ts';
 import { useAct } from '../../api/use-act.ts';
 import { useAsked, useLive } from '../../api/use-asked.ts';
 import { PressTwice } from '../../parts/buttons.tsx';
@@ -23,9 +24,19 @@ export function Clients({ rest }: { readonly rest: string }) {
 function ClientList() {
   const may = useMay();
   const { about } = useSignedIn();
-  const asked = useLive(async ({ api }, signal) => {
-    const { clients } = await api.listClients({ signal });
-    return Object.values(clients).toSorted((a, b) => (b.created_at ?? 0) - (a.created_at ?? 0));
+  const asked = useLive(async ({ api, transport }, signal) => {
+    const [{ clients }, { devices }] = await Promise.all([
+      api.listClients({ signal }),
+      about.owner
+        ? transport.get<{ devices: readonly Device[] }>('/v2/console/devices', {})
+        : { devices: [] },
+    ]);
+    return Object.values(clients)
+      .toSorted((a, b) => (b.created_at ?? 0) - (a.created_at ?? 0))
+      .map((client) => ({
+        client,
+        devices: devices.filter(({ client_pk }) => client_pk === client.client_pk),
+      }));
   });
   return (
     <>
@@ -41,8 +52,8 @@ function ClientList() {
       )}
       <AskedPart asked={asked} none={text.clients.none}>
         {(newestFirst) => (
-          <Cards of={newestFirst} keyOf={({ client_pk }) => client_pk}>
-            {(client) => <ClientCard client={client} onChanged={asked.again} />}
+          <Cards of={newestFirst} keyOf={({ client }) => client.client_pk}>
+            {(one) => <ClientCard {...one} onChanged={asked.again} />}
           </Cards>
         )}
       </AskedPart>

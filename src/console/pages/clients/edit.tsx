@@ -22,6 +22,7 @@ import {
 import { grantableScopes, reaches } from '../../values/grant.ts';
 import { linkTo } from '../../values/place.ts';
 import { clientName } from './card.tsx';
+import { DeviceLink } from './devices.tsx';
 import { ClientFields } from './form.tsx';
 
 /** Makes a client, and shows its credentials once. */
@@ -40,12 +41,15 @@ export function NewClient() {
   return (
     <Replaced shown={make.value !== null ? 'secret' : make.isOpen ? 'open' : 'form'}>
       {make.value !== null ? (
-        <SecretOnce
-          {...text.clients.made}
-          secret={make.value.client_credentials}
-          onGone={make.forget}
-          onDone={done}
-        />
+        <>
+          <SecretOnce
+            {...text.clients.made}
+            secret={make.value.client_credentials}
+            onGone={make.forget}
+            onDone={done}
+          />
+          <DeviceLink clientPk={make.value.client_pk} />
+        </>
       ) : make.isOpen ? (
         <>
           <Notice kind="warn" {...text.clients.open} />

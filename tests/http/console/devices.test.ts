@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { DEVICE_MS, openDevices } from '../../../src/http/console/devices.ts';
+import type { ClientRecord } from '../../../src/model/clients/client.ts';
+import type { DeviceRecord, Store } from '../../../src/store/ports.ts';
+import { CLIENT, clientRecord, WALLET } from '../../support/store-steps.ts';
+
+const HOUR_MS = 3_600_000;
+const TILL = { walletId: WALLET, clientPk: CLIENT, origin: 'https://till.example' };
+
+function devicesAt() {
+  const clock = { ms: 1_764_000_000_000, now: () => clock.ms };
+  const rows = new Map<string, DeviceRecord>();
+  const clients: ClientRecord[] = [clientRecord()];
+  const uses: number[] = [];
+  const store = {
+    clients: { list: async () => clients },
+    devices: {
+      add: async (one: DeviceRecord) => void rows.set(one.id, one),
+      find: async (walletId: string, id: string) =>
+        walletId === WALLET ? (rows.get(id) ?? null) : null,
+      list: async () => [...rows.values()],
+      remove: async (_: string, id: string) => void rows.delete(id),
+      async used(_: string, id: string, usedAtMs: number) {
+        uses.push(usedAtMs);
+        const row = rows.get(id);
+        if (row) rows.set(id, { ...row, usedAtMs });
+      },
+    },
+  } as unknown as Store;
+  const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
+  return { devices: openDevices({ store, clock, random }), clock, rows, clients, uses };
+}
+
+describe('a device (docs/decisions.md 196)', () => {
+  test('is signed in by both halves, of which the store has hashes alone', async () => {
+    const { devices, rows } = devicesAt();
+    const secrets = await devices.begin(TILL);
+    const other = await devices.begin(TILL);
+    const found = await devices.find(secrets);
+    expect(found).toMatchObject({ origin: TILL.origin, permissions: [] });
+    expect(found?.credentials).toEqual({ clientPk: CLIENT, secret: secrets.id });
+    const kept = JSON.stringify([...rows.values()]);
+    for (const half of [secrets.id, secrets.id.slice(64), secrets.key]) {
+      expect(kept).not.toContain(half);
+    }
+    const wrong = [
+      { id: secrets.id, key: other.key },
+      { id: other.id, key: secrets.key },
+      { id: secrets.id.slice(64), key: secrets.key },
+      { id: `${'cd'.repeat(32)}${secrets.id.slice(64)}`, key: secrets.key },
+      { id: '', key: '' },
+    ];
+    for (const halves of wrong) expect(await devices.find(halves)).toBeNull();
+  });
+
+  test('stays for 30 days however little it is used, and no clock that goes back revives it', async () => {
+    const { devices, clock, rows } = devicesAt();
+    const secrets = await devices.begin(TILL);
+    clock.ms += DEVICE_MS - 1;
+    expect(await devices.find(secrets)).not.toBeNull();
+    clock.ms += 1;
+    expect(await devices.find(secrets)).toBeNull();
+    expect(rows.size).toBe(0);
+    clock.ms -= DEVICE_MS;
+    expect(await devices.find(secrets)).toBeNull();
+  });
+
+  test('notes its last use to the hour', async () => {
+    const { devices, clock, uses } = devicesAt();
+    const secrets = await devices.begin(TILL);
+    for (const ms of [1, HOUR_MS - 2, 1, 1]) {
+      clock.ms += ms;
+      await devices.find(secrets);
+    }
+    expect(uses).toEqual([1_764_000_000_000 + HOUR_MS]);
+    expect((await devices.list(WALLET))[0]?.usedAtMs).toBe(1_764_000_000_000 + HOUR_MS);
+  });
+
+  test('ends alone, with the requests that it has open', async () => {
+    const { devices } = devicesAt();
+    const [secrets, other] = [await devices.begin(TILL), await devices.begin(TILL)];
+    const [session, kept] = [await devices.find(secrets), await devices.find(other)];
+    await session?.end();
+    expect([session?.ended.aborted, kept?.ended.aborted]).toEqual([true, false]);
+    expect([await devices.find(secrets), await devices.find(other)]).toEqual([
+      null,
+      expect.anything(),
+    ]);
+  });
+
+  test('is listed and kept only while its client is there', async () => {
+    const { devices, clients, rows } = devicesAt();
+    await devices.begin(TILL);
+    expect(await devices.list(WALLET)).toHaveLength(1);
+    clients[0] = clientRecord({ revokedAtMs: 1 });
+    expect(await devices.list(WALLET)).toEqual([]);
+    expect(rows.size).toBe(0);
+  });
+
+  test('the eleventh of a client takes the place of the one that was used longest ago', async () => {
+    const { devices, clock } = devicesAt();
+    const all = [];
+    for (let at = 0; at < 10; at++) {
+      all.push(await devices.begin(TILL));
+      clock.ms += HOUR_MS;
+    }
+    const [first, second] = all;
+    if (!first || !second) throw new Error('There are ten.');
+    await devices.find(first);
+    await devices.begin(TILL);
+    expect(await devices.find(second)).toBeNull();
+    expect(await devices.find(first)).not.toBeNull();
+    expect(await devices.list(WALLET)).toHaveLength(10);
+  });
+});

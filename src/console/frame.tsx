@@ -7,6 +7,7 @@ import { type SignedIn, SignedInProvider } from './api/signed-in.tsx';
 import type { About } from './api/types.ts';
 import { usePlace } from './api/use-place.ts';
 import { pagesFor } from './pages/pages.ts';
+import { Till } from './pages/till.tsx';
 import { Button } from './parts/buttons.tsx';
 import { Notice, Problem } from './parts/notices.tsx';
 import { Replaced } from './parts/replaced.tsx';
@@ -50,7 +51,11 @@ export function Frame({ sessionKey, onEnd }: FrameProps) {
   };
   return (
     <SignedInProvider value={{ sidecar, live, ...known }}>
-      <Pages known={known} isReached={isReached} onSignOut={signOut} />
+      {known.client.own ? (
+        <Till isReached={isReached} onSignOut={signOut} />
+      ) : (
+        <Pages known={known} isReached={isReached} onSignOut={signOut} />
+      )}
     </SignedInProvider>
   );
 }

@@ -32,8 +32,8 @@ export function Copy({ value, label }: { readonly value: string; readonly label:
 /** The light border in modules, which readers need around the code. */
 const BORDER = 4;
 
-/** A QR code, dark on light in every theme, because readers need it so. */
-function Qr({ content, label }: { readonly content: string; readonly label: string }) {
+/** A QR code, dark on light in every theme, because readers need it so. `label` is what it is. */
+export function Qr({ content, label }: { readonly content: string; readonly label: string }) {
   const { size, path } = useMemo(() => {
     const code = encode(content, { border: BORDER, ecc: 'L' });
     return { size: code.size, path: qrPath(code.data) };
@@ -43,7 +43,7 @@ function Qr({ content, label }: { readonly content: string; readonly label: stri
       class="qr"
       viewBox={`0 0 ${size} ${size}`}
       role="img"
-      aria-label={label}
+      aria-label={text.receive.qr(label)}
       shape-rendering="crispEdges"
     >
       <rect width={size} height={size} fill="#fff" />
@@ -66,7 +66,7 @@ interface QrCopyProps {
 export function QrCopy({ value, qr, label, copyLabel = label }: QrCopyProps) {
   return (
     <>
-      <Qr content={qr(value)} label={text.receive.qr(label)} />
+      <Qr content={qr(value)} label={label} />
       <Copy value={value} label={copyLabel} />
     </>
   );

@@ -1,0 +1,132 @@
+import { useEffect } from 'preact/hooks';
+import type { CreatedInvoice } from '../../client/index.ts';
+import { useMay, useSignedIn } from '../api/signed-in.tsx';
+import { useAct } from '../api/use-act.ts';
+import { useLive } from '../api/use-asked.ts';
+import { useKeptValue } from '../api/use-kept-value.ts';
+import { Button } from '../parts/buttons.tsx';
+import { Qr } from '../parts/copy.tsx';
+import { Money } from '../parts/facts.tsx';
+import { Field, useTypedAmount } from '../parts/fields.tsx';
+import { Form } from '../parts/form.tsx';
+import { Notice, Problem } from '../parts/notices.tsx';
+import { Replaced } from '../parts/replaced.tsx';
+import { text } from '../texts/index.ts';
+import { newKey } from '../values/key.ts';
+import { invoiceQrText } from '../values/qr-path.ts';
+
+/** A customer pays at once, and an invoice that nobody looks at any more must not be paid later. */
+const PAYABLE_SECS = 900;
+
+interface TillProps {
+  /** Whether the sidecar answers. */
+  readonly isReached: boolean;
+  readonly onSignOut: () => void;
+}
+
+/**
+ * All that somebody is shown who is signed in as a client that sees only its own (docs/decisions.md 196): an amount,
+ * its QR code, that it is paid, and the next.
+ */
+export function Till({ isReached, onSignOut }: TillProps) {
+  const { client, about } = useSignedIn();
+  const may = useMay();
+  // The invoice stays until its end was shown, also over a reload.
+  const made = useKeptValue<CreatedInvoice>('till');
+  useEffect(() => {
+    document.title = text.till.title;
+  }, []);
+  return (
+    <main id="content" class="till">
+      {about.sandbox && <p class="banner">{text.sandboxBanner}</p>}
+      <div role="status">{!isReached && <Notice kind="warn" {...text.lost} />}</div>
+      <Replaced shown={made.value?.index ?? ''}>
+        {made.value !== null ? (
+          <Sale key={made.value.index} made={made.value} onEnd={made.drop} onNext={made.forget} />
+        ) : may('create_invoice') && may('get_payment_by_id') ? (
+          <Ask onMade={made.keep} />
+        ) : (
+          <Notice kind="warn" {...text.till.mayNot} />
+        )}
+      </Replaced>
+      {made.value === null && (
+        <footer class="buttons">
+          <span class="dim">{client.label}</span>
+          <Button class="quiet" words={text.signOut} onPress={onSignOut} />
+        </footer>
+      )}
+    </main>
+  );
+}
+
+/** Asks for what is to be paid. */
+function Ask({ onMade }: { readonly onMade: (made: CreatedInvoice) => void }) {
+  const { amount, wrong, ...typed } = useTypedAmount();
+  const make = useAct(
+    ({ api }) =>
+      api.createInvoice({ amount, expiration_secs: PAYABLE_SECS }, { idempotencyKey: newKey() }),
+    onMade,
+  );
+  return (
+    <>
+      <h1>{text.till.title}</h1>
+      <Form act={make} submit={text.till.show} isReady={amount !== undefined} onSubmit={make.run}>
+        <Field label={text.till.amount} wrong={wrong} of={typed} isNumber isRequired />
+      </Form>
+    </>
+  );
+}
+
+interface SaleProps {
+  readonly made: CreatedInvoice;
+  /** Called when the page shows how it ended. */
+  readonly onEnd: () => void;
+  readonly onNext: () => void;
+}
+
+/** An invoice until it is paid. It goes away when it is canceled and so can be paid no more, and not before. */
+function Sale({ made: { index, invoice, amount }, onEnd, onNext }: SaleProps) {
+  const { value, again } = useLive(
+    ({ api }, signal) => api.payment({ index }, { signal }),
+    [index],
+  );
+  const cancel = useAct(({ api }) => api.cancelPayment({ index }), onNext);
+  const status = value?.status ?? 'pending';
+  useEffect(() => {
+    if (status !== 'pending') onEnd();
+  }, [status]);
+  // What cannot be canceled was paid meanwhile.
+  useEffect(() => {
+    if (cancel.error !== null) again();
+  }, [cancel.error]);
+  if (status === 'completed') {
+    return (
+      <section class="paid" role="status">
+        <h1>{text.receive.paid}</h1>
+        <p>
+          <Money of={value?.amount ?? amount} />
+        </p>
+        <Button words={text.till.next} onPress={onNext} />
+      </section>
+    );
+  }
+  if (status === 'failed') {
+    return (
+      <>
+        <Notice kind="warn" title={text.receive.over(value?.status_msg ?? '')} />
+        <Button class="main" words={text.till.next} onPress={onNext} />
+      </>
+    );
+  }
+  return (
+    <>
+      <h1>
+        <Money of={amount} />
+      </h1>
+      <Qr content={invoiceQrText(invoice)} label={text.receive.ways.invoice} />
+      <p class="waiting">{text.receive.waiting}</p>
+      <Problem error={cancel.error} />
+      <Button words={text.cancel} isBusy={cancel.isBusy} onPress={cancel.run} />
+    </>
+  );
+}

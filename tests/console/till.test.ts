@@ -1,0 +1,172 @@
+import { expect, setDefaultTimeout } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { startBinary } from '../support/binary.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { barriersOf, overflowOf } from './console-axe.ts';
+import { goTo, openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+const { inBrowser, world, browser } = consoleInBrowser('console-till', 'a till receives');
+
+const PHONE = { width: 390, height: 844 };
+const SCREEN = { width: 1280, height: 800 };
+/** How long a busy machine may take to show something, in milliseconds. */
+const PATIENCE_MS = 50_000;
+
+const newTill = (label: string) =>
+  world().post('/v2/node/create_client', {
+    label,
+    scopes: ['read_info', 'read_payments', 'receive'],
+    own: true,
+  });
+
+/** Opens the till by its link, on a device of its own. */
+async function openTill(view: typeof PHONE, label = 'Till 1'): Promise<Page> {
+  const { client_pk } = await newTill(label);
+  const { token } = await world().post('/v2/console/device_link', { client_pk });
+  return openLink(view, `${world().url}/console#link=${token}`);
+}
+
+async function openLink(view: typeof PHONE, link: string): Promise<Page> {
+  const page = await (await browser().newContext({ viewport: view })).newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  await page.goto(link);
+  await page.getByRole('button', { name: 'Sign in by the link' }).click();
+  await page.getByLabel('Amount in sats').waitFor();
+  return page;
+}
+
+/** Shows an invoice of that amount. Returns it. */
+async function ask(page: Page, sats: string): Promise<string> {
+  const answer = page.waitForResponse(/create_invoice/);
+  await page.getByLabel('Amount in sats').fill(sats);
+  await page.getByRole('button', { name: 'Show the code' }).click();
+  await page.getByRole('img', { name: 'QR code: Invoice' }).waitFor();
+  return (await (await answer).json()).invoice;
+}
+const pay = (payable: string) => world().post('/sandbox/pay', { payable });
+const isPaid = (page: Page) => page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+const next = (page: Page) => page.getByRole('button', { name: 'Next' }).click();
+const sizeOf = async (page: Page, selector: string) => {
+  const box = await page.locator(selector).boundingBox();
+  return box ?? { x: 0, y: 0, width: 0, height: 0 };
+};
+
+for (const view of [PHONE, SCREEN]) {
+  inBrowser(`ten customers pay one after another, at ${view.width} x ${view.height}`, async () => {
+    const page = await openTill(view);
+    const complaints = complaintsOf(page);
+    for (let at = 1; at <= 10; at++) {
+      const invoice = await ask(page, `${100 * at}`);
+      if (at === 1) {
+        const { y, width, height } = await sizeOf(page, '.qr');
+        // The code fills the screen, in the direction that is the shorter one, and is seen whole.
+        expect(width).toBeGreaterThan(Math.min(view.width, view.height) * 0.65);
+        expect(y + height).toBeLessThanOrEqual(view.height);
+        expect(await overflowOf(page)).toBe(0);
+        expect(await barriersOf(page)).toEqual([]);
+      }
+      await pay(invoice);
+      await isPaid(page);
+      await page.getByText(`${(100 * at).toLocaleString('en')} sats`).waitFor();
+      if (at === 1) {
+        const { x, y, width, height } = await sizeOf(page, '.paid');
+        expect({ x, y, width, height }).toEqual({ x: 0, y: 0, ...view });
+        expect((await sizeOf(page, '.paid h1')).height).toBeGreaterThan(
+          Math.min(view.width, view.height) * 0.25,
+        );
+        expect(await overflowOf(page)).toBe(0);
+        expect(await barriersOf(page)).toEqual([]);
+      }
+      await next(page);
+    }
+    expect(await barriersOf(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+}
+
+inBrowser('a till shows nothing of the owner', async () => {
+  const sold = await world().post('/v2/node/create_invoice', { amount: '7', description: 'Tea' });
+  await pay(sold.invoice);
+  const page = await openTill(PHONE, 'Shy till');
+  expect(await page.getByRole('link').count()).toBe(0);
+  await page.goto(`${world().url}/console#/payments`);
+  await page.getByLabel('Amount in sats').waitFor();
+  const invoice = await ask(page, '12');
+  await pay((await world().post('/v2/node/create_invoice', { amount: '8' })).invoice);
+  await page.getByText('Waiting for the payment').waitFor();
+  await pay(invoice);
+  await isPaid(page);
+  expect(await page.locator('body').innerText()).not.toMatch(/Balance|Tea|balance/);
+  await page.context().close();
+});
+
+inBrowser('an invoice is there after a reload, and is canceled before it goes away', async () => {
+  const page = await openTill(PHONE, 'Till that cancels');
+  const invoice = await ask(page, '30');
+  await page.reload();
+  await page.getByRole('img', { name: 'QR code: Invoice' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByLabel('Amount in sats').waitFor();
+  await expect(pay(invoice)).rejects.toThrow();
+  const paid = await ask(page, '31');
+  // What was paid while the device slept is shown when it is back.
+  await page.goto('about:blank');
+  await pay(paid);
+  await page.goto(`${world().url}/console`);
+  await isPaid(page);
+  await next(page);
+  await page.reload();
+  await page.getByLabel('Amount in sats').waitFor();
+  await page.context().close();
+});
+
+inBrowser('the owner makes a till, sees where it is signed in, and signs it out', async () => {
+  const page = await openConsole(browser(), world().url, world().owner, SCREEN);
+  await goTo(page, 'Clients');
+  await page.getByRole('link', { name: 'New client' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Till of Ann');
+  await page.getByRole('checkbox', { name: 'Only what it makes itself' }).check();
+  await page.getByRole('button', { name: 'Make the client' }).click();
+  await page.getByRole('button', { name: 'Sign in a phone or a till' }).click();
+  await page.getByRole('img', { name: 'QR code: Link of the till' }).waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  const link = await page.locator('.copy code').last().innerText();
+  const till = await openLink(PHONE, link);
+  await page.getByRole('button', { name: 'I have stored them' }).click();
+  const card = page.getByRole('listitem').filter({ hasText: 'Till of Ann' });
+  await card.getByText(/Signed in since .*, last used/).waitFor();
+  await card.getByRole('button', { name: 'Sign it out' }).click();
+  await card.getByRole('group').getByRole('button', { name: 'Sign it out' }).click();
+  await card.getByText('Signed in since').waitFor({ state: 'detached' });
+  await till.getByRole('button', { name: 'Sign in' }).waitFor();
+  await Promise.all([page.context().close(), till.context().close()]);
+});
+
+inBrowser(
+  'a sidecar that is away for 5 seconds says so, and the invoice stays and is paid',
+  async () => {
+    const page = await openTill(PHONE, 'Till that waits');
+    const invoice = await ask(page, '40');
+    await world().sidecar.kill();
+    await page.getByText('The sidecar does not answer').waitFor();
+    expect(await page.getByRole('img', { name: 'QR code: Invoice' }).isVisible()).toBe(true);
+    const backAtMs = Date.now() + 5000;
+    await until(() => Date.now() > backAtMs, 'five seconds have passed');
+    const { dataDir, url } = world();
+    const again = startBinary(['dev', '--data-dir', dataDir, '--listen-addr', new URL(url).host]);
+    await again.ready();
+    await page.getByText('The sidecar does not answer').waitFor({ state: 'detached' });
+    expect(await page.getByRole('img', { name: 'QR code: Invoice' }).isVisible()).toBe(true);
+    await pay(invoice);
+    await isPaid(page);
+    await next(page);
+    await pay(await ask(page, '41'));
+    await isPaid(page);
+    await page.context().close();
+    expect(await until(() => again.stop())).toBe(0);
+  },
+);

@@ -248,7 +248,7 @@ class HandledRequest implements RequestContext {
       requireAccess(one);
       if (sawAll) requireWholeSight(one);
     };
-    const grant = session ? grantSignal(session, () => requireGrant(session)) : null;
+    const grant = session && grantSignal(session, () => requireGrant(session));
     this.#stopGrant = grant?.stop ?? this.#stopGrant;
     const granted = grant ? [grant.signal] : [];
     const consoleEnded = this.#context.get('consoleEnded');

@@ -1,7 +1,6 @@
 import type { BudgetStore } from './ports/budgets.ts';
 import type { ClientStore } from './ports/clients.ts';
 import type { ConnectorState } from './ports/connector-state.ts';
-import type { DeviceStore } from './ports/devices.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { StoreIdentity } from './ports/identity.ts';
 import type { IssuedOffers } from './ports/issued-offers.ts';
@@ -18,7 +17,6 @@ import type { WebhookEndpointStore } from './ports/webhook-endpoints.ts';
 export type * from './ports/budgets.ts';
 export type * from './ports/clients.ts';
 export type * from './ports/connector-state.ts';
-export type * from './ports/devices.ts';
 export type * from './ports/idempotency.ts';
 export type * from './ports/identity.ts';
 export type * from './ports/issued-offers.ts';
@@ -43,7 +41,6 @@ export interface Store {
   readonly spends: SpendStore;
   readonly watches: WatchStore;
   readonly offers: IssuedOffers;
-  readonly devices: DeviceStore;
   readonly makers: Makers;
   readonly names: NameStore;
   readonly clients: ClientStore;

@@ -11,7 +11,6 @@ import { cacheContract } from './store/cache.ts';
 import { clientContract } from './store/clients.ts';
 import { connectorStateContract } from './store/connector-state.ts';
 import { damagedSpendContract } from './store/damaged-spends.ts';
-import { deviceContract } from './store/devices.ts';
 import { givingWayContract } from './store/giving-way.ts';
 import { idempotencyContract } from './store/idempotency.ts';
 import { identityContract } from './store/identity.ts';
@@ -68,7 +67,6 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     watchContract(openStore);
     issuedOfferContract(openStore);
     webhookEndpointContract(openStore);
-    deviceContract(openStore);
     makerContract(openStore);
     nameContract(openStore);
     clientContract(openStore);

@@ -35,7 +35,6 @@ export interface Device {
   readonly id: string;
   readonly client_pk: string;
   readonly created_at: number;
-  /** When it was used last, to the hour. */
   readonly used_at: number;
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { CreatedInvoice } from '../../client/index.ts';
-import { useMay, useSignedIn } from '../api/signed-in.tsx';
+import { useSignedIn } from '../api/signed-in.tsx';
 import { useAct } from '../api/use-act.ts';
 import { useLive } from '../api/use-asked.ts';
 import { useKeptValue } from '../api/use-kept-value.ts';
@@ -19,7 +19,6 @@ import { invoiceQrText } from '../values/qr-path.ts';
 const PAYABLE_SECS = 900;
 
 interface TillProps {
-  /** Whether the sidecar answers. */
   readonly isReached: boolean;
   readonly onSignOut: () => void;
 }
@@ -30,12 +29,8 @@ interface TillProps {
  */
 export function Till({ isReached, onSignOut }: TillProps) {
   const { client, about } = useSignedIn();
-  const may = useMay();
   // The invoice stays until its end was shown, also over a reload.
   const made = useKeptValue<CreatedInvoice>('till');
-  useEffect(() => {
-    document.title = text.till.title;
-  }, []);
   return (
     <main id="content" class="till">
       {about.sandbox && <p class="banner">{text.sandboxBanner}</p>}
@@ -43,15 +38,13 @@ export function Till({ isReached, onSignOut }: TillProps) {
       <Replaced shown={made.value?.index ?? ''}>
         {made.value !== null ? (
           <Sale key={made.value.index} made={made.value} onEnd={made.drop} onNext={made.forget} />
-        ) : may('create_invoice') && may('get_payment_by_id') ? (
-          <Ask onMade={made.keep} />
         ) : (
-          <Notice kind="warn" {...text.till.mayNot} />
+          <Ask onMade={made.keep} />
         )}
       </Replaced>
       {made.value === null && (
-        <footer class="buttons">
-          <span class="dim">{client.label}</span>
+        <footer class="dim">
+          {client.label}
           <Button class="quiet" words={text.signOut} onPress={onSignOut} />
         </footer>
       )}
@@ -69,9 +62,9 @@ function Ask({ onMade }: { readonly onMade: (made: CreatedInvoice) => void }) {
   );
   return (
     <>
-      <h1>{text.till.title}</h1>
+      <h1>{text.receive.title}</h1>
       <Form act={make} submit={text.till.show} isReady={amount !== undefined} onSubmit={make.run}>
-        <Field label={text.till.amount} wrong={wrong} of={typed} isNumber isRequired />
+        <Field label={text.receive.amount.label} wrong={wrong} of={typed} isNumber isRequired />
       </Form>
     </>
   );
@@ -86,7 +79,7 @@ interface SaleProps {
 
 /** An invoice until it is paid. It goes away when it is canceled and so can be paid no more, and not before. */
 function Sale({ made: { index, invoice, amount }, onEnd, onNext }: SaleProps) {
-  const { value, again } = useLive(
+  const { value, error } = useLive(
     ({ api }, signal) => api.payment({ index }, { signal }),
     [index],
   );
@@ -95,10 +88,6 @@ function Sale({ made: { index, invoice, amount }, onEnd, onNext }: SaleProps) {
   useEffect(() => {
     if (status !== 'pending') onEnd();
   }, [status]);
-  // What cannot be canceled was paid meanwhile.
-  useEffect(() => {
-    if (cancel.error !== null) again();
-  }, [cancel.error]);
   if (status === 'completed') {
     return (
       <section class="paid" role="status">
@@ -125,7 +114,8 @@ function Sale({ made: { index, invoice, amount }, onEnd, onNext }: SaleProps) {
       </h1>
       <Qr content={invoiceQrText(invoice)} label={text.receive.ways.invoice} />
       <p class="waiting">{text.receive.waiting}</p>
-      <Problem error={cancel.error} />
+      {/* Who may not see payments would wait for ever. */}
+      <Problem error={cancel.error ?? (value === null ? error : null)} />
       <Button words={text.cancel} isBusy={cancel.isBusy} onPress={cancel.run} />
     </>
   );

@@ -139,16 +139,7 @@ export const en = {
       `${ours} sats on your side, ${theirs} sats on the other side`,
     health: 'The sidecar needs attention',
   },
-  till: {
-    title: 'Receive',
-    amount: 'Amount in sats',
-    show: 'Show the code',
-    next: 'Next',
-    mayNot: {
-      title: 'This device cannot receive',
-      words: 'It must be allowed to receive money and to see payments: ask who gave it to you.',
-    },
-  },
+  till: { show: 'Show the code', next: 'Next' },
   receive: {
     title: 'Receive',
     way: 'Receive by',

@@ -3,7 +3,7 @@ import { hex } from '@scure/base';
 import type { Clock } from '../../lib/clock.ts';
 import { isSameSecret } from '../../lib/secrets/same-secret.ts';
 import { isActive } from '../../model/clients/client.ts';
-import type { DeviceRecord, Store } from '../../store/ports.ts';
+import type { Store } from '../../store/ports.ts';
 import { type ConsoleSession, endedSession, type SessionSecrets } from './sessions.ts';
 
 /** How long a device stays signed in, in milliseconds. */
@@ -14,43 +14,51 @@ const USE_MS = 3_600_000;
 const MOST_OF_CLIENT = 10;
 
 const SECRET_BYTES = 32;
+/** Where the store keeps devices. */
+const KIND = 'device';
+
+/** A browser that stays signed in to the console as a client. */
+interface Device {
+  /** Hex SHA-256 of the half that the browser has in its cookie. */
+  readonly id: string;
+  /** Hex SHA-256 of the half that the page keeps. */
+  readonly keyHash: string;
+  readonly clientPk: string;
+  /** The origin of the page that signed in. */
+  readonly origin: string;
+  readonly createdAtMs: number;
+  readonly usedAtMs: number;
+}
 
 /** What devices are kept with. */
 export interface DevicesOptions {
-  readonly store: Pick<Store, 'devices' | 'clients'>;
+  readonly store: Pick<Store, 'connectorState' | 'clients'>;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
 }
 
 /** The browsers that stay signed in as clients (docs/decisions.md 196). */
-export interface Devices {
-  begin(device: Pick<DeviceRecord, 'walletId' | 'clientPk' | 'origin'>): Promise<SessionSecrets>;
-  /** Returns the session of these halves; null when there is none, or its time is over. */
-  find(secrets: SessionSecrets): Promise<ConsoleSession | null>;
-  /** The devices of a wallet that are signed in as active clients, those that were used last first. */
-  list(walletId: string): Promise<DeviceRecord[]>;
-  /** Signs a device out, and ends its open requests. */
-  end(walletId: string, id: string): Promise<void>;
-}
+export type Devices = ReturnType<typeof openDevices>;
 
 /** Returns the devices that the store keeps. */
-export function openDevices({ store, clock, random }: DevicesOptions): Devices {
-  const { devices, clients } = store;
+export function openDevices({ store, clock, random }: DevicesOptions) {
+  const { connectorState, clients } = store;
   /** By which open requests of a device end. */
   const open = new Map<string, AbortController>();
 
+  /** Signs a device out, and ends its open requests. */
   async function end(walletId: string, id: string): Promise<void> {
-    await devices.remove(walletId, id);
+    await connectorState.change(walletId, KIND, id, () => null);
     open.get(id)?.abort(endedSession());
     open.delete(id);
   }
 
-  /** The devices of the wallet. Those that are over are forgotten, so that a clock that goes back revives none. */
-  async function list(walletId: string): Promise<DeviceRecord[]> {
+  /** Those of active clients, used last first. Others are forgotten, so that no clock that goes back revives them. */
+  async function list(walletId: string): Promise<Device[]> {
     const nowMs = clock.now();
     const active = (await clients.list(walletId)).filter((client) => isActive(client, nowMs));
     const keys = new Set(active.map(({ clientPk }) => clientPk));
-    const all = await devices.list(walletId);
+    const all = [...(await connectorState.list(walletId, KIND)).values()] as Device[];
     const good = all.filter((one) => !isOver(one, nowMs) && keys.has(one.clientPk));
     for (const one of all) if (!good.includes(one)) await end(walletId, one.id);
     return good.toSorted((a, b) => b.usedAtMs - a.usedAtMs);
@@ -59,7 +67,10 @@ export function openDevices({ store, clock, random }: DevicesOptions): Devices {
   return {
     list,
     end,
-    async begin({ walletId, clientPk, origin }) {
+    async begin(
+      walletId: string,
+      { clientPk, origin }: Pick<Device, 'clientPk' | 'origin'>,
+    ): Promise<SessionSecrets> {
       const others = (await list(walletId)).filter((one) => one.clientPk === clientPk);
       for (const { id } of others.slice(MOST_OF_CLIENT - 1)) await end(walletId, id);
       // The wallet's key says where the row is. It is no secret to who is signed in there.
@@ -67,22 +78,27 @@ export function openDevices({ store, clock, random }: DevicesOptions): Devices {
       const key = hex.encode(random(SECRET_BYTES));
       const nowMs = clock.now();
       const hashes = { id: hashOf(id), keyHash: hashOf(key) };
-      const times = { createdAtMs: nowMs, usedAtMs: nowMs };
-      await devices.add({ walletId, clientPk, origin, ...hashes, ...times });
+      const device = { ...hashes, clientPk, origin, createdAtMs: nowMs, usedAtMs: nowMs };
+      await connectorState.put(walletId, KIND, device.id, device satisfies Device);
       return { id, key };
     },
-    async find({ id: secret, key }) {
+    /** Returns the session of these halves; null when there is none, or its time is over. */
+    async find({ id: secret, key }: SessionSecrets): Promise<ConsoleSession | null> {
       const [, walletId] = /^([0-9a-f]{64})[0-9a-f]{64}$/.exec(secret) ?? [];
       if (walletId === undefined) return null;
       const id = hashOf(secret);
-      const found = await devices.find(walletId, id);
+      const found = (await connectorState.get(walletId, KIND, id)) as Device | null;
       if (found === null || !isSameSecret(hashOf(key), found.keyHash)) return null;
       const nowMs = clock.now();
       if (isOver(found, nowMs)) {
         await end(walletId, id);
         return null;
       }
-      if (nowMs - found.usedAtMs >= USE_MS) await devices.used(walletId, id, nowMs);
+      if (nowMs - found.usedAtMs >= USE_MS) {
+        // It may have been signed out since it was read, and must not come back by this.
+        const used = (device: unknown) => ({ ...(device as Device), usedAtMs: nowMs });
+        await connectorState.change(walletId, KIND, id, used);
+      }
       const { clientPk, origin } = found;
       const ended = open.get(id) ?? new AbortController();
       open.set(id, ended);
@@ -99,7 +115,7 @@ export function openDevices({ store, clock, random }: DevicesOptions): Devices {
   };
 }
 
-function isOver({ createdAtMs }: DeviceRecord, nowMs: number): boolean {
+function isOver({ createdAtMs }: Device, nowMs: number): boolean {
   return nowMs - createdAtMs >= DEVICE_MS;
 }
 

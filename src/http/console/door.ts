@@ -132,8 +132,8 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
       // The browser is about to lose the halves of the session that it had.
       await (await find(headers, headers.get(CONSOLE_KEY_HEADER) ?? ''))?.end();
       if (isOfDevice(credentials)) {
-        const device = { walletId: session.userPk, clientPk: credentials.clientPk, origin };
-        const { id, key } = await devices.begin(device);
+        const { clientPk } = credentials;
+        const { id, key } = await devices.begin(session.userPk, { clientPk, origin });
         const ends = { idleMs: DEVICE_MS, longestMs: DEVICE_MS };
         return { key, cookie: sessionCookie(origin, id, DEVICE_MS / 1000), ends };
       }

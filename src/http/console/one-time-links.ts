@@ -6,7 +6,7 @@ import { endedForRoom } from './room.ts';
 
 /** How long a link is good for, in milliseconds. */
 export const LINK_MS = 60_000;
-/** How long a link is good for that signs a device in, in milliseconds (docs/decisions.md 196). */
+/** The same of a link that signs a device in (docs/decisions.md 196). */
 export const DEVICE_LINK_MS = 600_000;
 
 const TOKEN_BYTES = 32;

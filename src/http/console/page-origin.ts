@@ -49,10 +49,7 @@ export function cookieValues(headers: Headers, name: string): string[] {
     .map((pair) => pair.slice(name.length + 1));
 }
 
-/**
- * Returns the Set-Cookie header that gives a browser its session, until the browser is closed or for so many seconds,
- * or with null takes it away.
- */
+/** Returns the Set-Cookie header that gives a browser its session, for so many seconds, or with null takes it away. */
 export function sessionCookie(origin: string, id: string | null, maxAgeSecs?: number): string {
   const secure = origin.startsWith('https:') ? '; Secure' : '';
   const secs = id === null ? 0 : maxAgeSecs;

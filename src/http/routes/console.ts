@@ -3,7 +3,6 @@ import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
 import { requireActiveClient } from '../../wallet/clients/clients.ts';
 import { ABILITY_NAMES, nodeFacts } from '../../wallet/open/node-facts.ts';
 import { FEED_STATES } from '../../wallet/session/feed-standing.ts';
-import { DEVICE_MS } from '../console/devices.ts';
 import { type ConsoleFile, consoleFiles, PAGE, SIGNED_IN_PAGE } from '../console/files.ts';
 import { DEVICE_LINK_MS, LINK_MS } from '../console/one-time-links.ts';
 import { signInOrigin } from '../console/page-origin.ts';
@@ -115,7 +114,7 @@ const signInRoutes = [
     access: 'owner',
     summary: 'Make a one-time link by which a device signs in as a client and stays signed in',
     description:
-      'The link is `/console#link=` and the token. Its browser stays signed in for 30 days, over restarts too, until it signs out or the device or its client is ended.',
+      'The link is `/console#link=` and the token. Its browser stays signed in for 30 days.',
     body: () => ({ client_pk: hexInput(32).describe("The client's public key.") }),
     response: () => ({
       token: secretOutput('The token of the link.'),
@@ -143,7 +142,6 @@ const signInRoutes = [
             client_pk: hexOutput(32).describe('The client.'),
             created_at: timestamp().describe('When it signed in, in milliseconds.'),
             used_at: timestamp().describe('When it was used last, to the hour.'),
-            expires_at: timestamp().describe('When it is signed out, in milliseconds.'),
           }),
         )
         .describe('The devices, those that were used last first.'),
@@ -156,7 +154,6 @@ const signInRoutes = [
             client_pk: exampleClient.client_pk,
             created_at: 1764000000000,
             used_at: 1764003600000,
-            expires_at: 1766592000000,
           },
         ],
       },
@@ -167,7 +164,6 @@ const signInRoutes = [
         client_pk: one.clientPk,
         created_at: one.createdAtMs,
         used_at: one.usedAtMs,
-        expires_at: one.createdAtMs + DEVICE_MS,
       })),
     }),
   }),

@@ -37,9 +37,11 @@ export const eventRoutes = [
     handler: async (context, { query }) => {
       const gone = new AbortController();
       const start = await startOf(context, query.start_index ?? null);
+      // The newest update of others is not told (docs/decisions.md 195): who resumes before one begins with the first.
+      const isTip = context.lastEventId === null && query.start_index === undefined;
       const signal = AbortSignal.any([context.signal, gone.signal]);
       return eventStream({
-        startId: startId(context, query.start_index ?? null, start),
+        startId: isTip && seesOnlyOwn(context.session) ? BEFORE_ALL : start,
         source: ({ take, end }) => {
           const tail = new UpdatesTail(
             context.session,
@@ -75,19 +77,6 @@ async function startOf(
     'Last-Event-ID',
     'must be the id of an event of this stream (start_index in the clients)',
   );
-}
-
-/**
- * The id that a client resumes from before its first event. The newest update of others is not told to a caller who
- * sees only its own (docs/decisions.md 195): it begins with its first one again, so that it misses none.
- */
-function startId(
-  { session, lastEventId }: SessionContext,
-  startIndex: UpdatedIndex | null,
-  start: UpdatedIndex,
-): UpdatedIndex {
-  const isGiven = lastEventId !== null || startIndex !== null;
-  return isGiven || !seesOnlyOwn(session) ? start : BEFORE_ALL;
 }
 
 /** The events of pages that streams have asked for. Streams that were woken together share a page. */

@@ -20,6 +20,8 @@ export function stateTable(rows: Rows) {
 export function connectorState(db: RowDatabase, rows: Rows): ConnectorState {
   const values = stateTable(rows);
   const read = values.select('WHERE wallet = ? AND kind = ? AND key = ?');
+  const all = values.select('WHERE wallet = ? AND kind = ? ORDER BY key');
+  const remove = values.remove();
   const put = values.upsert();
   const rowOf = (wallet: string, kind: string, key: string, value: unknown) => ({
     wallet,
@@ -46,6 +48,19 @@ export function connectorState(db: RowDatabase, rows: Rows): ConnectorState {
         if (first !== null) return first;
         yield* put(rowOf(walletId, kind, key, value));
         return value;
+      }),
+    list: (walletId, kind) =>
+      db.read(function* () {
+        const found = yield* all.all(walletId, kind);
+        const values = found.map(({ key, json }) => [key, JSON.parse(json)] as const);
+        return new Map(values.filter(([, value]) => value !== null));
+      }),
+    change: (walletId, kind, key, change) =>
+      db.write(walletId, function* () {
+        const value = yield* valueAt(walletId, kind, key);
+        const next = value === null ? null : change(value);
+        if (next !== null) yield* put(rowOf(walletId, kind, key, next));
+        else if (value !== null) yield* remove(walletId, kind, key);
       }),
   };
 }

@@ -1,7 +1,6 @@
 import type { Store } from '../ports.ts';
 import { budgetTable } from './budget-table.ts';
 import { budgetRows, budgetStore } from './budgets.ts';
-import { deviceStore } from './callers/devices.ts';
 import { makerRows, makers } from './callers/makers.ts';
 import { clientRows } from './client-rows.ts';
 import { clientStore } from './clients.ts';
@@ -65,7 +64,6 @@ export function rowPorts(db: RowDatabase, rows: Rows, own: OwnWays): RowPorts {
     spends: spendStore(db, rows, { ...paid, budgets, clients, made }),
     watches: watchStore(db, rows, watches),
     offers: issuedOffers(db, offers),
-    devices: deviceStore(db, rows),
     makers: makers(db, made),
     names: nameStore(db, rows, nameInvoices),
     clients: clientStore(db, rows, { clients, budgets, keys }),

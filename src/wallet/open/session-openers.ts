@@ -67,10 +67,7 @@ export class SessionOpeners {
     throw endedCredentials();
   }
 
-  /**
-   * Finds the client as whom a browser stays signed in. Returns a function that opens the session, whose kept outcomes
-   * are sealed with the browser's secret.
-   */
+  /** Works as {@link of} for the client of a device, whose own secret seals the outcomes that are kept for it. */
   async ofDevice(clientPk: string, secret: string): Promise<() => Promise<Session>> {
     const record = await this.#options.store.clients.find(clientPk);
     if (record === null || record.revokedAtMs !== null) throw endedCredentials();

@@ -192,9 +192,8 @@ export class Wallets {
   #openDevice({ clientPk, secret }: ClientOfDevice): Promise<Session> {
     // No credentials hold a space, so that nobody sends this text.
     const text = `${clientPk} ${secret}`;
-    const opening = async () =>
-      this.#openOnce(keyOf(text), await this.#openers.ofDevice(clientPk, secret));
-    return this.#known(text) ?? opening();
+    const opening = () => this.#openers.ofDevice(clientPk, secret);
+    return this.#known(text) ?? opening().then((open) => this.#openOnce(keyOf(text), open));
   }
 
   #openOnce(key: string, opener: () => Promise<Session>): Promise<Session> {

@@ -53,7 +53,10 @@ export async function cachedPayments(
       after,
       limit: LOOKED_AT,
     });
-    const read = json.map((one) => ({ json: one, ...placeOf(JSON.parse(one)) }));
+    const read = json.map((one) => {
+      const { index, direction, offer_id: offerId }: PaymentJson = JSON.parse(one);
+      return { json: one, index: index as PaymentIndex, direction, offerId };
+    });
     for (const one of await madeBy(viewer, read)) {
       if (found.length === query.limit) return page(found.at(-1)?.index ?? null);
       found.push(one);
@@ -61,11 +64,6 @@ export async function cachedPayments(
     if (nextIndex === null) return page(null);
     after = nextIndex;
   }
-}
-
-function placeOf(payment: PaymentJson) {
-  const { direction, offer_id: offerId } = payment;
-  return { payment, index: payment.index as PaymentIndex, direction, offerId };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Payment } from '../../model/payment.ts';
 import type { UpdatedIndex } from '../../model/payment-index.ts';
 import { onAbort } from '../session/on-abort.ts';
-import { type UpdatesPage, updatesSeen } from '../session/own-payments.ts';
+import { updatesSeen } from '../session/own-payments.ts';
 import type { Session, Waiter } from '../session/session.ts';
 
 /** The most payments that a tail's reader gets at once, unless it asks for fewer. */
@@ -82,7 +82,7 @@ export class UpdatesTail {
   }
 
   /** Takes the page that was read by {@link question}. Before that read the feed had told of `changes`. */
-  give({ payments, reached, isLast }: UpdatesPage, changes: number): void {
+  give({ payments, reached, isLast }: Awaited<ReturnType<typeof updatesSeen>>, changes: number) {
     if (this.#state === 'ended') return;
     this.#upTo = isLast ? changes : null;
     this.#cursor = reached;

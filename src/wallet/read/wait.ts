@@ -78,10 +78,7 @@ export async function waitForNext(
 ): Promise<Payment> {
   if (after === null && seesOnlyOwn(session)) {
     // The cache's cursor is of all payments, and must not pass one that this caller is not told.
-    throw rejected(
-      'start_index',
-      'is required of credentials that see only what they made: begin with an id of "events"',
-    );
+    throw rejected('start_index', 'is required of who sees only its own: take an id of the stream');
   }
   const start = after ?? (await session.store.cache.cursor(session.userPk));
   const [payment] = await nextPage(session, start, signal);

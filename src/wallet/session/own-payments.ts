@@ -24,9 +24,6 @@ export function requireWholeSight(session: Pick<Session, 'client'>): void {
   );
 }
 
-/** The wallet's owner among callers. */
-const OWNER = 'owner';
-
 /** What shows who made a payment. */
 type Made = Pick<Payment, 'index' | 'direction' | 'offerId'>;
 
@@ -54,25 +51,18 @@ export async function isMadeBy(
   return payment !== null && (await madeBy(viewer, [payment])).length > 0;
 }
 
-/** A part of the order of updates. */
-export interface UpdatesPage {
-  /** What the caller may see, oldest first. */
-  readonly payments: readonly Payment[];
-  /** Where the next page begins: after all that was looked at. */
-  readonly reached: UpdatedIndex | null;
-  /** Whether nothing was left. */
-  readonly isLast: boolean;
-}
-
 /** How many updates are looked at before other requests are served. */
 const LOOKED_AT = 100;
 
-/** Returns at most `limit` payments updated after `after` that the caller may see. */
+/**
+ * Returns at most `limit` payments updated after `after` that the caller may see, oldest first; where the next page
+ * begins, after all that was looked at; and whether nothing was left.
+ */
 export async function updatesSeen(
   session: Viewer & Pick<Session, 'history'>,
   after: UpdatedIndex | null,
   limit: number,
-): Promise<UpdatesPage> {
+) {
   const { history } = session;
   let reached = after;
   if (!seesOnlyOwn(session)) {
@@ -97,14 +87,12 @@ export async function updatesSeen(
   }
 }
 
-/**
- * Keeps that the caller made a payment, before anybody is told of it. What nobody is known to have made is the owner's.
- */
+/** Keeps that the caller made a payment, before anybody is told of it. What nobody has made is the owner's. */
 export async function keepMaker(
   { store, userPk, caller }: ServedWallet,
   index: PaymentIndex,
 ): Promise<void> {
-  if (caller && caller.id !== OWNER) await store.makers.keep(userPk, index, caller.id);
+  if (caller && caller.id !== 'owner') await store.makers.keep(userPk, index, caller.id);
 }
 
 /**
@@ -116,8 +104,8 @@ export async function keepOfferMaker(
   offerId: string,
   isNew: boolean,
 ): Promise<void> {
-  const asks = caller?.id ?? OWNER;
-  const maker = await store.makers.keep(userPk, offerId, isNew ? asks : OWNER);
+  const asks = caller?.id ?? 'owner';
+  const maker = await store.makers.keep(userPk, offerId, isNew ? asks : 'owner');
   if (maker === asks) return;
   if (!client?.()?.own && !(await store.clients.find(maker))?.own) return;
   throw refused(

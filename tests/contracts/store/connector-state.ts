@@ -37,5 +37,26 @@ export function connectorStateContract(open: () => Promise<Store>): void {
       await store.connectorState.put(WALLET, 'paywall', 'a', null);
       expect(await put('again')).toBe('again');
     });
+
+    test('is listed by kind and key, and changed or removed only where it is', async () => {
+      const { connectorState: state } = store;
+      const change = (key: string, to: (value: unknown) => unknown) =>
+        state.change(WALLET, 'device', key, to);
+      await state.put(WALLET, 'device', 'b', 2);
+      await state.put(WALLET, 'device', 'a', { one: 1 });
+      await state.put(WALLET, 'device', 'gone', null);
+      await state.put(WALLET, 'other', 'c', 3);
+      await state.put('cd'.repeat(32), 'device', 'd', 4);
+      const listed = async () => [...(await state.list(WALLET, 'device'))];
+      expect(await listed()).toEqual([
+        ['a', { one: 1 }],
+        ['b', 2],
+      ]);
+      await change('a', (value) => ({ ...Object(value), two: 2 }));
+      await change('b', () => null);
+      for (const key of ['b', 'gone', 'never']) await change(key, () => 'back');
+      expect(await listed()).toEqual([['a', { one: 1, two: 2 }]]);
+      expect(await state.get(WALLET, 'device', 'b')).toBeNull();
+    });
   });
 }

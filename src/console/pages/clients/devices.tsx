@@ -7,12 +7,8 @@ import { Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
 
-interface OfClient {
-  readonly clientPk: string;
-}
-
 /** Shows a link, once, by which a phone or another browser signs in as the client. Only the owner makes one. */
-export function DeviceLink({ clientPk }: OfClient) {
+export function DeviceLink({ clientPk }: { readonly clientPk: string }) {
   const { about } = useSignedIn();
   const make = useAct(({ transport }) =>
     transport.post<{ token: string }>('/v2/console/device_link', { client_pk: clientPk }),
@@ -26,7 +22,7 @@ export function DeviceLink({ clientPk }: OfClient) {
       ) : (
         <>
           <p>{help}</p>
-          <QrCopy value={linkOf(make.value.token)} qr={linkAsItIs} label={label} />
+          <QrCopy value={linkOf(make.value.token)} qr={String} label={label} />
         </>
       )}
       <Problem error={make.error} />
@@ -35,15 +31,15 @@ export function DeviceLink({ clientPk }: OfClient) {
 }
 
 const linkOf = (token: string) => `${location.origin}/console#link=${token}`;
-const linkAsItIs = (link: string) => link;
-
-interface DeviceLineProps {
-  readonly device: Device;
-  readonly onChanged: () => void;
-}
 
 /** A device that is signed in as a client, and the way to sign it out. */
-export function DeviceLine({ device: { id, created_at, used_at }, onChanged }: DeviceLineProps) {
+export function DeviceLine({
+  device: { id, created_at, used_at },
+  onChanged,
+}: {
+  readonly device: Device;
+  readonly onChanged: () => void;
+}) {
   const end = useAct(
     ({ transport }) => transport.post('/v2/console/end_device', { id }),
     onChanged,

@@ -1,21 +1,16 @@
 import type { Makers } from '../../ports.ts';
 import { stateTable } from '../connector-state.ts';
 import type { RowDatabase, Rows } from '../rows.ts';
-import { type Steps, together } from '../steps.ts';
+import { together } from '../steps.ts';
 
 /** The kind of these rows among what connectors keep. */
 const KIND = 'maker';
 
 /** Rows of makers, for ports that write them inside their own transactions. */
-export interface MakerRows {
-  /** Null where nobody is kept, and for a row that does not fit. */
-  get(walletId: string, key: string): Steps<string | null>;
-  put(walletId: string, key: string, caller: string): Steps<unknown>;
-  remove(walletId: string, key: string): Steps<unknown>;
-}
+export type MakerRows = ReturnType<typeof makerRows>;
 
-/** Prepares the statements of makers. */
-export function makerRows(rows: Rows): MakerRows {
+/** Prepares the statements of makers. What is read is null where nobody is kept, and for a row that does not fit. */
+export function makerRows(rows: Rows) {
   const { select, upsert, remove } = stateTable(rows);
   const read = select('WHERE wallet = ? AND kind = ? AND key = ?', {
     of: ({ json }) => JSON.parse(json) as string,
@@ -23,9 +18,10 @@ export function makerRows(rows: Rows): MakerRows {
   const put = upsert();
   const removed = remove();
   return {
-    get: (walletId, key) => read.one(walletId, KIND, key),
-    put: (wallet, key, caller) => put({ wallet, kind: KIND, key, json: JSON.stringify(caller) }),
-    remove: (walletId, key) => removed(walletId, KIND, key),
+    get: (walletId: string, key: string) => read.one(walletId, KIND, key),
+    put: (wallet: string, key: string, caller: string) =>
+      put({ wallet, kind: KIND, key, json: JSON.stringify(caller) }),
+    remove: (walletId: string, key: string) => removed(walletId, KIND, key),
   };
 }
 

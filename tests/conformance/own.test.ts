@@ -79,7 +79,7 @@ describe('a client that sees only what it made learns of another payment', () =>
   test('nothing elsewhere: every other route is looked at here, or tells of no stored payment', () => {
     const tellsNothing = [
       ...['create_invoice', 'create_offer', 'create_paywall', 'verify_paywall', 'withdraw_lnurl'],
-      ...['buy_with_payment_app', 'analyze', 'human_bitcoin_address'],
+      ...['buy_with_payment_app', 'analyze', 'human_bitcoin_address', 'rate'],
       ...['open_channel', 'close_channel', 'client_info', 'create_client'],
     ];
     const lookedAt = [
@@ -170,6 +170,25 @@ describe('a client that sees only what it made learns of another payment', () =>
     const at = { credentials: till, body: { client_pk: other.client_pk } };
     expectError(await world.call('PUT', '/v2/node/update_client', at), 'notFound');
     expectError(await world.call('POST', '/v2/node/revoke_client', at), 'notFound');
+  });
+
+  test('nothing by refund_of, while it refunds what it made', async () => {
+    const bill = async () =>
+      (await world.post('/v2/node/create_invoice', { amount: '2' }, world.bob)).invoice;
+    const refund = async (refund_of: string) =>
+      world.call('POST', '/v2/node/pay_invoice', {
+        body: { invoice: await bill(), refund_of },
+        credentials: till,
+      });
+    const [others, unknown] = [await refund(sold.index), await refund(UNKNOWN_INDEX)];
+    expectError(others, 'notFound');
+    expect(others.body).toEqual(unknown.body);
+    const own = await mine();
+    await paid(own);
+    await world.get('/v2/node/wait_for_payment', { index: own.index }, till);
+    expect((await refund(own.index)).body).toMatchObject({ refund_of: own.index });
+    const { refunded } = await world.get('/v2/node/payment', { index: own.index }, till);
+    expect(refunded).toBe('2');
   });
 });
 

@@ -15,7 +15,10 @@ export interface WalletSidecarOptions {
    * credentials throws a `TypeError`. Default: `http://127.0.0.1:5393`.
    */
   readonly url?: string | undefined;
-  /** Client credentials. Without them the sidecar uses its default wallet. */
+  /**
+   * Client credentials. Without them the sidecar uses its default wallet. What no header can carry, such as a line
+   * break within them, throws a `RangeError`.
+   */
   readonly credentials?: string | undefined;
   /** How many times a call that is safe to repeat is repeated. Default: 2. */
   readonly maxRetries?: number | undefined;
@@ -78,9 +81,21 @@ interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
+/** What a call sends, the same each time. */
+interface Prepared {
+  readonly target: string;
+  readonly init: RequestInit;
+}
+
+/** What a program calls the headers that it gives. */
+const GIVEN: Readonly<Record<string, string>> = {
+  'idempotency-key': 'idempotencyKey',
+  'last-event-id': 'startIndex',
+};
+
 /**
  * Calls a sidecar over HTTP. Every rejection is a `WalletSidecarError`, except the reason of an aborted signal, and a
- * `RangeError` for a number that cannot be sent.
+ * `RangeError` or `TypeError` for what cannot be sent, before anything is.
  */
 export class Transport {
   readonly #baseUrl: string;
@@ -92,7 +107,8 @@ export class Transport {
   constructor(options: WalletSidecarOptions) {
     const credentials = options.credentials?.trim() ?? '';
     this.#baseUrl = baseUrlOf(options.url ?? 'http://127.0.0.1:5393', credentials !== '');
-    this.#authorization = credentials === '' ? {} : { authorization: `Bearer ${credentials}` };
+    this.#authorization =
+      credentials === '' ? {} : { authorization: `Bearer ${inHeader('credentials', credentials)}` };
     this.#maxRetries = options.maxRetries ?? 2;
     this.#onIgnoredFields = options.onIgnoredFields ?? warnOfIgnoredFields;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
@@ -128,7 +144,7 @@ export class Transport {
     { headers = {}, query = {}, mediaType, signal }: StreamOptions,
   ): Promise<ReadableStream<Uint8Array>> {
     const call = { method: 'GET', path, headers, query, repeatable: false, signal } as const;
-    const response = await this.#send(call);
+    const response = await this.#send(call, this.#request(call));
     const isStream = response.headers.get('content-type')?.startsWith(mediaType);
     if (response.ok && response.body && isStream) return response.body;
     throw await this.#failure(response, call);
@@ -144,10 +160,11 @@ export class Transport {
   }
 
   async #json<T>(call: Call): Promise<T> {
+    const request = this.#request(call);
     let open = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        const response = await this.#send(call);
+        const response = await this.#send(call, request);
         if (!response.ok) throw await this.#failure(response, call);
         return (await this.#parse(response, call)) as T;
       } catch (error) {
@@ -163,24 +180,31 @@ export class Transport {
     }
   }
 
-  async #send(call: Call): Promise<Response> {
-    const { method, path, query = {}, body, headers, signal } = call;
-    const target = `${path}${queryText(query as Query)}`;
+  /** Makes the request, apart from sending it: what fails here has had no effect. */
+  #request({ method, path, query = {}, body, headers = {}, signal }: Call): Prepared {
+    signal?.throwIfAborted();
+    for (const [name, value] of Object.entries(headers)) inHeader(GIVEN[name] ?? name, value);
     const sent = body === undefined ? undefined : JSON.stringify(body, exact);
+    const init = {
+      method,
+      // A redirect could send the credentials to another server.
+      redirect: 'manual',
+      headers: {
+        ...this.#authorization,
+        ...headers,
+        ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+      ...(signal === undefined ? {} : { signal }),
+    } as const;
+    return { target: `${path}${queryText(query as Query)}`, init };
+  }
+
+  async #send(call: Call, { target, init }: Prepared): Promise<Response> {
+    const { method, path } = call;
     let response: Response;
     try {
-      response = await this.#fetch(`${this.#baseUrl}${target}`, {
-        method,
-        // A redirect could send the credentials to another server.
-        redirect: 'manual',
-        headers: {
-          ...this.#authorization,
-          ...headers,
-          ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(sent === undefined ? {} : { body: sent }),
-        ...(signal === undefined ? {} : { signal }),
-      });
+      response = await this.#fetch(`${this.#baseUrl}${target}`, init);
     } catch (error) {
       throw this.#lost(error, call);
     }
@@ -209,6 +233,18 @@ export class Transport {
   #lost(error: unknown, call: Call): unknown {
     return call.signal?.aborted ? call.signal.reason : this.unanswered(call, error);
   }
+}
+
+/**
+ * Returns a text that goes into a header. Throws a `RangeError` that names it, and does not show it, for what a runtime
+ * would not send: its own error could not be told from that of a connection that broke.
+ */
+function inHeader(name: string, text: string): string {
+  const wrong = /[^ -~]|^$/.exec(text);
+  if (wrong === null) return text;
+  throw new RangeError(
+    `${name} must be one or more printable ASCII characters, and its character ${wrong.index + 1} is none. Nothing was sent.`,
+  );
 }
 
 /** Returns the names in the header, a list of strings (RFC 9651) that are percent-encoded. */

@@ -109,6 +109,93 @@ describe('a number that is no amount', () => {
   }
 });
 
+describe('what cannot be sent has had no effect', () => {
+  const payable = 'lnbc1';
+  const given: Readonly<Record<string, (client: WalletSidecar, text: string) => unknown>> = {
+    idempotencyKey: (client, idempotencyKey) => client.pay({ payable }, { idempotencyKey }),
+    startIndex: (client, startIndex) => client.events({ startIndex }).next(),
+    credentials: (_, credentials) => new WalletSidecar({ credentials }),
+  };
+  for (const [field, use] of Object.entries(given)) {
+    test(`${field} that no header can carry is named, is not shown, and nothing is sent`, async () => {
+      const { client, seen } = clientWith([ok]);
+      for (const [text, place] of [
+        ['order\u201317', 6],
+        ['order№17', 6],
+        ['order\r\n17', 6],
+        ['order 17\u0001', 9],
+      ] as const) {
+        const error: unknown = await (async () => use(client, text))().catch((reason) => reason);
+        expect(error).toBeInstanceOf(RangeError);
+        expect(String(error)).toBe(
+          `RangeError: ${field} must be one or more printable ASCII characters, and its character ${place} is none. Nothing was sent.`,
+        );
+      }
+      expect(seen).toEqual([]);
+    });
+  }
+
+  test('an empty key is none, and a repeat with it could pay again', async () => {
+    const { client, seen } = clientWith([gone]);
+    await expect(client.pay({ payable }, { idempotencyKey: '' })).rejects.toThrow(RangeError);
+    expect(seen).toEqual([]);
+  });
+
+  test('a signal that was aborted before sends nothing, and its reason is the error', async () => {
+    const { client, seen } = clientWith([ok]);
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    const options = { idempotencyKey: 'k', signal };
+    expect(await client.pay({ payable }, options).catch((error: unknown) => error)).toBe(reason);
+    expect(
+      await client
+        .events({ signal })
+        .next()
+        .catch((error: unknown) => error),
+    ).toBe(reason);
+    expect(seen).toEqual([]);
+  });
+
+  test('what is no signal, and a body that is no JSON, are never told to be a lost connection', async () => {
+    const seen: string[] = [];
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ url }) => {
+        seen.push(url);
+        return Response.json({});
+      },
+    });
+    const client = new WalletSidecar({ url: server.url.href });
+    const circular: { payable: string; self?: unknown } = { payable };
+    circular.self = circular;
+    try {
+      const keyed = { idempotencyKey: 'k' };
+      const wrong = { ...keyed, signal: new AbortController() as never };
+      await expect(client.pay({ payable }, wrong)).rejects.toThrow(TypeError);
+      await expect(client.pay(circular, keyed)).rejects.toThrow(TypeError);
+      expect(seen).toEqual([]);
+    } finally {
+      await server.stop(true);
+    }
+  });
+
+  test('a repeat sends what the first attempt has sent, whatever became of its object', async () => {
+    const body = { payable, amount: '5' };
+    const { client, seen } = clientWith([
+      () => {
+        body.amount = '7';
+        return gone();
+      },
+      ok,
+    ]);
+    await client.pay(body, { idempotencyKey: 'k' });
+    expect(seen.map(({ init }) => init.body)).toEqual(
+      Array(2).fill(JSON.stringify({ payable, amount: '5' })),
+    );
+  });
+});
+
 describe('errors', () => {
   test('carry what the sidecar said', async () => {
     const body = { code: 108, msg: 'Ask for it.', data: { permission: 'send' }, sensitive: false };

@@ -8,6 +8,7 @@ import pickle
 import socket
 import threading
 import unittest
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -95,8 +96,25 @@ class WhatIsSent(TestCase):
             server.client().create_client(scopes=["send"], budget=budget)
         with self.assertRaisesRegex(ValueError, "^max_fee: 0.0001 is not an amount"):
             server.client().pay(payable="x", max_fee=Decimal("0.0001"))
-        with self.assertRaises(ValueError):
-            server.client().pay(payable="x", idempotency_key="a\r\nb: c")
+        self.assertEqual(server.seen, [])
+
+    def test_names_what_no_header_can_carry_and_never_shows_it(self) -> None:
+        server = self.server(PAID)
+        client = server.client()
+        for text, place in [("order\u201317", 6), ("order\u211617", 6), ("order\r\n17", 6), ("order 17\x01", 9), ("", 1)]:
+            calls: dict[str, Callable[[], object]] = {
+                "idempotency_key": lambda: client.pay(payable="x", idempotency_key=text),
+            }
+            if text:
+                calls["credentials"] = lambda: server.client(credentials=text)
+                calls["start_index"] = lambda: client.events(start_index=text)
+            for field, call in calls.items():
+                with self.subTest(text, field=field), self.assertRaises(ValueError) as caught:
+                    call()
+                said = f"{field} must be one or more printable ASCII characters, and its character {place} is none. "
+                self.assertIs(type(caught.exception), ValueError)
+                self.assertEqual(str(caught.exception), said + "Nothing was sent.")
+                self.assertIsNone(caught.exception.__context__)
         self.assertEqual(server.seen, [])
 
 

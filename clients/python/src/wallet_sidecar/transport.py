@@ -24,6 +24,10 @@ from .retry import retry_delay_secs
 _log = logging.getLogger("wallet_sidecar")
 #: The names in the header X-Ignored-Fields, a list of strings (RFC 9651) that are percent-encoded.
 _IGNORED_NAME = re.compile(r'"((?:[^"%]|%[0-9A-F]{2})*)"')
+#: The first character of a text that no header can carry, or the beginning of an empty one.
+_NOT_IN_HEADER = re.compile(r"[^ -~]|\A\Z")
+#: What a program calls the headers that it gives.
+_GIVEN = {"idempotency-key": "idempotency_key", "last-event-id": "start_index"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Calls:
         self._url = base_url_of(url, sends_credentials=secret != "")
         self._headers = {"user-agent": f"wallet-sidecar-python/{VERSION}", "connection": "close"}
         if secret:
-            self._headers["authorization"] = f"Bearer {secret}"
+            self._headers["authorization"] = f"Bearer {_in_header('credentials', secret)}"
         self._timeout = timeout
         self._max_retries = max_retries
         self._on_ignored_fields = on_ignored_fields or _warn_of_ignored_fields
@@ -119,6 +123,8 @@ class Calls:
         return self._call(Call(path, request, answer, is_repeatable, self._limit_secs(timeout, waits_secs)))
 
     def _with_headers(self, request: Request) -> Request:
+        for name, text in request.headers.items():
+            _in_header(_GIVEN.get(name, name), text)
         return Request(request.method, request.target, {**self._headers, **request.headers}, request.body)
 
     def _tell_ignored(self, method: str, path: str, response: Answer) -> None:
@@ -225,6 +231,17 @@ def _late_text(call: Call) -> str:
 
 def _written(method: str, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Request:
     return Request(method, path, {"content-type": "application/json", **headers}, body_bytes(body))
+
+
+def _in_header(name: str, text: str) -> str:
+    """Returns a text that goes into a header. Raises ValueError that names it, and does not show it, for another one."""
+    wrong = _NOT_IN_HEADER.search(text)
+    if wrong is None:
+        return text
+    raise ValueError(
+        f"{name} must be one or more printable ASCII characters, and its character {wrong.start() + 1} is none. "
+        "Nothing was sent."
+    )
 
 
 def _ignored_names(header: str) -> tuple[str, ...]:

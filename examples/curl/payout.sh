@@ -16,7 +16,8 @@ credentials=$(member client_credentials <<<"$client")
 # payout in your books: with it as the key, a repeat after whatever went wrong pays once.
 payout() {
   local invoice
-  invoice=$(call POST /sandbox/invoice "{\"amount\":\"$2\",\"description\":\"$1\"}" | member invoice)
+  invoice=$(credentials=$owner call POST /sandbox/invoice "{\"amount\":\"$2\",\"description\":\"$1\"}" |
+    member invoice)
   call POST /v2/node/pay_invoice "{\"invoice\":\"$invoice\"}" "payout-$1-$(date +%s)-$RANDOM"
 }
 

@@ -43,7 +43,7 @@ const LANGUAGES = {
     command: ['python3', '-B'],
     folder: 'examples/python',
     extension: 'py',
-    runs: canRun('python3', '--version'),
+    runs: canRun('python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 10))'),
   },
 } as const;
 
@@ -121,6 +121,40 @@ for (const [language, { command, folder, extension, runs }] of Object.entries(LA
     });
   });
 }
+
+describe('with --require-auth and credentials that may do everything', () => {
+  const dataDir = join(data, 'closed');
+  let closed: DevSidecar;
+  beforeAll(async () => {
+    closed = await startDevSidecar({
+      dataDir,
+      port: freePort(),
+      webhookUrl: relay.url.href,
+      env: { SERVICE_WEBHOOK_SECRET: SECRET, SERVICE_REQUIRE_AUTH: 'true' },
+    });
+  });
+  afterAll(() => closed.stop());
+
+  for (const [language, { command, folder, extension, runs }] of Object.entries(LANGUAGES)) {
+    const names = ['shop', 'tip', 'payout', ...(extension.endsWith('s') ? ['paywall'] : [])];
+    test.skipIf(!runs)(`the examples in ${language} work`, async () => {
+      const owner = (await Bun.file(join(dataDir, 'cookie')).text()).trim();
+      const full = await closed.call('POST', '/v2/node/create_client', {
+        body: { scopes: ['full'] },
+        credentials: owner,
+      });
+      const { client_credentials } = full as { client_credentials: string };
+      for (const [name, given] of [
+        ...names.map((one) => [one, owner] as const),
+        ['payout', client_credentials] as const,
+      ]) {
+        const env = { SIDECAR_URL: closed.baseUrl, SIDECAR_CREDENTIALS: given };
+        const program = join(folder, `${name}.${extension}`);
+        expect(await outputOf([...command, program], env)).not.toBe('');
+      }
+    });
+  }
+});
 
 describe.skipIf(!hasPythonClient)('the bot in Python', () => {
   test('thanks for each payment, and after a restart for what arrived meanwhile', async () => {
@@ -218,6 +252,14 @@ async function runExample(
   command: string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Payment & { readonly output: string }> {
+  const output = await outputOf(command, env);
+  expect(output).not.toContain(credentials);
+  const index = [...output.matchAll(/: (\d{19}-\w{2}_[0-9a-f]{64})$/gm)].at(-1)?.[1] ?? '';
+  const payment = await call('GET', '/v2/node/payment', { index });
+  return { ...(payment as Payment), output };
+}
+
+async function outputOf(command: string[], env: Readonly<Record<string, string>>): Promise<string> {
   const child = Bun.spawn(command, {
     cwd: ROOT,
     env: exampleEnv(env),
@@ -229,10 +271,7 @@ async function runExample(
     new Response(child.stderr).text(),
   ]);
   expect({ errors, exitCode: await child.exited }).toEqual({ errors: '', exitCode: 0 });
-  expect(output).not.toContain(credentials);
-  const index = [...output.matchAll(/: (\d{19}-\w{2}_[0-9a-f]{64})$/gm)].at(-1)?.[1] ?? '';
-  const payment = await call('GET', '/v2/node/payment', { index });
-  return { ...(payment as Payment), output };
+  return output;
 }
 
 function call(method: string, path: string, query: Record<string, string> = {}): Promise<unknown> {

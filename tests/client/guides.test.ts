@@ -152,8 +152,11 @@ test('the example of the package for TypeScript takes a payment', async () => {
 
 for (const page of ['docs/client.md', 'clients/python/README.md']) {
   test.skipIf(!hasPython)(`the examples for Python in ${page} take payments`, async () => {
-    const printed = await follow('guide.py', programOf(pageText(page), 'python'));
+    const { invoice } = await world.post('/sandbox/invoice', { amount: '300' });
+    const program = programOf(pageText(page), 'python');
+    const printed = await follow('guide.py', program, { env: { INVOICE: String(invoice) } });
     expect(printed).toContain('\ncompleted 1000\n');
+    if (program.includes('def pay_once')) expect(printed).toMatch(/^completed: 300 sats, fees \d/m);
     expect(printed).toContain('order-2 completed\n');
     expect(printed).toContain('order-3 completed\n');
   });

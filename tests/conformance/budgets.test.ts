@@ -60,6 +60,17 @@ describe('budgets', () => {
     expect((await pay(client_credentials, '90')).body.status).toBe('completed');
   });
 
+  test('what remains is at least max_payment only where one payment costs too much at any time', async () => {
+    const budget = { amount: '150', period: 'day', max_payment: '100' };
+    const { client_credentials } = await create({ scopes: ['full'], budget });
+    const remaining = async (amount: string) =>
+      Number((await pay(client_credentials, amount)).body.data.remaining);
+    expect(await remaining('120')).toBe(150);
+    expect((await pay(client_credentials, '60')).body.status).toBe('completed');
+    expect(await remaining('90')).toBeLessThan(100);
+    expect(await remaining('120')).toBeLessThan(100);
+  });
+
   test('concurrent payments never exceed it together', async () => {
     const { client_credentials } = await create({
       scopes: ['full'],

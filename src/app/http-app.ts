@@ -119,12 +119,20 @@ function mostWaits(): number {
  * it, since payers reach it: only --allow-host opens the whole API there (docs/decisions.md 100).
  */
 function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {
-  const { host } = config.listen;
+  const reached = new URL(sidecarUrl).host;
+  const own = hostsOf(config.listen.host, port, config);
+  return new Set([...own, ...(reached === config.addressDomain ? [] : [reached])]);
+}
+
+/** Returns the Host headers that name a server of this process which listens there. */
+export function hostsOf(
+  host: string,
+  port: number,
+  { allowHosts }: Pick<Config, 'allowHosts'>,
+): Set<string> {
   const names = ['localhost', '127.0.0.1', '[::1]', urlHost(host)];
   const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
-  const further = config.allowHosts.flatMap((name) => [name, `${name}:${port}`]);
-  const reached = new URL(sidecarUrl).host;
-  return new Set([...own, ...further, ...(reached === config.addressDomain ? [] : [reached])]);
+  return new Set([...own, ...allowHosts.flatMap((name) => [name, `${name}:${port}`])]);
 }
 
 /** Returns the Host headers of payers: the address domain, and the host that --sidecar-url gives the callbacks. */

@@ -14,6 +14,11 @@ export interface Listener {
   readonly baseUrl: string;
   /** Sets the application that answers all requests, including those that are already waiting. */
   answerWith(app: Answering): void;
+  /**
+   * Makes a request that came in by another protocol, in place of a connection with `peer`. It waits as those that
+   * came here do.
+   */
+  answer(path: string, init: RequestInit, peer: string | null): Promise<Response>;
   /** Accepts no further connections. Resolves when the requests in progress have ended. */
   stop(): Promise<void>;
   /** Closes the port and every connection. */
@@ -25,28 +30,35 @@ export interface Listener {
  * is built. Throws when the address is in use.
  */
 export function listen({ host, port }: { readonly host: string; readonly port: number }): Listener {
-  const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
+  const ready = Promise.withResolvers<Answering>();
+  let answering = ready.promise;
   const server = Bun.serve({
     hostname: host,
     port,
     idleTimeout: IDLE_SECS,
     // The application has a lower limit of its own, whose error has a body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: async (request) => (await ready.promise)(request),
+    fetch: async (request): Promise<Response> => (await ready.promise).fetch(request, env),
   });
   const ownPort = server.port ?? 0;
   startHttpClient();
-  const env = {
+  const env: Required<Pick<AppEnv['Bindings'], 'peer' | 'timeout'>> = {
     timeout: (request: Request, secs: number) => server.timeout(request, secs),
     peer: (request: Request) => server.requestIP(request)?.address ?? null,
   };
+  const baseUrl = `http://${urlHost(host)}:${ownPort}`;
   return {
     port: ownPort,
-    baseUrl: `http://${urlHost(host)}:${ownPort}`,
+    baseUrl,
     answerWith(app) {
-      const answer = (request: Request) => app.fetch(request, env);
-      server.reload({ fetch: answer });
-      ready.resolve(answer);
+      server.reload({ fetch: (request: Request) => app.fetch(request, env) });
+      answering = Promise.resolve(app);
+      ready.resolve(app);
+    },
+    async answer(path, init, peer) {
+      const request = new Request(new URL(path, baseUrl).href, init);
+      request.headers.set('host', new URL(baseUrl).host);
+      return (await answering).fetch(request, { peer: () => peer });
     },
     stop: () => server.stop(),
     close: () => server.stop(true),

@@ -12,6 +12,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   fleet: ['model'],
   http: ['wallet', 'store/ports.ts', 'fleet', 'model'],
   mcp: ['http'],
+  phoenixd: ['http', 'codecs', 'model'],
   cli: ['client', 'config', 'model', 'codecs'],
   client: [],
   console: ['client'],

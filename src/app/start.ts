@@ -13,6 +13,7 @@ import { urlHost } from '../lib/network/url-host.ts';
 import { random } from '../lib/random.ts';
 import { Steps } from '../lib/steps.ts';
 import { measuredNodes } from '../nodes/measured.ts';
+import type { Phoenixd } from '../phoenixd/server.ts';
 import { measuredStore } from '../store/measured.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { openStoreGuard } from '../wallet/budget/store-guard.ts';
@@ -23,7 +24,7 @@ import { withDevWallet } from './dev-wallet.ts';
 import { openFleet } from './fleet.ts';
 import { health, noDoubts, outOfBudgets, watchBudgets } from './health.ts';
 import { keepHouse } from './housekeeping.ts';
-import { openHttpApp } from './http-app.ts';
+import { hostsOf, openHttpApp } from './http-app.ts';
 import { type Listener, listen } from './listener.ts';
 import { defaultKind, openNodes } from './open-nodes.ts';
 import { openStore, requireUsableDatabase } from './open-store.ts';
@@ -64,6 +65,10 @@ export const START = new Steps<Given>()
   .step('listener', ({ given }) => {
     const listener = listenOrExplain(given);
     return { value: listener, undo: ending('port', listener.close) };
+  })
+  .step('phoenixd', async ({ given, listener, log }) => {
+    const phoenixd = await openPhoenixdOf(given, listener, log);
+    return { value: phoenixd, undo: phoenixd && ending('port', () => phoenixd.stop(true)) };
   })
   .step('owned', ({ given }) => {
     const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
@@ -243,10 +248,15 @@ export const START = new Steps<Given>()
     });
     return { value: app };
   })
-  .step('answering', ({ listener, fleet, opened: { leader }, app }) => {
+  .step('answering', ({ listener, phoenixd, fleet, opened: { leader }, app }) => {
     if (fleet && leader) fleet.lead(app, leader.fence);
     else listener.answerWith(app);
-    return { value: null, undo: ending('requests', () => listener.stop()) };
+    // What the one answers is asked of the other.
+    const stop = async () => {
+      await phoenixd?.stop();
+      await listener.stop();
+    };
+    return { value: null, undo: ending('requests', stop) };
   })
   .step('waits', ({ stopping }) => ({
     value: null,
@@ -266,5 +276,22 @@ function listenOrExplain({
   } catch (error) {
     const owner = dataDir === ':memory:' ? null : readOwner(dataDir);
     throw listenFailed(`${urlHost(address.host)}:${address.port}`, error, owner);
+  }
+}
+
+/** Opens phoenixd's API where the configuration asks for it; what serves it is loaded then alone. */
+async function openPhoenixdOf(
+  config: Config,
+  { answer: ask }: Listener,
+  log: Log,
+): Promise<Phoenixd | null> {
+  if (config.phoenixdListen === null) return null;
+  const { host, port } = config.phoenixdListen;
+  const { openPhoenixd } = await import('../phoenixd/server.ts');
+  try {
+    const allowedHosts = (own: number) => hostsOf(host, own, config);
+    return openPhoenixd({ host, port, allowedHosts, ask, log });
+  } catch (error) {
+    throw listenFailed(`${urlHost(host)}:${port}`, error, null, '--phoenixd-listen-addr');
   }
 }

@@ -82,6 +82,8 @@ export interface Config {
   readonly approvalSecs: number;
   /** Whether agents may spend with credentials that have no budget. */
   readonly mcpAllowUnlimited: boolean;
+  /** Where phoenixd's API is served; null: nowhere. */
+  readonly phoenixdListen: { readonly host: string; readonly port: number } | null;
   /** Whether GET /metrics is served. */
   readonly metrics: boolean;
   readonly logLevel: LogLevel;
@@ -145,6 +147,7 @@ export function loadConfig(sources: Sources): Config {
     maxFee: feePolicyOf(settings),
     approvalSecs: parse(find('approvalSecs'), asApprovalSecs) ?? 3600,
     mcpAllowUnlimited: readSwitch(find('mcpAllowUnlimited')),
+    phoenixdListen: parse(find('phoenixdListenAddr'), parseListenAddress),
     // Metrics reveal activity, so they are off by default when the sidecar listens beyond loopback.
     metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopbackHost(listen.host),
     logLevel: parse(find('logLevel'), oneOf(LOG_LEVELS)) ?? 'info',

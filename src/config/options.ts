@@ -275,6 +275,13 @@ export const OPTIONS = {
     description: 'Lets agents spend over MCP with credentials that have no budget, the cookie too.',
     fallback: 'off',
   },
+  phoenixdListenAddr: {
+    flag: 'phoenixd-listen-addr',
+    env: 'SERVICE_PHOENIXD_LISTEN_ADDR',
+    value: 'host:port',
+    description: "Address to serve phoenixd's HTTP API on, such as 127.0.0.1:9740.",
+    fallback: 'none: it is not served',
+  },
   metrics: {
     flag: 'metrics',
     env: 'SERVICE_METRICS',

@@ -88,6 +88,7 @@ async function run(section: Section) {
   const script = scriptOf(section.commands, [
     ['127.0.0.1:5393', address],
     ['127.0.0.1:8080', `127.0.0.1:${hookPort}`],
+    ['127.0.0.1:9740', `127.0.0.1:${freePort()}`],
     ['/path/to/wallet-sidecar', ROOT],
     ['npx bun ', `${process.execPath} `],
     ['npm start --', './dist/wallet-sidecar dev'],

@@ -30,7 +30,8 @@ EVENT = {**PAYMENT, "payer_name": "Zoë ₿", "timestamp": "2025-11-24T16:00:00.
 LOW = json.dumps(
     {
         **{"client_pk": "ab" * 32, "created_at": SENT_AT, "expires_at": None, "label": "Agent", "approve_above": None},
-        **{"scopes": ["send"], "permissions": [], "effective_permissions": ["pay_invoice"], "origins": None, "own": False},
+        **{"scopes": ["send"], "permissions": [], "effective_permissions": ["pay_invoice"]},
+        **{"origins": None, "own": False},
         "budget": {"amount": "10000", "period": "day", "max_payment": None, "spent": "8500", "resets_at": SENT_AT},
         **{"type": "client.budget_low", "timestamp": "2025-11-24T16:00:00.001Z", "user_pk": "ab" * 32},
     }

@@ -7,8 +7,7 @@ export const lostStoreRoutes = [
   post('/v2/node/confirm_budgets', 'clients', {
     access: 'owner',
     summary: 'Confirm the budgets after the database was restored',
-    description:
-      'A restored database does not know what was spent since, so clients with a budget cannot spend until the owner has checked and confirms.',
+    description: 'Until then clients with a budget cannot spend.',
     body: () => ({}),
     response: emptyJson,
     example: { body: {}, response: {} },
@@ -21,7 +20,7 @@ export const lostStoreRoutes = [
     access: 'owner',
     summary: "End the node's tokens of clients that no longer exist",
     description:
-      'Lists the tokens at the node that this sidecar made and no active client has, as after the database was lost. With `remove` it also ends them.',
+      'Lists those that this sidecar made, as after the database was lost. With `remove` it ends them.',
     body: () => ({
       remove: z.boolean().default(false).describe('Whether to end the listed tokens.'),
     }),

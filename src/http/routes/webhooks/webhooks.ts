@@ -74,8 +74,7 @@ export const webhookRoutes = [
   get('/v2/webhooks/attempts', 'webhooks', {
     access: 'owner',
     summary: 'List attempts to send deliveries, oldest first',
-    description:
-      'With what the receiver answered. The newest 20 of each delivery are kept, for as long as the delivery itself.',
+    description: 'With what the receiver answered. The newest 20 of each delivery are kept.',
     query: () => ({
       id: deliveryIdInput().optional().describe('Only attempts of this webhook-id.'),
       endpoint: endpointIdInput().optional().describe('Only attempts to this endpoint.'),

@@ -35,12 +35,13 @@ export async function careForData(
   dataDir: string,
   log: Log,
   freeBytes: (dir: string) => number = freeOnDisk,
+  lookEveryMs = LOOK_EVERY_MS,
 ): Promise<DataCare> {
   if (dataDir === ':memory:') return { problems: () => [], stop: () => undefined };
   const databases = FILES.map((file) => join(dataDir, file)).filter((path) => existsSync(path));
   const watch = await watchFiles({
     paths: [...databases, ...databases.map((path) => `${path}-wal`), join(dataDir, LOCK_FILE)],
-    everyMs: LOOK_EVERY_MS,
+    everyMs: lookEveryMs,
     onChange: (lost) => {
       if (lost.length > 0) log.error(lostWords(lost));
       else log.warn('The files of the data directory are back.');
@@ -66,6 +67,13 @@ export async function careForData(
       }
     }
   };
+  let wasShort = false;
+  const lookAtSpace = () => {
+    const isShort = freeBytes(dataDir) < LEAST_FREE_BYTES;
+    if (isShort && !wasShort) log.warn(shortWords(dataDir));
+    wasShort = isShort;
+  };
+  const space = setInterval(lookAtSpace, lookEveryMs);
   const first = setTimeout(() => void checkAll(), FIRST_CHECK_MS);
   const daily = setInterval(() => void checkAll(), CHECK_EVERY_MS);
   return {
@@ -76,6 +84,7 @@ export async function careForData(
     ],
     stop() {
       watch.stop();
+      clearInterval(space);
       clearTimeout(first);
       clearInterval(daily);
       ending.abort();

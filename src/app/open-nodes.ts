@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/sources.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import { fileMeasurement } from '../lib/measurement.ts';
 import { random } from '../lib/random.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
@@ -33,6 +34,7 @@ export interface Nodes {
 interface NodesOptions {
   readonly config: Config;
   readonly store: Store;
+  readonly log: Pick<Log, 'warn'>;
   readonly version: string;
   /** The domain of the names of wallets on the sandbox. */
   readonly addressDomain: string;
@@ -48,7 +50,7 @@ interface NodesOptions {
 
 /** Opens a connector for each kind of node. A kind that the configuration does not name is loaded when it is called. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
-  const { config, store, version, addressDomain, sidecarUrl, sandboxPath, signsUp, measured } =
+  const { config, store, log, version, addressDomain, sidecarUrl, sandboxPath, signsUp, measured } =
     options;
   const kind = defaultKind(config);
   const configured = configuredNodes(config);
@@ -60,6 +62,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
           path: sandboxPath,
           clock: systemClock,
           random,
+          warn: log.warn,
           version,
           measurement: fileMeasurement(process.execPath),
           blockSecs: config.sandboxBlockSecs,

@@ -133,11 +133,12 @@ export const START = new Steps<Given>()
       addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
     },
   }))
-  .step('nodes', async ({ mode, config, store, site, metrics }) => {
+  .step('nodes', async ({ mode, config, store, log, site, metrics }) => {
     const { dataDir } = config;
     const nodes = await openNodes({
       config,
       store,
+      log,
       version: VERSION,
       ...site,
       sandboxPath: dataDir === ':memory:' ? ':memory:' : join(dataDir, SANDBOX_FILE),

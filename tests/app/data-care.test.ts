@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { careForData } from '../../src/app/data-care.ts';
 import { openLog } from '../../src/lib/log.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { until } from '../support/until.ts';
 
 const silent = openLog({ level: 'error', format: 'text', write: () => undefined });
 const folder = temporaryFolder('data-care');
@@ -21,5 +22,20 @@ test('a disk with less than 16 MiB of free space is a problem, as long as it has
 test('the free space is that of the disk', async () => {
   const care = await careForData(folder, silent);
   expect(care.problems()).toEqual([]);
+  care.stop();
+});
+
+test('a disk that is full is told once in the log, as long as it is', async () => {
+  const lines: string[] = [];
+  const log = openLog({ level: 'warn', format: 'text', write: (line) => lines.push(line) });
+  let free = 0;
+  const care = await careForData(folder, log, () => free, 5);
+  await until(() => lines.length > 0);
+  await Bun.sleep(50);
+  expect(lines).toEqual([expect.stringContaining(`WARN  The disk of ${folder} is full or`)]);
+  free = 2 ** 30;
+  await Bun.sleep(50);
+  free = 0;
+  await until(() => lines.length === 2);
   care.stop();
 });

@@ -5,7 +5,7 @@ import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import type { CallFailed } from '../support/requests.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { stopTails, twoWallets } from './checks.ts';
 import { expectOneTruth } from './truth.ts';
 
@@ -58,6 +58,35 @@ test.skipIf(!mounted)(
     await invoice();
     for (const wallet of wallets) await expectOneTruth(wallet);
     await stopTails(wallets);
+    expect(await sidecar.stop()).toBe(0);
+  },
+  60_000,
+);
+
+test.skipIf(!mounted)(
+  'a full disk does not end the process by its timers, which go on when space returns',
+  async () => {
+    const port = freePort();
+    const env = { SERVICE_SANDBOX_BLOCK_SECS: '1' };
+    const dataDir = join(disk, 'timers');
+    const sidecar = await startDevSidecar({ dataDir, port, env });
+    const made = (path: string, body: object) =>
+      sidecar.call('POST', path, { body }) as Promise<{ index: string }>;
+    const invoice = await made('/v2/node/create_invoice', { amount: '1', expiration_secs: 3 });
+    const receipt = await made('/sandbox/fund', { amount: '50000', rail: 'onchain' });
+    const filler = join(disk, 'filler');
+    fill(filler);
+    await Bun.sleep(7000);
+    expect(sidecar.log().match(/WARN .*The sandbox .* tried again/g)).toHaveLength(1);
+    expect(sidecar.log().match(/WARN .*The disk of .* is full or nearly full/g)).toHaveLength(1);
+    rmSync(filler);
+    const endsAs = (status: string, { index }: { index: string }) =>
+      until(async () => {
+        const path = `/v2/node/payment?index=${index}`;
+        return ((await sidecar.call('GET', path)) as { status: string }).status === status;
+      }, `a payment is ${status}`);
+    await endsAs('failed', invoice);
+    await endsAs('completed', receipt);
     expect(await sidecar.stop()).toBe(0);
   },
   60_000,

@@ -195,3 +195,18 @@ describe('afterCommit', () => {
     expect(durable()).toEqual(['a', 'b']);
   });
 });
+
+test('what a callback throws fails neither work that is durable nor the other callbacks, nor ends the process', () => {
+  const module = join(import.meta.dir, '../../src/lib/databases/group-commit.ts');
+  const program = `
+    import { Database } from 'bun:sqlite';
+    import { groupCommit } from ${JSON.stringify(module)};
+    process.on('unhandledRejection', ({ message }) => console.log('handled:', message));
+    const commits = groupCommit(new Database(':memory:'), (error) => error);
+    commits.transact(() => {
+      commits.afterCommit(() => { throw new Error('A defect.'); });
+      commits.afterCommit(() => console.log('told'));
+    });`;
+  const { exitCode, stdout } = Bun.spawnSync([process.execPath, '-e', program]);
+  expect([exitCode, `${stdout}`]).toEqual([0, 'told\nhandled: A defect.\n']);
+});

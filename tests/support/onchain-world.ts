@@ -44,6 +44,7 @@ export function onchainWorld({
     path,
     clock: { now: () => nowMs },
     random: randomBytes,
+    warn: () => undefined,
   });
   openChain(world, outsideCoins(world));
   const miner = startMiner(world, { blockSecs });

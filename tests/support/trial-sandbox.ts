@@ -8,6 +8,7 @@ export function openTrialSandbox(path: string, clock: Clock): Sandbox {
     path,
     clock,
     random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    warn: () => undefined,
     version: '0.0.0',
     measurement: async () => 'ab'.repeat(32),
     blockSecs: 0,

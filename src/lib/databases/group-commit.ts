@@ -86,7 +86,8 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
       return abandon(ended, error);
     }
     ended.durable.resolve();
-    for (const callback of ended.callbacks) callback();
+    // What a callback throws must neither fail the work, which is durable, nor end the process from a timer.
+    for (const callback of ended.callbacks) void Promise.try(callback);
     return null;
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import { refused } from '../../model/errors.ts';
 import type { ConnectedWallet, NodeConnector } from '../node.ts';
 import { openChain } from './chain/genesis.ts';
@@ -25,6 +26,7 @@ export interface SandboxOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
+  readonly warn: Log['warn'];
   /** Version of this program. */
   readonly version: string;
   /** Hex SHA-256 of the running executable. */

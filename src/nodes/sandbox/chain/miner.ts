@@ -1,3 +1,4 @@
+import { AGAIN_MS, unattended } from '../world/unattended.ts';
 import type { World } from '../world/world.ts';
 import { hasWaitingWork, mineBlocks, mineDueBlocks, msUntilBlock, tipHeight } from './blocks.ts';
 import { followChain } from './finality.ts';
@@ -32,12 +33,14 @@ export function startMiner(world: World, { blockSecs }: { readonly blockSecs: nu
 
   const awaitBlock = () => {
     if (timer !== null || closed || blockMs === 0 || !hasWaitingWork(world)) return;
-    const delayMs = Math.min(msUntilBlock(world, blockMs), LONGEST_TIMER_MS);
+    wakeIn(Math.min(msUntilBlock(world, blockMs), LONGEST_TIMER_MS));
+  };
+
+  const wakeIn = (delayMs: number) => {
+    if (timer !== null) clearTimeout(timer);
     timer = setTimeout(() => {
       timer = null;
-      catchUp();
-      // This commit has no caller who could be told that it failed.
-      world.commit();
+      if (!unattended(world, catchUp)) wakeIn(AGAIN_MS);
     }, delayMs);
   };
 

@@ -1,5 +1,6 @@
 import { PAYMENT_KEY, type PaymentKey, updatePayment } from './payments.ts';
 import { allRows, firstRow } from './rows.ts';
+import { AGAIN_MS, unattended } from './unattended.ts';
 import type { World } from './world.ts';
 
 /** Makes payments of invoices failed when they expire unpaid. */
@@ -25,16 +26,18 @@ export function startExpirySweeper(world: World): ExpirySweeper {
     const next = nextExpiryMs(world);
     if (next === null) return;
     if (next >= armedFor) return;
-    clearTimeout(timer);
     armedFor = next;
+    wakeIn(next - world.clock.now());
+  }
+
+  function wakeIn(delayMs: number): void {
+    clearTimeout(timer);
     timer = setTimeout(
       () => {
         armedFor = Number.POSITIVE_INFINITY;
-        sweep();
-        // This commit has no caller who could be told that it failed.
-        world.commit();
+        if (!unattended(world, sweep)) wakeIn(AGAIN_MS);
       },
-      Math.min(Math.max(next - world.clock.now(), 1), LONGEST_SLEEP_MS),
+      Math.min(Math.max(delayMs, 1), LONGEST_SLEEP_MS),
     );
   }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { type GroupCommit, groupCommit } from '../../../lib/databases/group-commit.ts';
 import { useWriteAheadLog } from '../../../lib/databases/write-ahead-log.ts';
 import { codeOf } from '../../../lib/error-code.ts';
+import type { Log } from '../../../lib/log.ts';
 import { asStorageError } from '../../../model/storage-error.ts';
 import { migrate, SCHEMA_VERSION } from './migrations.ts';
 import { closeFile } from './rows.ts';
@@ -19,6 +20,7 @@ export interface World extends GroupCommit {
   readonly db: Database;
   readonly clock: MovableClock;
   random(bytes: number): Uint8Array;
+  readonly warn: Log['warn'];
   /** False after the world was closed; delayed work must check it. */
   isOpen(): boolean;
   /** Commits pending changes and closes the file. Throws `overCapacity` when the disk is full. */
@@ -30,6 +32,8 @@ interface WorldOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
+  /** Takes what nobody who calls could be told. */
+  readonly warn: Log['warn'];
 }
 
 /**
@@ -53,6 +57,7 @@ export function openWorld(options: WorldOptions): World {
     db,
     clock: movableClock(db, options.clock, commits),
     random: options.random,
+    warn: options.warn,
     ...commits,
     isOpen: () => open,
     close() {

@@ -155,16 +155,17 @@ function targetOf(
     const found = find('listenAddr');
     return found && { ...found, value: localUrl(parseFound(found, parseListenAddress)) };
   };
+  const canTell = dir.value !== IN_MEMORY && mayNotLook(dir.value) === null;
+  const isFlag = dir.origin === 'flag';
+  const settings = () => find('sidecarUrl') ?? (isNamed ? noted : null) ?? listen() ?? noted;
   const named =
     flagged('--url', flags.url) ??
-    (dir.origin === 'flag' ? noted : null) ??
-    find('sidecarUrl') ??
-    (isNamed ? noted : null) ??
-    listen() ??
-    noted;
+    (isFlag ? noted : null) ??
+    // Settings may name another sidecar than the one that does not run.
+    (isFlag && canTell ? null : settings());
   if (named !== null) return { ...named, value: parseFound(named, parseBaseUrl), isAway: false };
   // Another sidecar may listen at the default address, and a payment must not leave from its wallet.
-  const isAway = isNamed && dir.value !== IN_MEMORY && mayNotLook(dir.value) === null;
+  const isAway = isNamed && canTell;
   const { fallback, flag } = OPTIONS.listenAddr;
   return { value: `http://${fallback}`, source: `--${flag}`, origin: 'default', isAway };
 }

@@ -106,6 +106,19 @@ test('where no sidecar runs on the named data directory none is called, since an
   const away = `No sidecar runs on ${dataDir}: start it with --data-dir ${dataDir}, or name the address of another with --url.`;
   expect(await info(['--data-dir', dataDir])).toEqual({ exitCode: 1, stdout: '', stderr: away });
   expect((await info([], { SERVICE_DATA_DIR: dataDir })).stderr).toBe(away);
+  // Settings name another sidecar, whose wallet is not the one that was meant.
+  const calls = ({ loopback }: Recorder): Env[] => [
+    { SERVICE_SIDECAR_URL: loopback },
+    { SERVICE_LISTEN_ADDR: loopback.replace('http://', '') },
+  ];
+  for (const env of calls(recorder)) {
+    expect([env, await sent(['--data-dir', dataDir], env)]).toEqual([env, away]);
+  }
+  writeFileSync(join(folder, '.env'), `SERVICE_SIDECAR_URL=${recorder.loopback}\n`, { mode: 0o600 });
+  expect(await sent(['--data-dir', dataDir])).toBe(away);
+  expect(recorder.requests).toEqual([]);
+  // A flag for the address is as close as the one for the directory.
+  expect(await sent(['--data-dir', dataDir, '--url', recorder.loopback])).toBeNull();
 });
 
 describe('a sidecar that was killed', () => {

@@ -180,8 +180,8 @@ export const START = new Steps<Given>()
     return { value: isServed ? openServedNames({ ...site, store, log, wallets }) : null };
   })
   .step('cookie', ({ config, owned, noteUrl }) => {
-    // A cookie would be good at one of the sidecars of a database alone (docs/decisions.md 72).
-    const cookie = config.database === null ? (owned?.writeCookie(random) ?? null) : null;
+    // A cookie would be good at one of the sidecars of a fleet alone (docs/decisions.md 73, 198).
+    const cookie = config.database?.peerUrl ? null : (owned?.writeCookie(random) ?? null);
     // The address is noted now, because the command line sends the cookie to the noted address.
     noteUrl();
     return { value: cookie };

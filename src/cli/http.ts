@@ -4,7 +4,7 @@ import { Transport } from '../client/transport.ts';
 import { printable, printableJson } from '../lib/printable.ts';
 import { CallFailed } from './call-failed.ts';
 import { type Connection, type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
-import { cookieFor, listensElsewhere, mayNotLook } from './cookie.ts';
+import { cookieFor, listensElsewhere, mayNotLook, notedUrl } from './cookie.ts';
 import type { CliIo } from './io.ts';
 import { inOwnWords } from './own-words.ts';
 import { withProgress } from './terminal/progress.ts';
@@ -119,7 +119,12 @@ function sentenceOf(error: WalletSidecarError, connection: Connection): string {
 function whereCookieIs({ baseUrl, dataDir, token }: Connection): string {
   if (token !== null) return `The cookie in ${dataDir} was sent; --data-dir names another one.`;
   if (!isLocal(baseUrl)) return cookieFor(baseUrl, dataDir) ? COOKIE_STAYS : NO_COOKIE;
-  return listensElsewhere(baseUrl, dataDir) ?? mayNotLook(dataDir) ?? NO_COOKIE;
+  const noneThere = notedUrl(dataDir) === null ? NO_COOKIE : noCookieIn(dataDir);
+  return listensElsewhere(baseUrl, dataDir) ?? mayNotLook(dataDir) ?? noneThere;
+}
+
+function noCookieIn(dataDir: string): string {
+  return `The sidecar of ${dataDir} has no cookie that this user can read, as one with --peer-url has none: give --client-credentials-path.`;
 }
 
 /** Fails as a connection does that is refused. */

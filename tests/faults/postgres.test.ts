@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type FakeLnd, startFakeLnd } from '../hostile/fake-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from '../hostile/sidecar-on-fake.ts';
 import { type NoticeReceiver, startNoticeReceiver } from '../interop/notices.ts';
-import { BARE_ENV, startBinary } from '../support/binary.ts';
+import { BARE_ENV, runBinary, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import type { Answer, Body } from '../support/requests.ts';
@@ -153,6 +153,24 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
     await ready();
     await expectPaidOnce(all);
     expect(fake.payments.attempts.has(refused.hash)).toBe(false);
+  });
+
+  test('with --require-auth the owner has the cookie, and in a fleet a sentence says why there is none', async () => {
+    const url = (await server.createDatabase()).replace('sidecar@', `sidecar:${PASSWORD}@`);
+    const own = ['--database-url', url, '--secrets-key', KEY, '--require-auth'];
+    const clients = async (flags: readonly string[]) => {
+      const started = await startSidecarOnFake(fake, [...own, ...flags]);
+      try {
+        return await runBinary(['clients', 'list', '--data-dir', started.dataDir]);
+      } finally {
+        await started.close();
+      }
+    };
+    expect(await clients([])).toMatchObject({ exitCode: 0, stderr: '' });
+    const { stderr } = await clients(['--peer-url', 'http://127.0.0.1:1']);
+    expect(stderr).toMatch(
+      /\(error 104\)\. The sidecar of \/.* has no cookie that this user can read, as one with --peer-url has none: give --client-credentials-path\.\n$/,
+    );
   });
 
   test('a second sidecar is refused, takes over one that is paused, and the first ends when it wakes', async () => {

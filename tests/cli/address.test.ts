@@ -114,7 +114,9 @@ test('where no sidecar runs on the named data directory none is called, since an
   for (const env of calls(recorder)) {
     expect([env, await sent(['--data-dir', dataDir], env)]).toEqual([env, away]);
   }
-  writeFileSync(join(folder, '.env'), `SERVICE_SIDECAR_URL=${recorder.loopback}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, '.env'), `SERVICE_SIDECAR_URL=${recorder.loopback}\n`, {
+    mode: 0o600,
+  });
   expect(await sent(['--data-dir', dataDir])).toBe(away);
   expect(recorder.requests).toEqual([]);
   // A flag for the address is as close as the one for the directory.

@@ -71,6 +71,27 @@ describe('webhooks endpoints', () => {
     const brief = await world.run('webhooks', 'endpoints', 'add', url, '--lease', '1');
     expect(brief.stderr).toStartWith('--lease must be at least 10');
 
+    // A table that is cut shows the ends of an id.
+    for (const part of [endpoint.id.slice(0, 9), endpoint.id.slice(-5)]) {
+      const named = await world.run('webhooks', 'endpoints', 'test', part);
+      expect([part, named.exitCode, named.stderr]).toEqual([part, 0, '']);
+    }
+    const unknown = {
+      exitCode: 1,
+      stdout: '',
+      stderr:
+        'No endpoint has an id that begins or ends with "nonsense": "wallet-sidecar webhooks endpoints list" shows them.',
+    };
+    for (const command of ['list', 'redeliver --since 1h', 'show msg_0', 'endpoints remove']) {
+      const flag = command.startsWith('endpoints') ? [] : ['--endpoint'];
+      const words = ['webhooks', ...command.split(' '), ...flag, 'nonsense'];
+      expect([command, await world.run(...words)]).toEqual([command, unknown]);
+    }
+    for (const listed of ['configured', endpoint.id, endpoint.id.slice(0, 9)]) {
+      const { stdout } = await world.run('webhooks', 'list', '--endpoint', listed);
+      expect(stdout).toBe('No deliveries.');
+    }
+
     const tested = await world.run('webhooks', 'endpoints', 'test', endpoint.id);
     expect(tested.exitCode).toBe(0);
     expect(tested.stdout).toMatch(/^Status +200$/m);

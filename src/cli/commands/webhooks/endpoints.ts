@@ -2,11 +2,16 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { testedJson } from '../../../model/webhooks/delivery.ts';
-import { type EndpointJson, endpointJson } from '../../../model/webhooks/webhook-endpoint.ts';
+import {
+  CONFIGURED_ENDPOINT,
+  type EndpointJson,
+  endpointJson,
+} from '../../../model/webhooks/webhook-endpoint.ts';
 import { parseWebhookSecret } from '../../../model/webhooks/webhook-secret.ts';
 import { CallFailed } from '../../call-failed.ts';
-import { argument, flag, group } from '../../command.ts';
-import { readSeconds, readWebUrl } from '../../inputs.ts';
+import { argument, type Finding, flag, group, type Word } from '../../command.ts';
+import { readName, readSeconds, readWebUrl } from '../../inputs.ts';
+import { namesId, theOne } from '../../naming.ts';
 import { oneCall } from '../../one-call.ts';
 import { eventsFlag, wideFlag } from '../../options.ts';
 import { type Column, fields } from '../../terminal/table.ts';
@@ -22,12 +27,34 @@ const COLUMNS: readonly Column<EndpointJson>[] = [
   { title: 'URL', of: ({ url }) => url, least: 15 },
 ];
 
+const ABOUT_ENDPOINT =
+  'the endpoint: its id, as "webhooks endpoints list" shows it, or at least 4 of its first or last characters';
+
+/**
+ * Returns the id of an endpoint that a person named by its ends. A whole id is taken as it is: of an endpoint that was
+ * deleted, deliveries may be left.
+ */
+async function findEndpoint(typed: string, { io, ask }: Finding): Promise<string> {
+  if (typed === CONFIGURED_ENDPOINT || /^ep_[0-9a-f]{32}$/.test(typed)) return typed;
+  const { value } = await ask((sidecar) => sidecar.webhookEndpoints(), endpointsJson());
+  const fitting = value.endpoints.filter(({ id }) => namesId(typed, id));
+  const none = `No endpoint has an id that begins or ends with "${typed}": "wallet-sidecar webhooks endpoints list" shows them.`;
+  return theOne(io, fitting, { columns: COLUMNS, none, typed }).id;
+}
+
+/** Returns the flag that names an endpoint, or "configured" for the one of --webhook-url. */
+export function endpointFlag(about: string): Word<string | undefined> {
+  return { ...flag('--endpoint <endpoint>', about, readName), find: findEndpoint };
+}
+
+const endpointsJson = () => z.object({ endpoints: z.array(endpointJson()) });
+
 const list = oneCall('list', {
   about: "List the wallet's webhook endpoints.",
   words: { wide: wideFlag },
   examples: ['webhooks endpoints list'],
   call: (sidecar) => sidecar.webhookEndpoints(),
-  answer: () => z.object({ endpoints: z.array(endpointJson()) }),
+  answer: endpointsJson,
   lines: ({ endpoints }, _, { table }) =>
     endpoints.length === 0
       ? ['No endpoints: add one with "wallet-sidecar webhooks endpoints add URL".']
@@ -73,7 +100,7 @@ const add = oneCall('add', {
 const remove = oneCall('remove', {
   about: 'Delete an endpoint. What is pending for it is not sent any more.',
   words: {
-    id: argument('<endpoint>', 'id of the endpoint, as "webhooks endpoints list" shows it'),
+    id: { ...argument('<endpoint>', ABOUT_ENDPOINT, readName), find: findEndpoint },
   },
   examples: ['webhooks endpoints remove ep_2a2a...'],
   call: (sidecar, given) => sidecar.deleteWebhookEndpoint(given),
@@ -85,7 +112,14 @@ const test = oneCall('test', {
   about:
     'Send a signed message of type webhook.test to an endpoint, and show its answer; exit code 1 unless it answers 200.',
   words: {
-    id: argument('<endpoint>', 'id of the endpoint, or "configured" for the one of --webhook-url'),
+    id: {
+      ...argument(
+        '<endpoint>',
+        `${ABOUT_ENDPOINT}, or "configured" for that of --webhook-url`,
+        readName,
+      ),
+      find: findEndpoint,
+    },
   },
   examples: ['webhooks endpoints test ep_2a2a...', 'webhooks endpoints test configured'],
   call: (sidecar, given) => sidecar.testWebhookEndpoint(given),

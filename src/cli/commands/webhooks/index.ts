@@ -13,7 +13,7 @@ import { oneCall } from '../../one-call.ts';
 import { wideFlag } from '../../options.ts';
 import { type Column, fields } from '../../terminal/table.ts';
 import { minute, moment } from '../../terminal/words.ts';
-import { addEndpoints } from './endpoints.ts';
+import { addEndpoints, endpointFlag } from './endpoints.ts';
 import { outcomeLines } from './outcome.ts';
 import { addVerify } from './verify.ts';
 
@@ -65,7 +65,7 @@ const list = oneCall('list', {
       readWholeIn(1, 500),
       50,
     ),
-    endpoint: flag('--endpoint <endpoint>', 'only deliveries to this endpoint'),
+    endpoint: endpointFlag('only deliveries to this endpoint'),
     before: flag('--before <delivery>', 'continue the list after this delivery'),
   },
   examples: ['webhooks list --state failed --limit 10'],
@@ -79,7 +79,7 @@ const show = oneCall('show', {
   about: 'Show each attempt of a delivery: what was sent, and what was answered.',
   words: {
     id: { ...argument('<delivery>', ABOUT_DELIVERY, readName), find: findDelivery },
-    endpoint: flag('--endpoint <endpoint>', 'only attempts to this endpoint'),
+    endpoint: endpointFlag('only attempts to this endpoint'),
   },
   examples: ['webhooks show msg_2a2a...'],
   call: (sidecar, given) => sidecar.webhookAttempts({ ...given, limit: MOST_SHOWN }),
@@ -108,7 +108,7 @@ const redeliver = oneCall('redeliver', {
       'all since this time, such as 2030-01-31, or 2h for 2 hours ago',
       readPast,
     ),
-    endpoint: flag('--endpoint <endpoint>', 'only to this endpoint (default: to all)'),
+    endpoint: endpointFlag('only to this endpoint (default: to all)'),
   },
   examples: ['webhooks redeliver msg_2a2a...', 'webhooks redeliver --since 2h'],
   check: ({ id, since }) =>

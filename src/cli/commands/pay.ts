@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { feePolicyOf } from '../../config/fee-policy.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { payableJson } from '../../model/analysis.ts';
 import { AWAITING_APPROVAL, paymentJson } from '../../model/payment.ts';
 import { CallFailed } from '../call-failed.ts';
@@ -60,6 +61,7 @@ export const addPay = asking(
     },
   },
   async ({ typed, ...given }, { io, command, ask }) => {
+    const startedAtMs = systemClock.now();
     const amount = typed ?? given.amount;
     const flags = command.opts<ConnectionFlags & SpendingFlags>();
     const order = { ...given, amount };
@@ -70,7 +72,7 @@ export const addPay = asking(
       flags: agreed === null ? [] : flagsBeside({ amount, maxFee: given.max_fee }, agreed),
       send: (idempotencyKey) => send(ask, order, terms, idempotencyKey),
     });
-    const { index, status_msg } = answer.value;
+    const { index, status_msg, status, finalized_at } = answer.value;
     if (status_msg === AWAITING_APPROVAL) {
       io.stderr(
         `It waits until the wallet's owner approves it: wallet-sidecar approve ${shortId(index)}`,
@@ -78,10 +80,18 @@ export const addPay = asking(
       return followPayment(io, ask, { index, json: flags.json });
     }
     show(io, flags, answer, paymentLines);
+    const isOld = status === 'completed' && (finalized_at ?? startedAtMs) < startedAtMs - SKEW_MS;
+    if (isOld && !flags.json) io.stderr('It was paid before: nothing was sent now.');
     requireNotFailed(answer.value);
   },
   withSpending,
 );
+
+/**
+ * By how much the clocks of this machine and of the sidecar or its node may differ: of a payment that was sent now
+ * nobody may be told that it was not.
+ */
+const SKEW_MS = 5_000;
 
 /** With any bound a payment that waits for approval is told at once; another one is waited for. */
 const NO_BOUND_SECS = 86_400;

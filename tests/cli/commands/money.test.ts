@@ -78,6 +78,24 @@ describe('receiving', () => {
 });
 
 describe('sending', () => {
+  test('pay of what was paid before says that nothing was sent now', async () => {
+    const before = 'It was paid before: nothing was sent now.';
+    const { invoice } = await world.json('sandbox', 'invoice', '5');
+    const first = await world.run('pay', invoice);
+    expect(first.stderr).not.toContain(before);
+    // Clocks of two machines that differ by less must not make it of a payment that was sent now.
+    await Bun.sleep(5500);
+    const again = await world.run('pay', invoice);
+    expect(again.stdout).toBe(first.stdout);
+    expect(again.stderr).toEndWith(`\n${before}`);
+    expect((await world.run('pay', invoice, '--json')).stderr).not.toContain(before);
+    const shown = startOnTerminal(['pay', invoice, '--yes'], { columns: 100, env: env() });
+    await shown.shows(before);
+    expect(await shown.exit()).toBe(0);
+    const failing = await world.json('sandbox', 'invoice', '5', '--behavior', 'fail');
+    expect((await world.run('pay', failing.invoice)).stderr).not.toContain(before);
+  });
+
   test('keysend pays a node', async () => {
     const { node_pk } = await world.json('sandbox', 'wallet');
     const paid = await world.json('keysend', node_pk, '40', '--message', 'hi');

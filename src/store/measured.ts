@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { isApiError } from '../model/errors.ts';
 import { DIRECTIONS, isFinal, type Payment, RAILS } from '../model/payment.ts';
 import { DELIVERY_STATES } from '../model/webhooks/delivery.ts';
 import type { ObservationStore, Store } from './ports.ts';
@@ -15,11 +16,16 @@ export function measuredStore(store: Store, metrics: Metrics, clock: Clock): Sto
   metrics.gauge(
     {
       name: 'wallet_sidecar_outbox_deliveries',
-      help: 'Webhook deliveries that are kept, by state.',
+      help: 'Webhook deliveries that are kept, by state; absent while the database cannot be read.',
       labels: ['state'],
     },
     async () => {
-      const counts = await store.outbox.counts();
+      // That the store is away must not keep the other figures back, which say so.
+      const counts = await store.outbox.counts().catch((error: unknown) => {
+        if (isApiError(error, 'overCapacity')) return null;
+        throw error;
+      });
+      if (counts === null) return [];
       return DELIVERY_STATES.map((state) => ({ labels: { state }, value: counts[state] }));
     },
   );

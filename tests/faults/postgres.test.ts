@@ -132,6 +132,13 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
     await until(() => all.some(({ hash }) => fake.payments.attempts.has(hash)));
     await server.crash();
     await until(async () => /database cannot be reached/.test(await health()), 'health says it');
+    const scraped = await fetch(`${sidecar.baseUrl}/metrics`, {
+      signal: AbortSignal.timeout(10_000),
+    });
+    expect(scraped.status).toBe(200);
+    const shown = await scraped.text();
+    expect(shown).toContain('\nwallet_sidecar_healthy 0\n');
+    expect(shown).not.toContain('\nwallet_sidecar_outbox_deliveries{');
     const refused = bills.one();
     bills.billedSat -= 1;
     const answer = await pay(refused);

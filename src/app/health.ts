@@ -109,7 +109,7 @@ const UNPROVEN =
   'The node shows a payment as completed, but without a preimage or amount that fits, so it stays pending: the log names it; check the node.';
 const TRIAL_WALLET = 'The sandbox wallet is being signed up and funded: ask again in a moment.';
 const NO_CREDENTIALS =
-  'No default credentials: send the Authorization header with every request, or start with --root-seed-path or --client-credentials-path.';
+  'No default credentials: send the Authorization header with every request, or start with --client-credentials-path, or with --root-seed-path and a seed that "wallet-sidecar seed new" makes. "wallet-sidecar dev" starts with a trial wallet.';
 const OPEN_WITH_BUDGETS =
   'The budgets of clients protect nothing while every program that reaches this port can act as the owner: start the sidecar with --require-auth.';
 const SAME_USER =

@@ -51,15 +51,19 @@ export function requireUsableDatabase(config: Config): void {
     requireWhole(dataDir);
     return;
   }
-  if (defaultKind(config) === 'sandbox') {
-    throw new ConfigError(
-      'The sandbox keeps its world in the data directory, so it does not work with --database-url: leave --database-url out, or use the credentials of a real node.',
-    );
-  }
+  requireRealNode(config);
   const file = join(dataDir, STORE_FILE);
   if (dataDir !== ':memory:' && existsSync(file)) {
     throw new ConfigError(
       `${file} holds what this sidecar stored before, and --database-url would leave it out, payments that are not over too: where it is new, from a start without --database-url by mistake, move the files that begin with that name away; otherwise move it with "wallet-sidecar migrate sqlite-to-postgres", use another --data-dir, or leave --database-url out.`,
     );
   }
+}
+
+/** Throws {@link ConfigError} where the sandbox would be used beside a PostgreSQL database. */
+export function requireRealNode(config: Config): void {
+  if (config.database === null || defaultKind(config) !== 'sandbox') return;
+  throw new ConfigError(
+    'The sandbox keeps its world in the data directory, so it does not work with --database-url: leave --database-url out, or use the credentials of a real node.',
+  );
 }

@@ -8,6 +8,7 @@ import { type Ending, runSteps, undoAll } from '../lib/steps.ts';
 import { ApiError } from '../model/errors.ts';
 import { VERSION } from '../version.ts';
 import { fundDevWallet, welcomeJson, welcomeLines } from './dev-wallet.ts';
+import { requireRealNode } from './open-store.ts';
 import { type Given, START } from './start.ts';
 import { onStopSignal } from './stop.ts';
 import { tellSystemd } from './tell-systemd.ts';
@@ -81,5 +82,7 @@ function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
   if (mode === 'dev' && config.node !== null) {
     throw new ConfigError('dev runs on the sandbox: leave --node-url out, or use serve.');
   }
+  // Before anything is written: the step that refuses it as well comes after the trial wallet's seed.
+  if (mode === 'dev') requireRealNode(config);
   return config;
 }

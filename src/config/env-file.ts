@@ -11,12 +11,13 @@ import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Parsed } from '../model/parsed.ts';
 import { readableByOthers } from './file-access.ts';
+import { OPTIONS, type OptionSpec } from './options.ts';
 
 /** A `.env` that was read. */
 interface EnvFile {
   readonly path: string;
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** Set when other users can read the file. */
+  /** Set when the file holds a secret setting, and other users can read it. */
   readonly warning: string | null;
 }
 
@@ -58,10 +59,16 @@ function readEnv(path: string, found: Stats): Parsed<EnvFile> {
       untrusted(path, lstatSync(path)) ?? untrusted(path, stats) ?? writable(path, stats);
     if (problem !== null) return { problem };
     const values = parseEnv(readFileSync(file, 'utf8'));
-    return { value: { path, values, warning: readableByOthers(path, stats) } };
+    return {
+      value: { path, values, warning: holdsSecret(values) ? readableByOthers(path, stats) : null },
+    };
   } finally {
     closeSync(file);
   }
+}
+
+function holdsSecret(values: EnvFile['values']): boolean {
+  return Object.values(OPTIONS).some((option: OptionSpec) => option.secret && values[option.env]);
 }
 
 function untrusted(path: string, { uid }: Stats): string | null {

@@ -29,12 +29,20 @@ test('a disk that is full is told once in the log, as long as it is', async () =
   const lines: string[] = [];
   const log = openLog({ level: 'warn', format: 'text', write: (line) => lines.push(line) });
   let free = 0;
-  const care = await careForData(folder, log, () => free, 5);
-  await until(() => lines.length > 0);
-  await Bun.sleep(50);
+  let looks = 0;
+  const freeBytes = () => {
+    looks += 1;
+    return free;
+  };
+  const lookedAgain = async () => {
+    const before = looks;
+    await until(() => looks > before + 2);
+  };
+  const care = await careForData(folder, log, freeBytes, 5);
+  await lookedAgain();
   expect(lines).toEqual([expect.stringContaining(`WARN  The disk of ${folder} is full or`)]);
   free = 2 ** 30;
-  await Bun.sleep(50);
+  await lookedAgain();
   free = 0;
   await until(() => lines.length === 2);
   care.stop();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runBinary as runAs } from '../support/binary.ts';
+import { runBinary as runAs, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { type CliWorld, openCliWorld, runBinary } from './sidecar.ts';
@@ -82,6 +82,16 @@ const MISTAKES: Readonly<Record<string, Row>> = {
     () => ['payments', '--limit', '5000'],
     2,
     /--limit .*: it must be a whole number from 1 to 1000;/,
+  ],
+  'a budget that is to be removed': [
+    () => ['clients', 'update', 'shop', '--budget', 'none'],
+    2,
+    / --clear-budget removes the limit;/,
+  ],
+  'a bound of approval that is to be removed': [
+    () => ['clients', 'update', 'shop', '--approve-above', 'none'],
+    2,
+    / --clear-approve-above removes the limit;/,
   ],
   'no payment to wait for': [() => ['wait'], 2, /^Give either a payment or --next;/],
   'a position without --next': [
@@ -233,6 +243,40 @@ describe('a mistake is told in one sentence of the words that were typed', () =>
     );
     expect(JSON.parse((await runBinary([...words, '--json'])).stdout)).toEqual({ status });
     await server.stop(true);
+  });
+
+  test('dev with a database is refused before anything is written', async () => {
+    const dir = file('nothing');
+    const key = ['--secrets-key', 'ab'.repeat(32)];
+    const url = ['--database-url', 'postgres://wallet@127.0.0.1:1/wallet'];
+    const ran = await runBinary(['dev', '--data-dir', dir, ...url, ...key]);
+    expect(ran).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('The sandbox keeps'),
+    });
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  test('payments that cannot be synced are listed with --no-sync', async () => {
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => Response.json({ code: 8, msg: 'The disk is full.' }, { status: 503 }),
+    });
+    const words = ['payments', '--url', `http://127.0.0.1:${server.port}`];
+    expect((await runBinary(words)).stderr).toBe(
+      'The disk is full (error 8). --no-sync lists what was read before.',
+    );
+    expect((await runBinary([...words, '--no-sync'])).stderr).toBe('The disk is full (error 8).');
+    await server.stop(true);
+  });
+
+  test('health of a program that nothing was given names the ways to begin', async () => {
+    const started = startBinary(SERVE);
+    const health = await runBinary(['health', '--url', await started.ready()]);
+    expect(health.stdout).toContain('"wallet-sidecar seed new" makes');
+    expect(health.stdout).toContain('"wallet-sidecar dev" starts with a trial wallet');
+    await started.stop();
   });
 
   test('a sidecar at another address is told with that address', async () => {

@@ -98,7 +98,11 @@ describe('a .env is read only when no other user could have written it', () => {
     }
   });
 
-  test('one that others can read draws the warning of a seed file', () => {
+  test('one that others can read draws the warning of a seed file where it holds a secret', () => {
+    chmodSync(path, 0o644);
+    expect(load().warnings).toEqual([]);
+    write(`SERVICE_WEBHOOK_SECRET=${Buffer.alloc(32, 3).toString('base64')}\n`);
+    expect(load().warnings).toEqual([]);
     chmodSync(path, 0o644);
     expect(load().warnings).toEqual([
       `${path} can be read by other users of this machine: run chmod 600 on it.`,

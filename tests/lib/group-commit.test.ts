@@ -1,10 +1,13 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { groupCommit } from '../../src/lib/databases/group-commit.ts';
 import { refused } from '../../src/model/errors.ts';
 import { asStorageError } from '../../src/model/storage-error.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const folder = temporaryFolder('group');
 afterAll(() => removeFolder(folder));

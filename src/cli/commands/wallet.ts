@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { ERROR_CODES } from '../../client/index.ts';
 import { printable } from '../../lib/printable.ts';
 import { nodeInfoJson } from '../../model/node-info.ts';
 import { DIRECTIONS, paymentJson, RAILS } from '../../model/payment.ts';
+import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag } from '../command.ts';
 import { followPayment } from '../follow.ts';
 import { readPast, readPosition, readSeconds, readWholeIn } from '../inputs.ts';
@@ -83,7 +85,8 @@ export const addPayments = asking(
     ],
   },
   async ({ sync, wide, ...query }, { io, flags, ask }) => {
-    if (sync) await ask((sidecar) => sidecar.syncPayments(), z.unknown(), FROM_NODE);
+    if (sync)
+      await ask((sidecar) => sidecar.syncPayments(), z.unknown(), FROM_NODE).catch(withoutSync);
     const answer = await ask(
       (sidecar) => sidecar.listPayments(query),
       z.object({ payments: z.array(paymentJson()), next_index: z.string().nullable() }),
@@ -99,6 +102,14 @@ export const addPayments = asking(
     }
   },
 );
+
+/** Names the way to the cache where error 8, as of a full disk, keeps it from being brought up to date. */
+function withoutSync(error: unknown): never {
+  if (!(error instanceof CallFailed) || error.code !== ERROR_CODES.overCapacity) throw error;
+  const { code, json } = error;
+  const message = `${error.message} --no-sync lists what was read before.`;
+  throw new CallFailed(message, { code, ...(json === null ? {} : { json }) });
+}
 
 /** Adds `show`, which shows one payment. */
 export const addShow = oneCall('show', {

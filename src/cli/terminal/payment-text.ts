@@ -51,6 +51,7 @@ export function shortId(index: string): string {
 
 /** Returns lines that describe one payment for people. */
 export function paymentLines(payment: PaymentJson): string[] {
+  const isOpen = payment.status === 'pending' && payment.direction === 'inbound';
   return fields({
     Status: statusWords(payment),
     Direction: payment.direction,
@@ -68,7 +69,9 @@ export function paymentLines(payment: PaymentJson): string[] {
     Note: payment.personal_note,
     Address: payment.address,
     Transaction: payment.txid,
+    Invoice: isOpen ? payment.invoice : null,
     Created: moment(payment.created_at),
+    Expires: isOpen && payment.expires_at !== null ? moment(payment.expires_at) : null,
     Finalized: payment.finalized_at === null ? null : moment(payment.finalized_at),
     Index: payment.index,
   });

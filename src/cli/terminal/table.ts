@@ -67,9 +67,11 @@ function measure<Row>(column: Column<Row>, rows: readonly Row[]): Measured<Row> 
   return { column, cells, natural: Math.max(...cells.map((cell) => Bun.stringWidth(cell))) };
 }
 
-/** Leaves columns out until the rest fits when it is cut as far as it may be. */
+/** Leaves out empty columns where the table is too wide, then others until it fits when cut as far as it may be. */
 function withoutSurplus<Row>(all: readonly Measured<Row>[], width: number): Measured<Row>[] {
-  let kept = [...all];
+  if (totalWidth(all.map(({ natural }) => natural)) <= width) return [...all];
+  // What is nowhere filled in says less than any text that would be cut for it.
+  let kept = all.filter(({ cells }) => cells.some((cell, line) => line > 0 && cell !== ''));
   const leaving = all
     .filter(({ column }) => column.leaves !== undefined)
     .toSorted((a, b) => (a.column.leaves ?? 0) - (b.column.leaves ?? 0));

@@ -73,7 +73,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     if (untilFree !== null) continue;
     if (seen !== null && (lease.fence !== seen.fence || lease.renewals !== seen.renewals)) {
       throw new StoreUnusable(
-        `The database is in use by ${lease.holder}: stop that one, or use another database. One sidecar uses a database at a time.`,
+        `The database is in use by ${lease.holder}: stop that one, or use another database. One sidecar uses a database at a time; several share one with --peer-url.`,
       );
     }
     seen ??= lease;

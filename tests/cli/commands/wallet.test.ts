@@ -53,6 +53,9 @@ describe('invoice', () => {
     expect(made).toMatchObject({ amount: '0.5', description: null });
     // An invoice holds times in whole seconds.
     expect(made.expires_at).toBe((Math.floor(made.created_at / 1000) + 900) * 1000);
+    const pending = (await world.run('show', made.index)).stdout;
+    expect(pending).toMatch(new RegExp(`^Invoice +${made.invoice}$`, 'm'));
+    expect(pending).toMatch(/^Expires +20/m);
     const payment = await world.api('GET', `/v2/node/payment?index=${made.index}`);
     expect(payment.personal_note).toBe('mine');
   });

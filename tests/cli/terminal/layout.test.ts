@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Column, table } from '../../../src/cli/terminal/table.ts';
 import { BARE_ENV, startOnTerminal } from '../../support/binary.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
 import { type CliWorld, openCliWorld, runBinary } from '../sidecar.ts';
@@ -45,6 +46,20 @@ describe('a table', () => {
       });
     }
   }
+
+  test('leaves out what is nowhere filled in before it cuts texts', () => {
+    const columns: Column<string>[] = [
+      { title: 'Text', of: (text) => text, least: 5, leaves: 1 },
+      { title: 'Next attempt', of: () => '', leaves: 2 },
+      { title: 'Id', of: () => 'id' },
+    ];
+    const text = 'ten letters';
+    expect(table(columns, [text], 30)).toEqual([
+      'Text         Next attempt  Id',
+      `${text}                id`,
+    ]);
+    expect(table(columns, [text], 20)).toEqual(['Text         Id', `${text}  id`]);
+  });
 
   test('says on a terminal how to see everything, and --wide and other outputs are whole', async () => {
     const [{ index }] = (await world.json('payments')).payments;

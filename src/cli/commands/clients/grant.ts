@@ -18,6 +18,8 @@ interface BudgetFlag {
 
 /** What `clients update` takes in place of a limit to remove it. */
 const NO_LIMIT = 'none';
+const ABOUT_BUDGET = 'what the client may spend, fees included, such as 10000/day';
+const ABOUT_APPROVAL = 'a payment that may cost more, fees included, waits until it is approved';
 const NEEDS_BUDGET = '--max-payment is part of a budget: give --budget too';
 
 /** The flags of `clients create` and `clients update` that describe a client's label, expiry, grant and limits. */
@@ -38,21 +40,13 @@ export const GRANT_WORDS = {
     'single permissions in addition; repeatable, or separated by commas',
     PERMISSIONS,
   ),
-  budget: flag(
-    '--budget <sats/period>',
-    'what the client may spend, fees included, such as 10000/day',
-    readBudget,
-  ),
+  budget: flag('--budget <sats/period>', ABOUT_BUDGET, readBudget),
   max_payment: flag(
     '--max-payment <sats>',
     'what one payment may cost; needs --budget',
     readPositiveAmount,
   ),
-  approve_above: flag(
-    '--approve-above <sats>',
-    'a payment that may cost more, fees included, waits until it is approved',
-    readAmount,
-  ),
+  approve_above: flag('--approve-above <sats>', ABOUT_APPROVAL, readAmount),
   origins: flag(
     '--origin <origin>',
     'a web origin that "fetch" may ask, such as https://api.example; repeatable',
@@ -70,7 +64,21 @@ export const CHANGE_WORDS = {
     (text: string) => (text === NO_LIMIT ? text : readPositiveAmount(text)),
   ),
   own: flag('--own <yes|no>', 'whether the client sees only what it made, and no balance', readYes),
+  budget: flag('--budget <sats/period>', ABOUT_BUDGET, unlessCleared('--clear-budget', readBudget)),
+  approve_above: flag(
+    '--approve-above <sats>',
+    ABOUT_APPROVAL,
+    unlessCleared('--clear-approve-above', readAmount),
+  ),
 };
+
+/** Reads the value of a limit of `clients update`; "none" names the flag that removes it. */
+function unlessCleared<T>(clear: string, read: (text: string) => T): (text: string) => T {
+  return (text) => {
+    if (text === NO_LIMIT) throw new InvalidArgumentError(`${clear} removes the limit`);
+    return read(text);
+  };
+}
 
 /** Returns what is wrong with the flags; null when nothing is. A limit without a budget would limit nothing. */
 export function grantProblem({ budget, max_payment }: Given<typeof GRANT_WORDS>): string | null {

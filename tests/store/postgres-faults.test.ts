@@ -234,7 +234,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
   test('a second sidecar is refused with one sentence that says who has the database', async () => {
     const message = await refusal(open());
     expect(message).toMatch(
-      /in use by the wallet-sidecar with process id \d+ on .*, started at .*: stop that one, or use another database/,
+      /in use by the wallet-sidecar with process id \d+ on .*, started at .*: stop that one, or use another database\. .* share one with --peer-url\./,
     );
     await begin(1);
     expect(lost).toEqual([]);

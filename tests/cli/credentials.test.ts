@@ -243,7 +243,7 @@ describe("the owner's cookie", () => {
   );
 
   test(
-    'is left out when it cannot be read, and a 401 then names --data-dir',
+    'is left out when it cannot be read, and a 401 then says so',
     async () => {
       owned.noteUrl(recorder.loopback);
       rmSync(join(dataDir, 'cookie'));
@@ -253,7 +253,9 @@ describe("the owner's cookie", () => {
       const { exitCode, stderr } = await run(['--url', recorder.loopback]);
       expect({ exitCode, stderr }).toEqual({
         exitCode: 1,
-        stderr: expect.stringMatching(/^No credentials \(error 104\)\. Give .*--data-dir/),
+        stderr: expect.stringMatching(
+          /^No credentials \(error 104\)\. The sidecar of \S+data has no cookie that this user can read/,
+        ),
       });
       const given = ['--client-credentials', CREDENTIALS];
       expect((await run(['--url', recorder.loopback, ...given])).stderr).toBe(

@@ -172,6 +172,46 @@ describe('a client that sees only what it made learns of another payment', () =>
     expectError(await world.call('POST', '/v2/node/revoke_client', at), 'notFound');
   });
 
+  test('nothing of the balance: not by send_all, and not by what a fee is estimated for', async () => {
+    const { address } = await world.post('/v2/node/get_next_unused_address', {});
+    const sendAll = await world.call('POST', '/v2/node/pay_onchain', {
+      body: { address, send_all: true },
+      credentials: till,
+    });
+    expectError(sendAll, 'forbidden', /only payments that they made/);
+    expect(sendAll.body.data).toMatchObject({ sent: 'no' });
+    const query = { payment_string: `bitcoin:${address}?amount=0.0001` };
+    const { payables } = await world.get('/v2/node/analyze', query, till);
+    expect(payables).toMatchObject([{ kind: 'onchain', amount: '10000', fee_estimate: null }]);
+  });
+
+  test('nothing from endpoints of webhooks that it added before', async () => {
+    const endpoint = { url: 'http://127.0.0.1:9/hook', lease_secs: 3600 };
+    const endpoints = async () =>
+      (await world.get('/v2/webhooks/endpoints')).endpoints.map(({ id }: Body) => id);
+    const narrowings = [
+      (client_pk: string) => world.put('/v2/node/update_client', { client_pk, own: true }),
+      (client_pk: string) =>
+        world.put('/v2/node/update_client', { client_pk, scopes: ['read_payments'] }),
+      (client_pk: string) => world.post('/v2/node/revoke_client', { client_pk }),
+    ];
+    for (const narrow of narrowings) {
+      const { client_pk, client_credentials } = await client({ scopes: ['full'] });
+      const child = await client({ scopes: ['full'] }, client_credentials);
+      const added = [client_credentials, child.client_credentials].map((by) =>
+        world.post('/v2/webhooks/endpoints', endpoint, by),
+      );
+      const ids = (await Promise.all(added)).map(({ id }) => id);
+      const others = await world.post('/v2/webhooks/endpoints', endpoint);
+      expect(await endpoints()).toEqual(expect.arrayContaining([...ids, others.id]));
+      await narrow(client_pk);
+      const left = await endpoints();
+      expect(ids.filter((id) => left.includes(id))).toEqual([]);
+      expect(left).toContain(others.id);
+      await world.post('/v2/webhooks/endpoints/delete', { id: others.id });
+    }
+  });
+
   test('nothing by refund_of, while it refunds what it made', async () => {
     const bill = async () =>
       (await world.post('/v2/node/create_invoice', { amount: '2' }, world.bob)).invoice;

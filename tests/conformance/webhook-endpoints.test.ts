@@ -207,7 +207,7 @@ describe('webhook endpoints', () => {
     expectError(answer, 'forbidden', /owner/);
   });
 
-  test('of a client need a lease, so that they do not outlive it, and their test shows no answer', async () => {
+  test('of a client need a lease, end when it is revoked, and their test shows no answer', async () => {
     const { client_pk, client_credentials: credentials } = await world.post(
       '/v2/node/create_client',
       { scopes: ['read_info'], permissions: ['manage_webhooks'] },
@@ -232,7 +232,10 @@ describe('webhook endpoints', () => {
       credentials,
     });
     expectError(late, 'unauthenticated');
-    await remove(made.id);
+    const again = await world.call('POST', '/v2/webhooks/endpoints/delete', {
+      body: { id: made.id },
+    });
+    expectError(again, 'notFound');
   });
 
   test('are called again by a client a few times at once only, by the owner as often as it likes', async () => {

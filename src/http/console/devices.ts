@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
 import type { Clock } from '../../lib/clock.ts';
+import { keyedLock } from '../../lib/keyed-lock.ts';
 import { isSameSecret } from '../../lib/secrets/same-secret.ts';
 import { isActive } from '../../model/clients/client.ts';
 import type { Store } from '../../store/ports.ts';
@@ -12,6 +13,9 @@ export const DEVICE_MS = 30 * 86_400_000;
 const USE_MS = 3_600_000;
 /** The most devices of a client; a further one replaces the one that was used longest ago. */
 const MOST_OF_CLIENT = 10;
+
+/** Timers hold no more; it also bounds how long a jump of the clock goes unnoticed. */
+const LONGEST_TIMER_MS = 60_000;
 
 const SECRET_BYTES = 32;
 /** Where the store keeps devices. */
@@ -45,6 +49,7 @@ export function openDevices({ store, clock, random }: DevicesOptions) {
   const { connectorState, clients } = store;
   /** By which open requests of a device end. */
   const open = new Map<string, AbortController>();
+  const locks = keyedLock();
 
   /** Signs a device out, and ends its open requests. */
   async function end(walletId: string, id: string): Promise<void> {
@@ -64,24 +69,38 @@ export function openDevices({ store, clock, random }: DevicesOptions) {
     return good.toSorted((a, b) => b.usedAtMs - a.usedAtMs);
   }
 
+  async function begin(
+    walletId: string,
+    { clientPk, origin }: Pick<Device, 'clientPk' | 'origin'>,
+  ): Promise<SessionSecrets> {
+    const others = (await list(walletId)).filter((one) => one.clientPk === clientPk);
+    for (const { id } of others.slice(MOST_OF_CLIENT - 1)) await end(walletId, id);
+    // The wallet's key says where the row is. It is no secret to who is signed in there.
+    const id = `${walletId}${hex.encode(random(SECRET_BYTES))}`;
+    const key = hex.encode(random(SECRET_BYTES));
+    const nowMs = clock.now();
+    const hashes = { id: hashOf(id), keyHash: hashOf(key) };
+    const device = { ...hashes, clientPk, origin, createdAtMs: nowMs, usedAtMs: nowMs };
+    await connectorState.put(walletId, KIND, device.id, device satisfies Device);
+    return { id, key };
+  }
+
+  /** Ends the open requests of a device when its time is over. */
+  function endInTime(walletId: string, device: Device, ended: AbortController): void {
+    const { id, createdAtMs } = device;
+    if (open.get(id) !== ended) return;
+    const leftMs = createdAtMs + DEVICE_MS - clock.now();
+    const again = () => endInTime(walletId, device, ended);
+    if (leftMs > 0) setTimeout(again, Math.min(leftMs, LONGEST_TIMER_MS)).unref();
+    else end(walletId, id).catch(() => ended.abort(endedSession()));
+  }
+
   return {
     list,
     end,
-    async begin(
-      walletId: string,
-      { clientPk, origin }: Pick<Device, 'clientPk' | 'origin'>,
-    ): Promise<SessionSecrets> {
-      const others = (await list(walletId)).filter((one) => one.clientPk === clientPk);
-      for (const { id } of others.slice(MOST_OF_CLIENT - 1)) await end(walletId, id);
-      // The wallet's key says where the row is. It is no secret to who is signed in there.
-      const id = `${walletId}${hex.encode(random(SECRET_BYTES))}`;
-      const key = hex.encode(random(SECRET_BYTES));
-      const nowMs = clock.now();
-      const hashes = { id: hashOf(id), keyHash: hashOf(key) };
-      const device = { ...hashes, clientPk, origin, createdAtMs: nowMs, usedAtMs: nowMs };
-      await connectorState.put(walletId, KIND, device.id, device satisfies Device);
-      return { id, key };
-    },
+    /** Signs a device in. One at a time of a client, so that none has more than the most. */
+    begin: (walletId: string, signed: Pick<Device, 'clientPk' | 'origin'>) =>
+      locks.run(signed.clientPk, () => begin(walletId, signed)),
     /** Returns the session of these halves; null when there is none, or its time is over. */
     async find({ id: secret, key }: SessionSecrets): Promise<ConsoleSession | null> {
       const [, walletId] = /^([0-9a-f]{64})[0-9a-f]{64}$/.exec(secret) ?? [];
@@ -101,7 +120,10 @@ export function openDevices({ store, clock, random }: DevicesOptions) {
       }
       const { clientPk, origin } = found;
       const ended = open.get(id) ?? new AbortController();
-      open.set(id, ended);
+      if (open.get(id) !== ended) {
+        open.set(id, ended);
+        endInTime(walletId, found, ended);
+      }
       return {
         caller: `${walletId} ${clientPk}`,
         credentials: { clientPk, secret },

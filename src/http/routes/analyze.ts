@@ -7,6 +7,7 @@ import {
   payableJson,
 } from '../../model/analysis.ts';
 import { rejected } from '../../model/errors.ts';
+import { seesOnlyOwn } from '../../wallet/session/own-payments.ts';
 import { analyze } from '../../wallet/strings/analyze.ts';
 import type { PricedMethod } from '../../wallet/strings/fee-estimate.ts';
 import type { ClaimMethod } from '../../wallet/strings/method-terms.ts';
@@ -78,8 +79,10 @@ export const analyzeRoutes = [
         parts.services,
         context,
       );
+      // An estimate is there only for what the balance pays for.
+      const hidden = seesOnlyOwn(session) ? { feeEstimateMsat: null } : {};
       return {
-        payables: payables.map((method) => encodePayable(method, parts.sidecarUrl)),
+        payables: payables.map((one) => encodePayable({ ...one, ...hidden }, parts.sidecarUrl)),
         claimables: claimables.map((method) => encodeClaimable(method, parts.sidecarUrl)),
       };
     },

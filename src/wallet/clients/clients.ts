@@ -15,6 +15,7 @@ import { PERMISSIONS, type Permission } from '../../model/clients/permissions.ts
 import { encodeClientCredentials } from '../../model/credentials.ts';
 import { ApiError, endedCredentials, refused, rejected } from '../../model/errors.ts';
 import { periodStart } from '../budget/budget.ts';
+import { endEndpointsOf } from '../read/webhook-endpoints.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { type Grants, type Keeper, lacking, nodeGroup, type OnNode } from '../session/session.ts';
 import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
@@ -199,6 +200,7 @@ export function updateClient(
       };
     });
     session.liveClients.changed(narrow);
+    await endEndpointsOf(session, narrow.filter(endsEndpoints));
     const widened = narrow.map((record) => (record.clientPk === clientPk ? after : record));
     const tokens = await renewedTokens(session, earlier, widened);
     const { records: final } = await store.clients.change(userPk, (records) => ({
@@ -228,6 +230,7 @@ export function revokeClient(
     const nowMs = session.node.clock.now();
     const before = ownClient(session, await session.store.clients.find(clientPk));
     if (names.earlier('revocation') !== null && before && before.revokedAtMs !== null) {
+      await endEndpointsOf(session, [before]);
       await endTokens(session);
       return withBudget(session, before);
     }
@@ -238,14 +241,18 @@ export function revokeClient(
       requireReach(granter, target);
       return target;
     };
-    requireTarget(await session.store.clients.list(session.userPk));
+    const all = await session.store.clients.list(session.userPk);
+    const family = [requireTarget(all), ...descendantsOf(all, clientPk)];
     await names.kept('revocation', async () => 'yes');
+    // Before and after: a kill in between leaves none, and what it makes in between goes too.
+    await endEndpointsOf(session, family);
     const { records } = await session.store.clients.change(session.userPk, (all) => {
       const target = requireTarget(all);
       const family = [target, ...descendantsOf(all, clientPk)];
       return { records: family.map((one) => revoked(one, nowMs)), budgets: [] };
     });
     session.liveClients.changed(records);
+    await endEndpointsOf(session, records);
     await session.guard.keepUp();
     await session.approvals.sweep();
     await endTokens(session);
@@ -289,6 +296,11 @@ function withOwnLimits(request: NewClient, granter: Granter) {
   const approveAboveMsat = request.approveAboveMsat ?? granter.approveAboveMsat;
   const origins = request.origins ? [...new Set(request.origins)] : granter.origins;
   return { ...request, approveAboveMsat, origins, own: request.own ?? granter.own };
+}
+
+/** Whether a client may have no webhook endpoints of the wallet any more. */
+function endsEndpoints(client: ClientRecord): boolean {
+  return client.own || !permissionsOf(client).includes('manage_webhooks');
 }
 
 /** The clients that the caller is told of: what another one has spent is none of the caller's who sees only its own. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { base64, hex } from '@scure/base';
+import type { Client, ClientRecord } from '../../model/clients/client.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { WebhookEvent } from '../../model/webhooks/delivery.ts';
 import { CONFIGURED_ENDPOINT, MOST_ENDPOINTS } from '../../model/webhooks/webhook-endpoint.ts';
@@ -20,13 +21,35 @@ interface NewEndpoint {
   readonly leaseSecs: number | null;
 }
 
+/** Who makes an endpoint. */
+type EndpointMaker = WalletRows & Pick<Session, 'isOwner' | 'caller' | 'client'>;
+
+/** When a lease ends: no later than the client that asks for it. */
+function leaseEnd(client: Client | null, nowMs: number, leaseSecs: number): number {
+  return Math.min(nowMs + leaseSecs * 1000, client?.expiresAtMs ?? Number.POSITIVE_INFINITY);
+}
+
+/** Deletes the endpoints that these clients made. What a client added must not outlive its grant. */
+export async function endEndpointsOf(
+  { userPk, store }: WalletRows,
+  clients: readonly ClientRecord[],
+): Promise<void> {
+  if (clients.length === 0) return;
+  const ids = (await listEndpoints({ userPk, store })).map(({ id }) => id);
+  for (const { clientPk } of clients) {
+    for (const id of await store.makers.of(userPk, clientPk, ids)) {
+      await store.webhookEndpoints.remove(userPk, id);
+    }
+  }
+}
+
 /**
  * Makes an endpoint of the wallet (docs/decisions.md 126). Throws `rejected` (error 7) where a client gives it no end,
  * since it would go on when that client is revoked (docs/decisions.md 162), and `refused` (error 106) where the wallet
  * has the most that it may have.
  */
 export async function addEndpoint(
-  { userPk, store, isOwner }: WalletRows & Pick<Session, 'isOwner'>,
+  { userPk, store, isOwner, caller, client }: EndpointMaker,
   { url, events, description, secret, leaseSecs }: NewEndpoint,
   nowMs: number,
 ): Promise<EndpointRecord> {
@@ -44,8 +67,10 @@ export async function addEndpoint(
     description,
     secret: secret ?? base64.encode(randomBytes(SECRET_BYTES)),
     createdAtMs: nowMs,
-    expiresAtMs: leaseSecs === null ? null : nowMs + leaseSecs * 1000,
+    expiresAtMs: leaseSecs === null ? null : leaseEnd(client(), nowMs, leaseSecs),
   };
+  // Before it is there, so that it ends with its client whatever happens in between.
+  if (!isOwner) await store.makers.keep(userPk, endpoint.id, caller.id);
   if (await store.webhookEndpoints.add(endpoint, MOST_ENDPOINTS)) return endpoint;
   throw refused(
     `This wallet has ${MOST_ENDPOINTS} webhook endpoints, and may not have more: delete one that is not used.`,
@@ -73,12 +98,12 @@ export async function removeEndpoint({ userPk, store }: WalletRows, id: string):
  * {@link removeEndpoint} does.
  */
 export async function renewEndpoint(
-  { userPk, store }: WalletRows,
+  { userPk, store, client }: WalletRows & Pick<Session, 'client'>,
   { id, leaseSecs }: { readonly id: string; readonly leaseSecs: number },
   nowMs: number,
 ): Promise<EndpointRecord> {
   requireStored(id, 'renewed');
-  const expiresAtMs = nowMs + leaseSecs * 1000;
+  const expiresAtMs = leaseEnd(client(), nowMs, leaseSecs);
   const renewed = await store.webhookEndpoints.renew(userPk, id, { nowMs, expiresAtMs });
   if (renewed === null) throw endpointNotFound();
   return renewed;

@@ -4,6 +4,7 @@ import { DEVICE_MS, openDevices } from '../../../src/http/console/devices.ts';
 import type { ClientRecord } from '../../../src/model/clients/client.ts';
 import type { Store } from '../../../src/store/ports.ts';
 import { CLIENT, clientRecord, WALLET } from '../../support/store-steps.ts';
+import { until } from '../../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 const TILL = { clientPk: CLIENT, origin: 'https://till.example' };
@@ -113,5 +114,22 @@ describe('a device (docs/decisions.md 196)', () => {
     expect(await devices.find(second)).toBeNull();
     expect(await devices.find(first)).not.toBeNull();
     expect(await devices.list(WALLET)).toHaveLength(10);
+  });
+
+  test('has no eleventh beside it, however many sign in at the same time', async () => {
+    const { devices } = devicesAt();
+    await Promise.all(Array.from({ length: 25 }, () => devices.begin(WALLET, TILL)));
+    expect(await devices.list(WALLET)).toHaveLength(10);
+  });
+
+  test('ends its open requests when its 30 days are over, although nothing is asked then', async () => {
+    const { devices, clock, rows } = devicesAt();
+    const secrets = await devices.begin(WALLET, TILL);
+    clock.ms += DEVICE_MS - 20;
+    const session = await devices.find(secrets);
+    expect(session?.ended.aborted).toBe(false);
+    clock.ms += 20;
+    await until(() => session?.ended.aborted === true, 'the requests are ended');
+    expect(rows.size).toBe(0);
   });
 });

@@ -10,6 +10,7 @@ import {
 import { hexInput } from '../../../model/text.ts';
 import { bumpFee } from '../../../wallet/pay/bump.ts';
 import { payOnchain, readAddress } from '../../../wallet/pay/onchain.ts';
+import { requireWholeSight } from '../../../wallet/session/own-payments.ts';
 import { answerPayment } from '../../answer-payment.ts';
 import { any, excludes, given, isTrue, withRules } from '../../body-rules.ts';
 import { exampleAddress, exampleOnchainPayment, indexInput } from '../../examples.ts';
@@ -73,8 +74,10 @@ export const sendOnchainRoutes = [
       body: { address: exampleAddress, amount: '50000' },
       response: exampleOnchainPayment,
     },
-    handler: (context, { body, query }) =>
-      answerPayment(context, async (send) =>
+    handler: (context, { body, query }) => {
+      // The amount of such a payment is the balance.
+      if (body.send_all) requireWholeSight(context.session);
+      return answerPayment(context, async (send) =>
         payOnchain(send, {
           address: readAddress(body.address),
           amountMsat: body.amount ?? null,
@@ -83,7 +86,8 @@ export const sendOnchainRoutes = [
           ...agreedNotes(body, query),
           maxFeeMsat: body.max_fee ?? null,
         }),
-      ),
+      );
+    },
   }),
   post('/v2/node/bump_fee', 'send', {
     access: 'pay_onchain',

@@ -23,6 +23,8 @@ const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   receive: ['invoice', 'address'],
   history: ['payments'],
   transactions: ['payments'],
+  refund: ['pay --refund-of'],
+  books: ['export'],
 };
 
 /**

@@ -72,6 +72,8 @@ describe('wrong usage', () => {
       /^Unknown command 'zork': the nearest are [a-z -]+, [a-z -]+, [a-z -]+; --help/,
     ],
     [['balance'], /^Unknown command 'balance' \(Did you mean info\?\);/],
+    [['refund'], /^Unknown command 'refund' \(Did you mean pay --refund-of\?\);/],
+    [['books'], /^Unknown command 'books' \(Did you mean export\?\);/],
     [['start'], /^Unknown command 'start' \(Did you mean serve or dev\?\);/],
     [['help', 'inof'], /^Unknown command 'inof' \(Did you mean info\?\);/],
     [['clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],

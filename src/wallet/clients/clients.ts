@@ -15,9 +15,9 @@ import { PERMISSIONS, type Permission } from '../../model/clients/permissions.ts
 import { encodeClientCredentials } from '../../model/credentials.ts';
 import { ApiError, endedCredentials, refused, rejected } from '../../model/errors.ts';
 import { periodStart } from '../budget/budget.ts';
-import { endEndpointsOf } from '../read/webhook-endpoints.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { type Grants, type Keeper, lacking, nodeGroup, type OnNode } from '../session/session.ts';
+import { endEndpointsOf } from './client-endpoints.ts';
 import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
 import {
   descendantsOf,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { base64, hex } from '@scure/base';
-import type { Client, ClientRecord } from '../../model/clients/client.ts';
+import type { Client } from '../../model/clients/client.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { WebhookEvent } from '../../model/webhooks/delivery.ts';
 import { CONFIGURED_ENDPOINT, MOST_ENDPOINTS } from '../../model/webhooks/webhook-endpoint.ts';
@@ -27,20 +27,6 @@ type EndpointMaker = WalletRows & Pick<Session, 'isOwner' | 'caller' | 'client'>
 /** When a lease ends: no later than the client that asks for it. */
 function leaseEnd(client: Client | null, nowMs: number, leaseSecs: number): number {
   return Math.min(nowMs + leaseSecs * 1000, client?.expiresAtMs ?? Number.POSITIVE_INFINITY);
-}
-
-/** Deletes the endpoints that these clients made. What a client added must not outlive its grant. */
-export async function endEndpointsOf(
-  { userPk, store }: WalletRows,
-  clients: readonly ClientRecord[],
-): Promise<void> {
-  if (clients.length === 0) return;
-  const ids = (await listEndpoints({ userPk, store })).map(({ id }) => id);
-  for (const { clientPk } of clients) {
-    for (const id of await store.makers.of(userPk, clientPk, ids)) {
-      await store.webhookEndpoints.remove(userPk, id);
-    }
-  }
 }
 
 /**

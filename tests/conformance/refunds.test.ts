@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { sandboxTest, test } from './node-test.ts';
-import { onItsWay, UNKNOWN_INDEX, walletSteps } from './wallet-steps.ts';
+import { newestUpdate, onItsWay, UNKNOWN_INDEX, walletSteps } from './wallet-steps.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 
@@ -39,6 +39,7 @@ const refunded = async (index: string) => (await payment(index)).refunded;
 
 describe('a refund', () => {
   test('is linked with what it refunds, on both and wherever payments are shown', async () => {
+    const start_index = await newestUpdate(world);
     const index = await sale('1000');
     expect(await payment(index)).toMatchObject({ refund_of: null, refunded: null });
     const { body } = await refund(index, '400');
@@ -65,7 +66,10 @@ describe('a refund', () => {
     }
     const found = (await list({ filter: 'all', text: index })).payments;
     expect(found.map((it: Body) => it.index)).toEqual([body.index, index]);
-    const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
+    const { payments } = await world.get('/v2/node/updated_payments', {
+      limit: '100',
+      ...(start_index && { start_index }),
+    });
     expect(linked(payments)).toEqual(both);
     expect(await world.get('/v2/node/wait_for_payment', { index })).toMatchObject({
       refunded: '400',
@@ -223,7 +227,9 @@ describe('refund_of', () => {
     expectError(hidden, 'notFound');
     expect(hidden.body).toEqual(unknown.body);
     expect(await refunded(index)).toBeNull();
-    const other = await refund(index, '10', 'settle', { credentials: world.bob });
+    const { invoice } = await world.post('/v2/node/create_invoice', { amount: '10' });
+    const body = { invoice, refund_of: index };
+    const other = await call('pay_invoice', body, { credentials: world.bob });
     expect(other.body).toEqual(unknown.body);
     expectError(await refund('no index', '10'), 'rejected');
   });

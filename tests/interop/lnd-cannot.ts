@@ -12,6 +12,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
     OFFERS,
   ],
   ['is a parameter of pay_offer', OFFERS],
+  ['sees what arrives on an offer of its own, and on none of another', OFFERS],
   ['a minimum is a minimum', OFFERS],
   ['an offer is paid with the invoice that was fetched when it was asked for', OFFERS],
   ['an offer in pieces is joined wherever an offer is taken', OFFERS],

@@ -157,16 +157,16 @@ function useOpen(
   return open;
 }
 
-/** How often to ask for the sidecar while it does not answer, in milliseconds. */
-const PING_MS = 2000;
+/** How often to ask for the sidecar while it answers, and while it does not, in milliseconds. */
+const PING_MS = { reached: 10_000, away: 2000 };
 
-/** Asks for the sidecar while it does not answer, so that its return is noticed. */
-function usePing({ api }: Sidecar, isReached: boolean): void {
+/** Asks for the sidecar while somebody sees the page, so that its silence and its return are noticed. */
+function usePing(sidecar: Sidecar, isReached: boolean): void {
   useEffect(() => {
-    if (isReached) return;
-    const timer = setInterval(() => void api.health().catch(() => null), PING_MS);
+    const ping = () => document.hidden || sidecar.ping();
+    const timer = setInterval(ping, isReached ? PING_MS.reached : PING_MS.away);
     return () => clearInterval(timer);
-  }, [api, isReached]);
+  }, [sidecar, isReached]);
 }
 
 /** Asks who is signed in and what the sidecar can do, again after the sidecar was away. */

@@ -147,6 +147,26 @@ inBrowser('the owner makes a till, sees where it is signed in, and signs it out'
 });
 
 inBrowser(
+  'a sidecar that is silent is told, and what was pressed then goes on after it',
+  async () => {
+    const page = await openTill(PHONE, 'Till that is not answered');
+    const invoice = await ask(page, '39');
+    world().sidecar.signal('SIGSTOP');
+    try {
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByText('The sidecar does not answer').waitFor();
+      expect(await page.getByRole('img', { name: 'QR code: Invoice' }).isVisible()).toBe(true);
+    } finally {
+      world().sidecar.signal('SIGCONT');
+    }
+    await page.getByText('The sidecar does not answer').waitFor({ state: 'detached' });
+    await page.getByLabel('Amount in sats').waitFor();
+    await expect(pay(invoice)).rejects.toThrow();
+    await page.context().close();
+  },
+);
+
+inBrowser(
   'a sidecar that is away for 5 seconds says so, and the invoice stays and is paid',
   async () => {
     const page = await openTill(PHONE, 'Till that waits');

@@ -7,6 +7,9 @@ import type { About, LinkedWallet } from './types.ts';
 /** Sent with every request, so that none of them can be answered without a session (docs/decisions.md 133). */
 const KEY_HEADER = 'console-key';
 
+/** A sidecar that is silent for so long, in milliseconds, counts as away. */
+const SILENT_MS = 5000;
+
 /** What the page is told of its requests. */
 interface Heard {
   /** A request got an answer (true), or none (false). */
@@ -24,6 +27,8 @@ export interface Sidecar {
   /** The controls of the sandbox, which the client has no methods for. */
   readonly transport: Transport;
   about(): Promise<About>;
+  /** Asks whether it answers, which `onReached` is told. It keeps no session from ending. */
+  ping(): Promise<void>;
   signOut(): Promise<void>;
 }
 
@@ -51,6 +56,11 @@ export function openSidecar(key: string, { onReached, onStream, onEnded }: Heard
     api: new WalletSidecar(options),
     transport,
     about: () => transport.get('/v2/console/about', {}),
+    ping: () =>
+      fetch('/v2/health', { signal: AbortSignal.timeout(SILENT_MS) }).then(
+        () => onReached?.(true),
+        () => onReached?.(false),
+      ),
     signOut: () => transport.post('/v2/console/sign_out', {}),
   };
 }

@@ -10,8 +10,8 @@ export function App() {
   const [key, setKey] = useState(sessionKey.read);
   /** The token of the link that was opened, until it is used or turned down. */
   const [link, setLink] = useState(takenLink);
-  /** Whether the person wants to use the link. */
-  const [isWanted, setWanted] = useState(false);
+  /** The link that the person wants to use, and whether it is for a device. */
+  const [wanted, setWanted] = useState<{ readonly isDevice: boolean } | null>(null);
   /** Whether a session has ended here, which the sign-in says. */
   const [wasIn, setWasIn] = useState(false);
   useEffect(() => sessionKey.onChange(() => setKey(sessionKey.read())), []);
@@ -19,7 +19,7 @@ export function App() {
     const changed = () => {
       const opened = takenLink();
       if (opened === null) return;
-      setWanted(false);
+      setWanted(null);
       setLink(opened);
     };
     addEventListener('hashchange', changed);
@@ -31,14 +31,14 @@ export function App() {
     // Another tab may have signed in since.
     setKey(byPerson ? null : sessionKey.read());
   };
-  if (link !== null && !isWanted) {
+  if (link !== null && wanted === null) {
     return (
       <LinkQuestion
         key={`${key} ${link}`}
         link={link}
         sessionKey={key}
-        onUse={() => {
-          setWanted(true);
+        onUse={(isDevice) => {
+          setWanted({ isDevice });
           setKey(null);
         }}
         onStay={() => setLink(null)}
@@ -51,9 +51,9 @@ export function App() {
       link={link}
       hasEnded={wasIn}
       onSignedIn={(given) => {
-        sessionKey.keep(given);
+        sessionKey.keep(given, link !== null && wanted?.isDevice === true);
         setLink(null);
-        setWanted(false);
+        setWanted(null);
         setKey(given);
       }}
     />

@@ -8,7 +8,7 @@ import type { About } from './api/types.ts';
 import { usePlace } from './api/use-place.ts';
 import { pagesFor } from './pages/pages.ts';
 import { Till } from './pages/till.tsx';
-import { Button } from './parts/buttons.tsx';
+import { Button, SignOut } from './parts/buttons.tsx';
 import { Notice, Problem } from './parts/notices.tsx';
 import { Replaced } from './parts/replaced.tsx';
 import { text } from './texts/index.ts';
@@ -109,11 +109,7 @@ function Pages({ known, isReached, onSignOut }: PagesProps) {
         </nav>
         <div class="who">
           <p>{whoText(known.client, known.about)}</p>
-          <Button
-            class="quiet"
-            words={text.signOut}
-            onPress={() => isAskedFirst(onSignOut) || onSignOut()}
-          />
+          <SignOut onSignOut={() => isAskedFirst(onSignOut) || onSignOut()} />
         </div>
       </header>
       <main id="content" tabIndex={-1}>

@@ -56,7 +56,7 @@ describe('a device that is signed in as a client', () => {
     const headers = pageHeaders(url);
     const look = { headers, body: { link } };
     const shown = await send(url, 'POST', '/v2/console/link_wallet', look);
-    expect(shown.body).toMatchObject({ owner: false, label: 'Till 1' });
+    expect(shown.body).toMatchObject({ owner: false, label: 'Till 1', device: true });
     const answer = await send(url, 'POST', '/v2/console/session', look);
     expect(answer.headers.get('set-cookie')).toMatch(
       /^wallet-sidecar-\d+=[0-9a-f]{128}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,

@@ -71,6 +71,7 @@ describe('a link, before it is used', () => {
         network: 'regtest',
         owner: true,
         label: null,
+        device: false,
       });
     }
     await signIn(url, { link: made.token });

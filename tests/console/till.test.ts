@@ -33,7 +33,12 @@ async function openLink(view: typeof PHONE, link: string): Promise<Page> {
   const page = await (await browser().newContext({ viewport: view })).newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(link);
-  await page.getByRole('button', { name: 'Sign in by the link' }).click();
+  await page.getByText(/The owner of this wallet has made the link/).waitFor();
+  await page.getByText(/You would sign in as “/).waitFor();
+  expect(await page.locator('main').innerText()).not.toContain('command');
+  expect(await page.locator('button.main').innerText()).toBe('Sign in by the link');
+  expect(await barriersOf(page)).toEqual([]);
+  await page.locator('button.main').click();
   await page.getByLabel('Amount in sats').waitFor();
   return page;
 }
@@ -124,6 +129,31 @@ inBrowser('an invoice is there after a reload, and is canceled before it goes aw
   await page.context().close();
 });
 
+inBrowser(
+  'a till asks before it signs out, and says then where a new link comes from',
+  async () => {
+    const page = await openTill(PHONE, 'Till that goes home');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText(/needs a new link of the owner/).waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.reload();
+    await page.getByLabel('Amount in sats').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign it out' }).click();
+    await page.getByText('This device is signed out').waitFor();
+    await page.reload();
+    await page.getByText('The owner of the wallet makes a new link').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    // Who signs in otherwise is no device.
+    await page.getByLabel('Client credentials').fill(world().owner);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('wallet-sidecar console').waitFor();
+    await page.context().close();
+  },
+);
+
 inBrowser('the owner makes a till, sees where it is signed in, and signs it out', async () => {
   const page = await openConsole(browser(), world().url, world().owner, SCREEN);
   await goTo(page, 'Clients');
@@ -142,7 +172,7 @@ inBrowser('the owner makes a till, sees where it is signed in, and signs it out'
   await card.getByRole('button', { name: 'Sign it out' }).click();
   await card.getByRole('group').getByRole('button', { name: 'Sign it out' }).click();
   await card.getByText('Signed in since').waitFor({ state: 'detached' });
-  await till.getByRole('button', { name: 'Sign in' }).waitFor();
+  await till.getByText('This device is signed out').waitFor();
   await Promise.all([page.context().close(), till.context().close()]);
 });
 

@@ -1,5 +1,7 @@
 /** The name in the storage; the storage belongs to one origin, port included, and all its tabs. */
 const NAME = 'wallet-sidecar-console-key';
+/** Is there while the latest sign-in was that of a device. */
+const DEVICE = 'wallet-sidecar-console-device';
 
 /**
  * The key of the session: the half that the page keeps. Without the other half, the cookie, which no script can read,
@@ -7,7 +9,14 @@ const NAME = 'wallet-sidecar-console-key';
  */
 export const sessionKey = {
   read: (): string | null => localStorage.getItem(NAME),
-  keep: (key: string): void => localStorage.setItem(NAME, key),
+  /** Keeps a key, and whether it is that of a device (docs/decisions.md 196). */
+  keep(key: string, isDevice: boolean): void {
+    if (isDevice) localStorage.setItem(DEVICE, 'yes');
+    else localStorage.removeItem(DEVICE);
+    localStorage.setItem(NAME, key);
+  },
+  /** Whether this browser is a device, or was one until its session ended: only the owner lets it in again. */
+  isOfDevice: (): boolean => localStorage.getItem(DEVICE) !== null,
   /** Forgets this key, but not a newer one that another tab has got since. */
   forget: (key: string | null): void => {
     if (localStorage.getItem(NAME) === key) localStorage.removeItem(NAME);

@@ -47,4 +47,6 @@ export interface LinkedWallet {
   readonly owner: boolean;
   /** The label of the client as which the link signs in; null without one. */
   readonly label: string | null;
+  /** Whether the link is for a device, which stays signed in. */
+  readonly device: boolean;
 }

@@ -4,7 +4,7 @@ import { useSignedIn } from '../api/signed-in.tsx';
 import { useAct } from '../api/use-act.ts';
 import { useLive } from '../api/use-asked.ts';
 import { useKeptValue } from '../api/use-kept-value.ts';
-import { Button } from '../parts/buttons.tsx';
+import { Button, SignOut } from '../parts/buttons.tsx';
 import { Qr } from '../parts/copy.tsx';
 import { Money } from '../parts/facts.tsx';
 import { Field, useTypedAmount } from '../parts/fields.tsx';
@@ -45,7 +45,7 @@ export function Till({ isReached, onSignOut }: TillProps) {
       {made.value === null && (
         <footer class="dim">
           {client.label}
-          <Button class="quiet" words={text.signOut} onPress={onSignOut} />
+          <SignOut onSignOut={onSignOut} />
         </footer>
       )}
     </main>

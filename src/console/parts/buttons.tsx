@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { sessionKey } from '../api/session-key.ts';
 import type { Act } from '../api/use-act.ts';
 import type { KeptAct } from '../api/use-kept-act.ts';
 import { text } from '../texts/index.ts';
@@ -122,6 +123,14 @@ export function PressTwice(props: PressTwiceProps) {
   };
   const shown = { asking, cancel, question, confirm, isGrave, isBusy: act.isBusy };
   return <Question {...shown} onConfirmed={run} />;
+}
+
+/** Signs out. A device is asked first, because only the owner lets it in again. */
+export function SignOut({ onSignOut }: { readonly onSignOut: () => void }) {
+  if (!sessionKey.isOfDevice()) {
+    return <Button class="quiet" words={text.signOut} onPress={onSignOut} />;
+  }
+  return <PressTwice {...text.signOutDevice} act={{ isBusy: false, run: onSignOut }} isGrave />;
 }
 
 interface AskAgainProps {

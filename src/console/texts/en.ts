@@ -44,6 +44,11 @@ export const en = {
   navigation: 'Pages',
   morePages: 'More',
   signOut: 'Sign out',
+  signOutDevice: {
+    words: 'Sign out',
+    question: 'Sign this device out? It needs a new link of the owner to come back.',
+    confirm: 'Sign it out',
+  },
   asOwner: 'Signed in as the owner',
   asClient: 'Signed in with client credentials',
   asNamed: (label: string) => `Signed in as “${label}”`,
@@ -68,6 +73,11 @@ export const en = {
   signIn: {
     title: 'Sign in to the wallet',
     ended: 'Your session has ended. Sign in again.',
+    deviceEnded: {
+      title: 'This device is signed out',
+      words:
+        'The owner of the wallet makes a new link for it: in the console, on the page Clients, with “Sign in a phone or a till”.',
+    },
     byLink: 'On the machine of the sidecar, run this command and open the link that it prints:',
     command: 'wallet-sidecar console',
     or: 'Or sign in with credentials',
@@ -82,8 +92,10 @@ export const en = {
     asOwner: 'You would sign in as its owner.',
     asClient: (label: string | null) =>
       label === null ? 'You would sign in as a client of it.' : `You would sign in as “${label}”.`,
-    replaceWords:
-      'A link is about to sign this browser in anew, perhaps to another wallet. Use it only if you have just made it yourself.',
+    deviceWords:
+      'The owner of this wallet has made the link for one phone or till. Use it if they gave it to you for this device: what customers pay here goes to that wallet. The device stays signed in for 30 days.',
+    replaceWords: 'A link is about to sign this browser in anew, perhaps to another wallet.',
+    justMade: 'Use it only if you have just made it yourself.',
     askWords:
       'Use it only if you have just made it yourself: the command prints the same wallet beside its link. What the console then shows as an address or invoice pays that wallet.',
     goOn: 'Go on without the link',

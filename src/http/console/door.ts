@@ -58,10 +58,10 @@ export interface ConsoleDoor {
   /** The browsers that stay signed in as clients. */
   readonly devices: Pick<Devices, 'list' | 'end'>;
   /**
-   * Returns the wallet session that a link opens, and leaves the link as it is, so that the page can say whose wallet
-   * it is before the link is used. Throws error 104.
+   * Returns the wallet session that a link opens and whether a device stays signed in by it, and leaves the link as it
+   * is, so that the page can say whose wallet it is before the link is used. Throws error 104.
    */
-  lookAtLink(token: string): Promise<Session>;
+  lookAtLink(token: string): Promise<{ readonly session: Session; readonly isDevice: boolean }>;
   /**
    * Signs a browser in with a link's token or with credentials, and ends the session that it had. Throws errors 104,
    * 106 and 112.
@@ -122,7 +122,10 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
       return links.make({ caller: clientPk, credentials: { clientPk, secret } });
     },
     devices,
-    lookAtLink: async (token) => options.open(links.look(token)),
+    async lookAtLink(token) {
+      const credentials = links.look(token);
+      return { session: await options.open(credentials), isDevice: isOfDevice(credentials) };
+    },
     async signIn(headers, given) {
       const origin = signInOrigin(headers);
       const credentials = credentialsIn(given, links, options);

@@ -196,6 +196,7 @@ const signInRoutes = [
         .string()
         .nullable()
         .describe('The label of the client as which the link signs in; null without one.'),
+      device: z.boolean().describe('Whether it is for a device, which stays signed in.'),
     }),
     errors: ['unauthenticated', 'hostNotAllowed', 'refused', 'unreachable', 'unreadable'],
     example: {
@@ -206,10 +207,11 @@ const signInRoutes = [
         network: 'regtest',
         owner: true,
         label: null,
+        device: false,
       },
     },
     handler: async ({ parts }, { body }) => {
-      const session = await parts.console.lookAtLink(body.link);
+      const { session, isDevice } = await parts.console.lookAtLink(body.link);
       const { kind, network } = nodeFacts(session);
       return {
         user_pk: session.userPk,
@@ -217,6 +219,7 @@ const signInRoutes = [
         network,
         owner: session.isOwner,
         label: session.client()?.label ?? null,
+        device: isDevice,
       };
     },
   }),

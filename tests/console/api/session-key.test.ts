@@ -14,10 +14,19 @@ afterEach(() => {
 });
 
 test('a tab whose session has ended leaves the newer key of another tab alone', () => {
-  sessionKey.keep('old');
-  sessionKey.keep('new');
+  sessionKey.keep('old', false);
+  sessionKey.keep('new', false);
   sessionKey.forget('old');
   expect(sessionKey.read()).toBe('new');
   sessionKey.forget('new');
   expect(sessionKey.read()).toBeNull();
+});
+
+test('a browser stays known as a device after its session, until it signs in otherwise', () => {
+  sessionKey.keep('of a device', true);
+  expect(sessionKey.isOfDevice()).toBe(true);
+  sessionKey.forget('of a device');
+  expect(sessionKey.isOfDevice()).toBe(true);
+  sessionKey.keep('of the owner', false);
+  expect(sessionKey.isOfDevice()).toBe(false);
 });

@@ -10,8 +10,8 @@ interface LinkQuestionProps {
   readonly link: string;
   /** The key of the session that the browser has; null for none. */
   readonly sessionKey: string | null;
-  /** Called when the person wants to use the link. */
-  readonly onUse: () => void;
+  /** Called when the person wants to use the link, with whether it is for a device. */
+  readonly onUse: (isDevice: boolean) => void;
   /** Called when the link is not to be used. */
   readonly onStay: () => void;
 }
@@ -44,6 +44,10 @@ export function LinkQuestion({ link, sessionKey, onUse, onStay }: LinkQuestionPr
       </main>
     );
   }
+  const stay = { words: isIn ? text.signIn.stay : text.signIn.stayOut, onPress: onStay };
+  const use = { words: text.signIn.replace, onPress: () => onUse(wallet.device) };
+  // Who scans the link of a new device wants to use it. A session that is there is not replaced by mistake.
+  const [main, other] = wallet.device && !isIn ? [use, stay] : [stay, use];
   return (
     <main class="alone">
       <h1>{isIn ? text.signIn.alreadyIn : text.signIn.askTitle}</h1>
@@ -53,14 +57,12 @@ export function LinkQuestion({ link, sessionKey, onUse, onStay }: LinkQuestionPr
         {text.signIn.onNetwork(wallet.node_kind, wallet.network)}{' '}
         {wallet.owner ? text.signIn.asOwner : text.signIn.asClient(wallet.label)}
       </p>
-      <p>{isIn ? text.signIn.replaceWords : text.signIn.askWords}</p>
+      {wallet.device && <p>{text.signIn.deviceWords}</p>}
+      {isIn && <p>{text.signIn.replaceWords}</p>}
+      {!wallet.device && <p>{isIn ? text.signIn.justMade : text.signIn.askWords}</p>}
       <div class="buttons">
-        <Button
-          class="main"
-          words={isIn ? text.signIn.stay : text.signIn.stayOut}
-          onPress={onStay}
-        />
-        <Button words={text.signIn.replace} onPress={onUse} />
+        <Button class="main" {...main} />
+        <Button {...other} />
       </div>
     </main>
   );

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { sessionKey } from '../../api/session-key.ts';
 import { signIn } from '../../api/sidecar.ts';
 import { inPlace } from '../../parts/form.tsx';
 import { Notice, Problem } from '../../parts/notices.tsx';
@@ -18,6 +19,8 @@ export function SignIn({ link, hasEnded, onSignedIn }: SignInProps) {
   const [credentials, setCredentials] = useState('');
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
+  // While a link signs it in anew, nobody is told to get one.
+  const isDevice = sessionKey.isOfDevice() && (link === null || error !== null);
   const enter = (given: Parameters<typeof signIn>[0]) => {
     setBusy(true);
     setError(null);
@@ -35,12 +38,18 @@ export function SignIn({ link, hasEnded, onSignedIn }: SignInProps) {
   return (
     <main class="alone">
       <h1>{text.signIn.title}</h1>
-      {hasEnded && error === null && <Notice kind="warn" title={text.signIn.ended} />}
+      {hasEnded && !isDevice && error === null && <Notice kind="warn" title={text.signIn.ended} />}
       <Problem error={error} title={text.signIn.failed} />
-      <p>{text.signIn.byLink}</p>
-      <pre>
-        <code>{text.signIn.command}</code>
-      </pre>
+      {isDevice ? (
+        <Notice kind="warn" {...text.signIn.deviceEnded} />
+      ) : (
+        <>
+          <p>{text.signIn.byLink}</p>
+          <pre>
+            <code>{text.signIn.command}</code>
+          </pre>
+        </>
+      )}
       <form onSubmit={inPlace(() => enter({ credentials }))}>
         <h2>{text.signIn.or}</h2>
         <label>

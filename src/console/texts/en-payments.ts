@@ -38,7 +38,10 @@ export const enPayments = {
         ? 'No payments.'
         : `${count} ${count === 1 ? 'payment' : 'payments'}${isMore ? ', and more' : ''}`,
     more: 'Show more',
-    csv: 'Save as CSV',
+    csv: 'Save the books as CSV',
+    csvHelp:
+      'All completed payments of the wallet, whatever is shown above, in the order in which they were completed, with their prices and the sum so far.',
+    csvIncomplete: 'Rows are missing, so nothing was saved. Try again.',
     back: 'All payments',
     saveNote: 'Save the note',
     saved: 'Saved',

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Payment } from '../../../src/client/index.ts';
 import { besideName, givenName } from '../../../src/console/values/described.ts';
-import { paymentCsv } from '../../../src/console/values/payment-csv.ts';
 
 const PAYMENT = {
   description: '1 cup coffee',
@@ -9,10 +8,6 @@ const PAYMENT = {
   personal_note: null,
   message: null,
   payer_name: null,
-  finalized_at: null,
-  amount: null,
-  created_at: 0,
-  fees: '0',
 } as unknown as Payment;
 const NOTED = { ...PAYMENT, personal_note: 'For Ann' };
 
@@ -30,10 +25,4 @@ test('a payment without a description or an id has nothing beside its name, also
     expect(givenName(payment)).toBeNull();
     expect(besideName(payment)).toEqual([]);
   }
-});
-
-test('a table has what payments are for and their own ids', () => {
-  const [head, row] = paymentCsv([{ ...PAYMENT, description: '=1+1' }]).split('\r\n');
-  expect(head).toContain('payer_name,description,external_id,hash');
-  expect(row).toContain(",'=1+1,order-17,");
 });

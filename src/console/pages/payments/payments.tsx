@@ -1,7 +1,8 @@
 import { useRef } from 'preact/hooks';
 import type { ListPaymentsRequest } from '../../../client/index.ts';
-import { allPayments, newestPayments } from '../../api/payments.ts';
-import { saveFile } from '../../api/save-file.ts';
+import { saveBooks } from '../../api/books.ts';
+import { newestPayments } from '../../api/payments.ts';
+import { useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
 import { useLive } from '../../api/use-asked.ts';
 import { useEntryState } from '../../api/use-entry-state.ts';
@@ -11,7 +12,6 @@ import { AskedPart, Problem } from '../../parts/notices.tsx';
 import { PaymentDays } from '../../parts/payment-list.tsx';
 import { text } from '../../texts/index.ts';
 import { AWAITING } from '../../values/approval.ts';
-import { paymentCsv } from '../../values/payment-csv.ts';
 import { PaymentDetails } from './details.tsx';
 
 /** How many payments are shown at first, and how many more by each press. */
@@ -38,9 +38,9 @@ export function Payments({ rest }: { readonly rest: string }) {
 function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
   const [shown, show] = useEntryState<Shown>({ filter: { filter: start }, search: '', most: STEP });
   const { filter, search, most } = shown;
-  const given = search.trim() || undefined;
+  const may = useMay();
   const setFilter = (changed: Filter) => show({ ...shown, filter: changed });
-  const sought = usePaused(given);
+  const sought = usePaused(search.trim() || undefined);
   /** What the last answer was for; null while the cache is brought up to date. */
   const answered = useRef<{ readonly sought: string | undefined } | null>(null);
   const asked = useLive(
@@ -55,11 +55,6 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
     },
     [filter, sought, most],
   );
-  const save = useAct(async (sidecar) => {
-    const { signal } = new AbortController();
-    const found = await allPayments(sidecar, { ...filter, text: given }, signal);
-    saveFile('payments.csv', 'text/csv;charset=utf-8', paymentCsv(found));
-  });
   return (
     <>
       <div class="filters">
@@ -104,8 +99,19 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
           )}
         </AskedPart>
       </section>
+      {may('get_updated_payments') && <Books />}
+    </>
+  );
+}
+
+/** The way to the file for the bookkeeper. */
+function Books() {
+  const save = useAct(saveBooks);
+  return (
+    <>
       <Problem error={save.error} />
       <Button words={text.payments.csv} isBusy={save.isBusy} onPress={save.run} />
+      <p class="help">{text.payments.csvHelp}</p>
     </>
   );
 }

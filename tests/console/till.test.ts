@@ -159,16 +159,44 @@ inBrowser('the owner makes a till, sees where it is signed in, and signs it out'
   await goTo(page, 'Clients');
   await page.getByRole('link', { name: 'New client' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Till of Ann');
+  await page.getByText('Balances, channels and the name.').waitFor();
   await page.getByRole('checkbox', { name: 'Only what it makes itself' }).check();
+  // The form says what is left of a scope.
+  await page.getByText('The name alone: no balances and no channels.').waitFor();
+  expect(await page.getByText('Balances, channels').count()).toBe(0);
   await page.getByRole('button', { name: 'Make the client' }).click();
   await page.getByRole('button', { name: 'Sign in a phone or a till' }).click();
   await page.getByRole('img', { name: 'QR code: Link of the till' }).waitFor();
   expect(await barriersOf(page)).toEqual([]);
   const link = await page.locator('.copy code').last().innerText();
   const till = await openLink(PHONE, link);
+  // A code that was used is shown no longer.
+  await page.getByText('The link was used, or its 10 minutes are over').waitFor();
+  expect(await page.getByRole('img', { name: 'QR code: Link of the till' }).count()).toBe(0);
   await page.getByRole('button', { name: 'I have stored them' }).click();
   const card = page.getByRole('listitem').filter({ hasText: 'Till of Ann' });
-  await card.getByText(/Signed in since .*, last used/).waitFor();
+  await card.getByText(/Signed in since .*, last used .* or up to an hour later/).waitFor();
+  const buttons = await Promise.all(
+    ['Sign it out', 'Sign in a phone or a till', 'Change Till of Ann'].map((name) =>
+      card.getByRole(name.startsWith('Change') ? 'link' : 'button', { name }).boundingBox(),
+    ),
+  );
+  for (const [at, box] of buttons.slice(1).entries()) {
+    const above = buttons[at];
+    expect((box?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeGreaterThanOrEqual(8);
+  }
+  // At the card the device shows by itself, in place of the code that it used.
+  await card.getByRole('button', { name: 'Sign in a phone or a till' }).click();
+  const second = await openLink(PHONE, await card.locator('.copy code').last().innerText());
+  await card.getByRole('img').waitFor({ state: 'detached' });
+  await card
+    .getByText(/Signed in since/)
+    .nth(1)
+    .waitFor();
+  await second.getByRole('button', { name: 'Sign out' }).click();
+  await second.getByRole('button', { name: 'Sign it out' }).click();
+  await second.getByText('This device is signed out').waitFor();
+  await page.reload();
   await card.getByRole('button', { name: 'Sign it out' }).click();
   await card.getByRole('group').getByRole('button', { name: 'Sign it out' }).click();
   await card.getByText('Signed in since').waitFor({ state: 'detached' });

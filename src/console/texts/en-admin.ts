@@ -66,6 +66,11 @@ export const enAdmin = {
         'All of this, approve payments that wait, manage webhooks, and what later versions add.',
       ],
     },
+    /** What scopes mean for who sees only its own. */
+    ownScopes: {
+      read_info: 'The name alone: no balances and no channels.',
+      read_payments: 'Those that it made itself, with their notes.',
+    },
     permissions: {
       approve_payments: ['Approve payments', 'Approve or reject payments of others that wait.'],
       manage_webhooks: ['Manage webhooks', 'Add and remove endpoints, and send deliveries again.'],
@@ -124,9 +129,11 @@ export const enAdmin = {
     },
     device: {
       words: 'Sign in a phone or a till',
-      help: 'Scan this with it, or open the link in its browser, within 10 minutes. It works once, and the browser stays signed in for 30 days. The phone must reach this address, so open the console by one that it reaches, over https.',
+      help: 'Scan this with the phone or the till, or open the link in its browser, within 10 minutes. It works once, and the browser stays signed in for 30 days. The phone must reach this address, so open the console by one that it reaches, over https.',
       label: 'Link of the till',
-      since: (since: string, used: string) => `Signed in since ${since}, last used ${used}`,
+      over: 'The link was used, or its 10 minutes are over. The list of clients says which devices are signed in.',
+      since: (since: string, used: string) =>
+        `Signed in since ${since}, last used ${used} or up to an hour later`,
       end: (since: string) => ({
         words: 'Sign it out',
         question: `Sign out the device that is in since ${since}? It needs a new link to come back.`,

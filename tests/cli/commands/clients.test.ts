@@ -62,6 +62,9 @@ describe('clients', () => {
     const { client_pk } = await world.json(...make);
     const shown = async () => (await world.run('clients', 'show', 'till')).stdout;
     expect(await shown()).toMatch(/^Sees +only what it made$/m);
+    const { stdout: list } = await world.run('clients', 'list');
+    expect(list).toMatch(/^Client .* Sees /);
+    expect(list).toMatch(/ till +receive +its own /);
     const update = ['clients', 'update', client_pk, '--own'];
     expect((await world.json(...update, 'no')).client.own).toBe(false);
     expect(await shown()).not.toContain('Sees');

@@ -40,6 +40,7 @@ const COLUMNS: readonly Column<ClientInfoJson>[] = [
   { title: 'Client', of: ({ client_pk }) => client_pk ?? '', least: 11, cut: 'middle' },
   { title: 'Label', of: ({ label }) => label ?? '', most: 30, least: 10 },
   { title: 'May', of: grantWords, least: 12 },
+  { title: 'Sees', of: ({ own }) => (own ? 'its own' : ''), leaves: 3, isOptional: true },
   { title: 'Budget', of: ({ budget }) => budgetWords(budget), least: 10, leaves: 3 },
   {
     title: 'Waits above',

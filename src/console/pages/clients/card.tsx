@@ -52,7 +52,7 @@ export function ClientCard(props: ClientCardProps) {
       {devices.map((device) => (
         <DeviceLine key={device.id} device={device} onChanged={onChanged} />
       ))}
-      <DeviceLink clientPk={client.client_pk ?? ''} />
+      <DeviceLink clientPk={client.client_pk ?? ''} onOver={onChanged} />
       {reaches(own, client) && (
         <div class="actions">
           {may('update_client') && (

@@ -1,3 +1,6 @@
+import { useEffect, useState } from 'preact/hooks';
+import { WalletSidecarError } from '../../../client/index.ts';
+import { walletOfLink } from '../../api/sidecar.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
 import type { Device } from '../../api/types.ts';
 import { useAct } from '../../api/use-act.ts';
@@ -7,22 +10,45 @@ import { Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
 
-/** Shows a link, once, by which a phone or another browser signs in as the client. Only the owner makes one. */
-export function DeviceLink({ clientPk }: { readonly clientPk: string }) {
+/** How often to look whether a link was used, in milliseconds. */
+const LOOK_MS = 3000;
+
+/**
+ * Shows a link by which a phone or another browser signs in as the client, until it was used or is too old, which
+ * `onOver` is told. Only the owner makes one.
+ */
+export function DeviceLink(props: { readonly clientPk: string; readonly onOver?: () => void }) {
+  const { clientPk, onOver } = props;
   const { about } = useSignedIn();
+  const [isOver, setOver] = useState(false);
   const make = useAct(({ transport }) =>
     transport.post<{ token: string }>('/v2/console/device_link', { client_pk: clientPk }),
   );
+  const token = make.value?.token;
+  useEffect(() => {
+    if (token === undefined) return;
+    const over = (error: Error) => {
+      if (!(error instanceof WalletSidecarError && error.httpStatus === 401)) return;
+      make.forget();
+      setOver(true);
+      onOver?.();
+    };
+    // To look at a link leaves it as it is, and keeps no session from ending.
+    const look = () => document.hidden || walletOfLink(token).catch(over);
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [token]);
   if (!about.owner) return null;
-  const { words, help, label } = text.clients.device;
+  const { over, words, help, label } = text.clients.device;
   return (
     <div role="status">
-      {make.value === null ? (
+      {isOver && token === undefined && <p class="dim">{over}</p>}
+      {token === undefined ? (
         <Button words={words} isBusy={make.isBusy} onPress={make.run} />
       ) : (
         <>
           <p>{help}</p>
-          <QrCopy value={linkOf(make.value.token)} qr={String} label={label} />
+          <QrCopy value={linkOf(token)} qr={String} label={label} />
         </>
       )}
       <Problem error={make.error} />

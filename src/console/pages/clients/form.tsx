@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Scope } from '../../../client/index.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
 import { Field, Option, Options, Select, type Typed } from '../../parts/fields.tsx';
 import { Form, type FormProps } from '../../parts/form.tsx';
@@ -48,7 +49,7 @@ export function ClientFields(props: ClientFieldsProps) {
         legend={text.clients.scopesLegend}
         // What a client has may be taken from it, even where it could not be given.
         offered={SCOPES.filter((one) => grantable.includes(one) || start.scopes.includes(one))}
-        wordsOf={(scope) => text.clients.scopes[scope]}
+        wordsOf={(scope) => scopeWords(scope, form.own)}
         chosen={form.scopes}
         onChange={(scope, isChosen) => set({ scopes: toggled(form.scopes, scope, isChosen) })}
       />
@@ -144,6 +145,13 @@ function SpendingFields({ form, wrong, onChange }: SpendingFieldsProps) {
       />
     </fieldset>
   );
+}
+
+/** Returns what a scope is called, and what it means for a client that sees only its own, or all. */
+function scopeWords(scope: Scope, isOwn: boolean): readonly [string, string] {
+  const own: Partial<Record<Scope, string>> = text.clients.ownScopes;
+  const [title, help] = text.clients.scopes[scope];
+  return [title, (isOwn && own[scope]) || help];
 }
 
 function typedIn(

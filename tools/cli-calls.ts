@@ -20,7 +20,7 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   'post /v2/node/create_offer': ['offer'],
   'post /v2/node/get_next_unused_address': ['address'],
   'post /v2/node/withdraw_lnurl': ['withdraw', 'lnurl1x', '5'],
-  'post /v2/node/buy_with_payment_app': ['buy', '5'],
+  'post /v2/node/buy_with_payment_app': ['buy', '5000'],
   'get /v2/node/analyze': ['analyze', 'lnbc1x'],
   'post /v2/node/pay': ['pay', 'lno1x', '5', '--max-fee', '1'],
   'post /v2/node/pay_onchain': ['pay', 'bc1x', '5', '--priority', 'high', '--max-fee', '900'],

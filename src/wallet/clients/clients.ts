@@ -234,23 +234,21 @@ export function revokeClient(
       await endTokens(session);
       return withBudget(session, before);
     }
-    const requireTarget = (all: readonly ClientRecord[]): ClientRecord => {
+    const requireFamily = (all: readonly ClientRecord[]): ClientRecord[] => {
       const granter = granterIn(all, session, 'revoke_client');
       const found = seenBy(session, all).find((one) => one.clientPk === clientPk);
       const target = requireActive(session, found);
       requireReach(granter, target);
-      return target;
+      return [target, ...descendantsOf(all, clientPk)];
     };
-    const all = await session.store.clients.list(session.userPk);
-    const family = [requireTarget(all), ...descendantsOf(all, clientPk)];
+    const family = requireFamily(await session.store.clients.list(session.userPk));
     await names.kept('revocation', async () => 'yes');
     // Before and after: a kill in between leaves none, and what it makes in between goes too.
     await endEndpointsOf(session, family);
-    const { records } = await session.store.clients.change(session.userPk, (all) => {
-      const target = requireTarget(all);
-      const family = [target, ...descendantsOf(all, clientPk)];
-      return { records: family.map((one) => revoked(one, nowMs)), budgets: [] };
-    });
+    const { records } = await session.store.clients.change(session.userPk, (all) => ({
+      records: requireFamily(all).map((one) => revoked(one, nowMs)),
+      budgets: [],
+    }));
     session.liveClients.changed(records);
     await endEndpointsOf(session, records);
     await session.guard.keepUp();

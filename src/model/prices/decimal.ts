@@ -23,11 +23,9 @@ export function parseDecimal(text: string): Decimal | null {
 /** Writes a decimal with at least `least` digits after the point, and no other zeros at its end. */
 export function formatDecimal({ digits, decimals }: Decimal, least = 0): string {
   const text = String(digits).padStart(decimals + 1, '0');
-  const kept = text.slice(text.length - decimals).replace(/0+$/, '');
-  const fraction = decimals === 0 ? '' : kept;
   const whole = text.slice(0, text.length - decimals);
-  const padded = fraction.padEnd(least, '0');
-  return padded === '' ? whole : `${whole}.${padded}`;
+  const fraction = text.slice(whole.length).replace(/0+$/, '').padEnd(least, '0');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
 /** Returns the digits of a decimal as if it had that many decimals, which must not be fewer than it has. */

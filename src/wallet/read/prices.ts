@@ -56,8 +56,7 @@ export async function pricedAmount(
       'The rate of this request is older than 5 minutes, and no invoice was answered: ask again with another Idempotency-Key.',
     );
   }
-  const price = { ...wholePrice(given), ...rate };
-  return { amountMsat: msatOfPrice(price, rate.rate, 'payee'), price };
+  return atRate(given, rate, 'payee');
 }
 
 /**
@@ -69,7 +68,10 @@ export async function amountToPay(
   rates: Rates | null,
   given: Price,
 ): Promise<PricedAmount> {
-  const rate = await currentRate(session, rates, given.currency);
+  return atRate(given, await currentRate(session, rates, given.currency), 'payer');
+}
+
+function atRate(given: Price, rate: Rate, side: 'payee' | 'payer'): PricedAmount {
   const price = { ...wholePrice(given), ...rate };
-  return { amountMsat: msatOfPrice(price, rate.rate, 'payer'), price };
+  return { amountMsat: msatOfPrice(price, rate.rate, side), price };
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
 import type { Clock } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
+import { hashOf } from '../../lib/secrets/hash-of.ts';
 import { isSameSecret } from '../../lib/secrets/same-secret.ts';
 import { isActive } from '../../model/clients/client.ts';
 import type { Store } from '../../store/ports.ts';
@@ -119,8 +119,9 @@ export function openDevices({ store, clock, random }: DevicesOptions) {
         await connectorState.change(walletId, KIND, id, used);
       }
       const { clientPk, origin } = found;
-      const ended = open.get(id) ?? new AbortController();
-      if (open.get(id) !== ended) {
+      let ended = open.get(id);
+      if (ended === undefined) {
+        ended = new AbortController();
         open.set(id, ended);
         endInTime(walletId, found, ended);
       }
@@ -139,8 +140,4 @@ export function openDevices({ store, clock, random }: DevicesOptions) {
 
 function isOver({ createdAtMs }: Device, nowMs: number): boolean {
   return nowMs - createdAtMs >= DEVICE_MS;
-}
-
-function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }

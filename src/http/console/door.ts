@@ -1,9 +1,10 @@
 import { hex } from '@scure/base';
 import { PERMISSIONS } from '../../model/clients/permissions.ts';
 import { ApiError, rejected } from '../../model/errors.ts';
+import { isOfDevice } from '../../wallet/open/wallets.ts';
 import { allows, type Grants, type Session } from '../../wallet/session/session.ts';
 import { DEVICE_MS, type Devices, type DevicesOptions, openDevices } from './devices.ts';
-import { isOfDevice, type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
+import { type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
 import {
   cookieName,
   cookieValues,

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
+import { hashOf } from '../../lib/secrets/hash-of.ts';
 import { ApiError } from '../../model/errors.ts';
-import type { ClientOfDevice } from '../../wallet/open/wallets.ts';
+import { type ClientOfDevice, isOfDevice } from '../../wallet/open/wallets.ts';
 import { endedForRoom } from './room.ts';
 
 /** How long a link is good for, in milliseconds. */
@@ -71,16 +71,7 @@ export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks 
   return { make, take, look };
 }
 
-/** Whether a browser that signs in so stays signed in as a client. */
-export function isOfDevice(credentials: LinkMaker['credentials']): credentials is ClientOfDevice {
-  return typeof credentials === 'object' && credentials !== null;
-}
-
 interface Link extends LinkMaker {
   readonly hash: string;
   readonly endsMs: number;
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
+import { hashOf } from '../../lib/secrets/hash-of.ts';
 import { isSameSecret } from '../../lib/secrets/same-secret.ts';
 import type { Permission } from '../../model/clients/permissions.ts';
 import { ApiError } from '../../model/errors.ts';
@@ -148,8 +148,4 @@ class Open implements ConsoleSession {
     this.#forget();
     this.#ended.abort(endedSession());
   };
-}
-
-function hashOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex');
 }

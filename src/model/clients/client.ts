@@ -11,6 +11,8 @@ import {
   type Scope,
 } from './permissions.ts';
 
+/** The id of the owner among the callers of a wallet; that of a client is its public key. */
+export const OWNER_CALLER = 'owner';
 /** The most UTF-8 bytes of a client's label (docs/api.md, Limits). */
 const LABEL_MAX_BYTES = 64;
 /** The most active clients of a wallet (docs/decisions.md 61). */

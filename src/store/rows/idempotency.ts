@@ -1,3 +1,4 @@
+import { OWNER_CALLER } from '../../model/clients/client.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import {
   boundTo,
@@ -78,13 +79,13 @@ export function idempotencyStore(
   const table = tableOf<KeyRow>(rows, SIGNED.idempotency);
   // The caller's own row comes first.
   const met = table.select(
-    `WHERE wallet = ?1 AND caller IN (?2, 'owner') AND key = ?3 AND (caller = ?2 OR any_caller)
+    `WHERE wallet = ?1 AND caller IN (?2, '${OWNER_CALLER}') AND key = ?3 AND (caller = ?2 OR any_caller)
      ORDER BY caller <> ?2 LIMIT 1`,
   );
   const insert = prepare(
     `INSERT INTO wallet_sidecar.idempotency (wallet, caller, key, fingerprint, created_at, mac)
      SELECT CAST(?1 AS TEXT), CAST(?2 AS TEXT), CAST(?3 AS TEXT), CAST(?4 AS TEXT), ?5, CAST(?6 AS TEXT)
-     WHERE NOT EXISTS (SELECT 1 FROM wallet_sidecar.idempotency WHERE wallet = ?1 AND caller = 'owner' AND key = ?3 AND any_caller)
+     WHERE NOT EXISTS (SELECT 1 FROM wallet_sidecar.idempotency WHERE wallet = ?1 AND caller = '${OWNER_CALLER}' AND key = ?3 AND any_caller)
      ON CONFLICT DO NOTHING`,
   );
   const remove = prepare(`DELETE FROM wallet_sidecar.idempotency WHERE ${KEY}`);

@@ -1,4 +1,5 @@
 import { isLow } from '../../model/clients/budget.ts';
+import { OWNER_CALLER } from '../../model/clients/client.ts';
 import { idOf } from '../../model/payment.ts';
 import {
   approved,
@@ -187,7 +188,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
           spends.add({ ...spend, walletId, attempt: null }),
           fetchedInvoice !== null && fetched.add(walletId, index, fetchedInvoice),
           watches.add(walletId, { kind: 'payment', index }),
-          spend.caller !== 'owner' && made.put(walletId, index, spend.caller),
+          spend.caller !== OWNER_CALLER && made.put(walletId, index, spend.caller),
           state === 'asked' && bind(walletId, spend, journaled),
           state === 'awaiting' && wait(walletId, spend),
         ]);
@@ -244,8 +245,8 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
     // A failed payment has no caller here: its reservation was given back, and any caller may send it again.
     callerOf: (walletId, index) =>
       db.read(function* () {
-        const caller = (yield* spends.get(walletId, index))?.caller ?? 'owner';
-        return caller === 'owner' ? yield* spending.clientOf(walletId, index) : caller;
+        const caller = (yield* spends.get(walletId, index))?.caller ?? OWNER_CALLER;
+        return caller === OWNER_CALLER ? yield* spending.clientOf(walletId, index) : caller;
       }),
     unfinished: (walletId) => db.read(() => spends.list(walletId)),
     refunded: (walletId, received) => db.read(() => refunds.of(walletId, received)),

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { hex } from '@scure/base';
 import { isSameSecret } from '../../lib/secrets/same-secret.ts';
-import type { ClientRecord } from '../../model/clients/client.ts';
+import { type ClientRecord, OWNER_CALLER } from '../../model/clients/client.ts';
 import type { Permission } from '../../model/clients/permissions.ts';
 import { decodeCredentials, type NodeCredentials } from '../../model/credentials.ts';
 import { ApiError, endedCredentials, isApiError } from '../../model/errors.ts';
@@ -118,7 +118,7 @@ export class SessionOpeners {
       scopes: [],
       permissions,
     });
-    const caller = { id: 'owner', sealKey: sealOf(entry.token) };
+    const caller = { id: OWNER_CALLER, sealKey: sealOf(entry.token) };
     return this.#wallets.adopt({
       userPk,
       node,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { OWNER_CALLER } from '../../model/clients/client.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { FeedStanding } from '../session/feed-standing.ts';
 import { type LiveClients, liveClients } from '../session/live-clients.ts';
@@ -19,6 +20,11 @@ interface WalletsOptions extends NodesOptions {
 export interface ClientOfDevice {
   readonly clientPk: string;
   readonly secret: string;
+}
+
+/** Whether these are no credentials, but a browser that stays signed in as a client. */
+export function isOfDevice(given: string | null | ClientOfDevice): given is ClientOfDevice {
+  return typeof given === 'object' && given !== null;
 }
 
 /** Opens wallets by credentials, keeps them open while they are used or watched, and closes them afterwards. */
@@ -54,7 +60,7 @@ export class Wallets {
    */
   async open(credentials: string | null | ClientOfDevice): Promise<Session> {
     const given = credentials ?? this.#options.defaultCredentials;
-    const session = await (typeof given === 'object' && given !== null
+    const session = await (isOfDevice(given)
       ? this.#openDevice(given)
       : (this.#known(given) ?? this.#open(given)));
     if (!session.ended.aborted) return session;
@@ -214,7 +220,7 @@ export class Wallets {
     return this.#wallets.adopt({
       userPk,
       node,
-      caller: { id: 'owner', sealKey: rootSeal(rootSeed) },
+      caller: { id: OWNER_CALLER, sealKey: rootSeal(rootSeed) },
     });
   }
 

@@ -1,4 +1,5 @@
 import { turn } from '../../lib/turn.ts';
+import { OWNER_CALLER } from '../../model/clients/client.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { type Payment, updatedIndexOf } from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex, type UpdatedIndex } from '../../model/payment-index.ts';
@@ -92,7 +93,7 @@ export async function keepMaker(
   { store, userPk, caller }: ServedWallet,
   index: PaymentIndex,
 ): Promise<void> {
-  if (caller && caller.id !== 'owner') await store.makers.keep(userPk, index, caller.id);
+  if (caller && caller.id !== OWNER_CALLER) await store.makers.keep(userPk, index, caller.id);
 }
 
 /**
@@ -104,8 +105,8 @@ export async function keepOfferMaker(
   offerId: string,
   isNew: boolean,
 ): Promise<void> {
-  const asks = caller?.id ?? 'owner';
-  const maker = await store.makers.keep(userPk, offerId, isNew ? asks : 'owner');
+  const asks = caller?.id ?? OWNER_CALLER;
+  const maker = await store.makers.keep(userPk, offerId, isNew ? asks : OWNER_CALLER);
   if (maker === asks) return;
   if (!client?.()?.own && !(await store.clients.find(maker))?.own) return;
   throw refused(

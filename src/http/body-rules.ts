@@ -94,6 +94,15 @@ export function excludes(name: string, flag: string): Condition {
   };
 }
 
+/** What is said of a price beside an amount. */
+export const NOT_BESIDE_AMOUNT = 'must be left out where amount is given';
+/** A body has a price or an amount, not both. */
+export const PRICE_OR_AMOUNT: BodyRule = [
+  notAll(given('amount'), given('price')),
+  'price',
+  NOT_BESIDE_AMOUNT,
+];
+
 function not({ json, holds }: Condition): Condition {
   return { json: { not: json }, holds: (body) => !holds(body) };
 }

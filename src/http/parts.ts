@@ -3,7 +3,6 @@ import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { FeePolicy } from '../model/fee-cap.ts';
 import type { Store } from '../store/ports.ts';
-
 import type { Names } from '../wallet/names/names.ts';
 import type { Wallets } from '../wallet/open/wallets.ts';
 import type { Rates } from '../wallet/read/prices.ts';

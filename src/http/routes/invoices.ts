@@ -7,7 +7,7 @@ import { hexInput, invoiceDescriptionInput, timestamp } from '../../model/text.t
 import { currentRate, PRICE_BINDS_SECS, pricedAmount } from '../../wallet/read/prices.ts';
 import { createHoldInvoice, settleInvoice } from '../../wallet/receive/hold-invoice.ts';
 import { createInvoice } from '../../wallet/receive/receive.ts';
-import { atMost, given, implies, notAll, withRules } from '../body-rules.ts';
+import { atMost, given, implies, notAll, PRICE_OR_AMOUNT, withRules } from '../body-rules.ts';
 import { exampleCreatedInvoice, examplePayment, indexInput } from '../examples.ts';
 import { emptyJson, get, post } from '../route.ts';
 import { ownWordsInput } from './send/pay-inputs.ts';
@@ -65,7 +65,7 @@ const createInvoiceBody = once(() =>
       'description_hash',
       'must be left out where description is given',
     ],
-    [notAll(given('amount'), given('price')), 'price', 'must be left out where amount is given'],
+    PRICE_OR_AMOUNT,
     [
       implies(given('price'), atMost('expiration_secs', PRICE_BINDS_SECS)),
       'expiration_secs',

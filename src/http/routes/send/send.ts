@@ -12,7 +12,7 @@ import { planOfferPayment, readOffer } from '../../../wallet/pay/offer.ts';
 import { sendAndWait } from '../../../wallet/pay/send.ts';
 import { amountToPay } from '../../../wallet/read/prices.ts';
 import { answerPayment } from '../../answer-payment.ts';
-import { given, notAll, withRules } from '../../body-rules.ts';
+import { NOT_BESIDE_AMOUNT, PRICE_OR_AMOUNT, withRules } from '../../body-rules.ts';
 import {
   exampleInvoice,
   exampleLnurl,
@@ -37,8 +37,6 @@ import {
   termsInput,
 } from './pay-inputs.ts';
 
-const NOT_BOTH = 'must be left out where amount is given';
-
 const payBody = once(() =>
   withRules(
     z.object({
@@ -55,7 +53,7 @@ const payBody = once(() =>
       price: priceInput().optional().meta({ description: 'In place of `amount`.', addition: true }),
       ...termsInput(),
     }),
-    [notAll(given('amount'), given('price')), 'price', NOT_BOTH],
+    PRICE_OR_AMOUNT,
   ),
 );
 
@@ -84,7 +82,7 @@ export const sendRoutes = [
       const payable = agreedPaymentString('payable', body.payable, query.payable);
       if (payable === undefined) throw rejected('payable', 'is required, in the body or the query');
       const amountMsat = agree('amount', body.amount, query.amount) ?? null;
-      if (body.price && amountMsat !== null) throw rejected('price', NOT_BOTH);
+      if (body.price && amountMsat !== null) throw rejected('price', NOT_BESIDE_AMOUNT);
       const { services, fees, rates } = context.parts;
       const priced = body.price && (await amountToPay(context.session, rates, body.price));
       const request = {

@@ -115,7 +115,6 @@ export function openWallets(
     random: Math.random,
     rules: observationRules({
       log,
-      strict: false,
       unproven: ({ index }) => void doubts.unproven.add(index),
       contradicted: ({ index }) => void doubts.contradicted.add(index),
       deliver: deliveryRule(hears),

@@ -205,7 +205,7 @@ async function walletWorld() {
     clock,
     elapsedMs: () => performance.now(),
     random: Math.random,
-    rules: observationRules({ log, strict: true, deliver: () => null }),
+    rules: observationRules({ log, deliver: () => null }),
     lowBudget: () => null,
     historySinceMs: null,
     onDelivery: () => undefined,

@@ -150,7 +150,7 @@ test(`a reader of the journal misses nothing and goes only forward, whatever the
   const random = randomFrom(SEED + 1);
   const store = openSqliteStore(':memory:');
   cleanups.push(() => store.close());
-  const rules = observationRules({ log, strict: true, deliver: () => null });
+  const rules = observationRules({ log, deliver: () => null });
   let nowMs = 1_700_000_000_000;
   let cursor = null;
   const read: Payment[] = [];
@@ -236,7 +236,7 @@ function outboxWorld() {
       return this.nowMs;
     },
   };
-  const rules = observationRules({ log, strict: true, deliver: () => null });
+  const rules = observationRules({ log, deliver: () => null });
   let wake: () => void = () => undefined;
   cleanups.push(() => store.close());
   const rows = () =>

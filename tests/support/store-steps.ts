@@ -12,7 +12,6 @@ export const CLIENT = 'ef'.repeat(32);
 
 export const rules = observationRules({
   log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
-  strict: true,
   deliver: (payment) => ({
     id: `msg_${payment.index}${isHeld(payment) ? '/held' : ''}`,
     event: isHeld(payment) ? 'payment.held' : 'payment.finalized',

@@ -15,20 +15,21 @@ import { until } from '../support/until.ts';
 import { type FakeNode, fakeNode } from './fake-node.ts';
 
 const ROOT_SEED = new Uint8Array(32).fill(7);
-const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 
 /**
  * The wallet {@link WALLET} on a fake node, or on the one that is given, and a store in memory. Time passes only when
  * the test says so.
  */
 export async function walletWorld(
-  options: {
-    readonly history?: boolean;
-    readonly node?: WalletNode;
-    /** Whether an observation that would change a final payment throws, as it does unless this says otherwise. */
-    readonly strict?: boolean;
-  } = {},
+  options: { readonly history?: boolean; readonly node?: WalletNode } = {},
 ) {
+  /** What the rules reject: the node told of a payment that has ended as if it had ended otherwise. */
+  const ended: string[] = [];
+  const log = openLog({
+    level: 'error',
+    format: 'text',
+    write: (line) => void (line.includes('finalized payment') && ended.push(line)),
+  });
   const fake: FakeNode = fakeNode(options);
   const store = openSqliteStore(':memory:');
   const marker = memoryMarker();
@@ -70,7 +71,7 @@ export async function walletWorld(
     wallets = new Wallets({
       store,
       guard: await openStoreGuard(store.identity, marker, log),
-      rules: observationRules({ log, strict: options.strict ?? true, deliver: () => null }),
+      rules: observationRules({ log, deliver: () => null }),
       lowBudget: () => null,
       log,
       clock: (options.node ?? fake.node).clock,
@@ -101,6 +102,7 @@ export async function walletWorld(
     kill();
     await until(() => owners.every((owner) => !resolverOf(owner).busy), 'unfinished work ends');
     await store.close();
+    if (ended.length > 0) throw new Error(ended.join('\n'));
   }
   return world;
 }

@@ -19,16 +19,9 @@ import type {
 import { periodStart } from '../budget/budget.ts';
 import { costMsat, milestoneOf, watchesOf } from './payment-end.ts';
 
-/** Thrown in tests, where production logs: an observation would take a payment out of a final status. */
-export class TerminalStateLeft extends Error {
-  override readonly name = 'TerminalStateLeft';
-}
-
 interface ObserveOptions {
   readonly deliver: ObservationRules['deliver'];
   readonly log: Log;
-  /** Whether such an observation throws {@link TerminalStateLeft} (tests) or is logged and ignored (production). */
-  readonly strict: boolean;
   /** Called with a payment that the node reports as completed without proof, so that health can say so. */
   readonly unproven?: (payment: Payment) => void;
   /** Called with a payment of which the node reports what contradicts the wallet's own facts, for health as well. */
@@ -81,8 +74,6 @@ export function observationRules(options: ObserveOptions): ObservationRules {
       }
       if (isFinal(previous) && payment.status !== previous.status) {
         if (isStillListed(previous, payment)) return null;
-        const message = `${previous.index} is ${previous.status} and was observed ${payment.status}`;
-        if (options.strict) throw new TerminalStateLeft(message);
         // A node tells of a Lightning payment on several streams, so an older word may arrive last.
         if (previous.rail !== 'onchain' && payment.status === 'pending') return null;
         options.log.error(

@@ -17,7 +17,6 @@ import { observationRules } from '../../../src/wallet/follow/observe.ts';
 
 const rules = observationRules({
   log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
-  strict: true,
   deliver: () => null,
 });
 

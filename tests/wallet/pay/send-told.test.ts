@@ -62,8 +62,7 @@ describe('what the node tells of an attempt while the request is on its way', ()
     ['done', sent.done, []],
   ] as const) {
     test(`and was taken for its own is met where the request is then refused (${how})`, async () => {
-      // As in production, a word that is older than the end is no defect.
-      const world = await walletWorld({ strict: false });
+      const world = await walletWorld();
       const { owner } = await world.start();
       let starts = 0;
       const plan = planOf(async (identity) => {

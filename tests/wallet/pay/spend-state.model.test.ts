@@ -20,7 +20,6 @@ const log = openLog({ level: 'silent', format: 'text', write: () => undefined })
 const rules = observationRules({
   log,
   // A node may say anything here, as in production.
-  strict: false,
   deliver: ({ index }, wallet) => ({
     id: `msg_${wallet}_${index}`,
     event: 'payment.finalized',

@@ -99,7 +99,7 @@ export interface CommandSpec<W extends Words> {
 }
 
 /** What the action of a command has besides its words. */
-export interface Acting {
+interface Acting {
   readonly io: CliIo;
   readonly command: Command;
 }

@@ -17,7 +17,7 @@ export interface Answer<T> {
 }
 
 /** One call. The controls of the sandbox, which the client has no methods for, go over the transport. */
-export type SidecarCall = (sidecar: WalletSidecar, transport: Transport) => Promise<unknown>;
+type SidecarCall = (sidecar: WalletSidecar, transport: Transport) => Promise<unknown>;
 
 /**
  * Makes one call to a running sidecar and returns its answer. The answer is checked against the schema, because any

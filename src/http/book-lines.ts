@@ -26,7 +26,7 @@ function encodeBookRow({ entry, changeMsat, balanceMsat }: BookRow) {
 }
 
 /** How books are written. */
-export interface BookForm {
+interface BookForm {
   readonly mediaType: string;
   /** What stands before the first row. */
   readonly head: string;

@@ -5,7 +5,7 @@ import type { SignedTable } from './signed-tables.ts';
 export type Field = string | number | null;
 
 /** The columns of a row that its MAC covers, with the MAC. */
-export type SignedRow<Column extends string> = Readonly<Record<Column, Field>> & {
+type SignedRow<Column extends string> = Readonly<Record<Column, Field>> & {
   readonly mac: string | null;
 };
 

@@ -38,7 +38,7 @@ export function sumOf(flows: readonly Flow[]): Flow {
 }
 
 /** Returns the money that a payment has moved: none before it is completed. */
-export function flowOf({ direction, status, amount, fees }: Payment): Flow {
+function flowOf({ direction, status, amount, fees }: Payment): Flow {
   if (status !== 'completed' || amount === null) return NOTHING;
   if (direction === 'inbound') return { inMsat: toMsat(amount), outMsat: 0n };
   const amountMsat = direction === 'outbound' ? toMsat(amount) : 0n;

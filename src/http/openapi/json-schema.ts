@@ -6,7 +6,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** The named schemas of the document, by name. */
 export type Schemas = Map<string, Json>;
 /** Where a schema is used: in a body, where null counts as absent, in the query, or in an answer. */
-export type SchemaUse = 'body' | 'query' | 'answer';
+type SchemaUse = 'body' | 'query' | 'answer';
 
 const NULL = { type: 'null' };
 /** Keywords whose value is one schema (`ONE`) or a list of schemas (`SEVERAL`). */

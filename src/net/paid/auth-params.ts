@@ -1,5 +1,5 @@
 /** One challenge of a WWW-Authenticate header (RFC 9110, section 11.6.1). */
-export interface AuthChallenge {
+interface AuthChallenge {
   /** In lower case. */
   readonly scheme: string;
   /** By name in lower case. */

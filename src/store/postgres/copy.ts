@@ -11,7 +11,7 @@ import { signAllRows } from './signed-rows.ts';
 const AT_ONCE = 200;
 
 /** Where rows are copied from. */
-export interface CopySource {
+interface CopySource {
   rows(table: string): Iterable<SourceRow>;
   /** Whether its rows are signed with the same key. */
   readonly isSigned: boolean;

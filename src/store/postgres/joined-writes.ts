@@ -6,7 +6,7 @@ import { advanceCounter } from './counter.ts';
 import { sending } from './together.ts';
 
 /** What became of writes that shared a transaction. */
-export interface JoinedOutcome {
+interface JoinedOutcome {
   readonly outcomes: readonly PromiseSettledResult<unknown>[];
   /** The advance of the store's counter; null where no write asked for one. */
   readonly advance: Advance | null;

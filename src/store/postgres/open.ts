@@ -32,7 +32,7 @@ export interface OpenOptions {
 }
 
 /** A database that this process owns. */
-export interface OwnedConnections {
+interface OwnedConnections {
   readonly connections: Connections;
   readonly ownership: Ownership;
   readonly fence: bigint;

@@ -20,7 +20,7 @@ export type Step =
 export interface Steps<T> extends Iterable<Step, T, unknown> {}
 
 /** Work that may be left out: null or false is returned as it is. */
-export type Task = Steps<unknown> | null | false;
+type Task = Steps<unknown> | null | false;
 
 type Result<T> = T extends Steps<infer R> ? R : T;
 

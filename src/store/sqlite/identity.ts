@@ -5,7 +5,7 @@ import { newWord } from '../word.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** The store's counter, for ports that advance it inside their own transactions. */
-export interface StoreCounter {
+interface StoreCounter {
   /** Adds one to the counter, or to `atLeast` where that is greater. */
   advance(atLeast?: number): Advance;
 }

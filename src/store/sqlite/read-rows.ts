@@ -3,10 +3,10 @@ import { openDatabase } from './open.ts';
 import { requireFittingKey, type SigningOptions } from './signing.ts';
 
 /** A value of SQLite, where every integer is a bigint. */
-export type StoredValue = string | bigint | Uint8Array | null;
+type StoredValue = string | bigint | Uint8Array | null;
 
 /** The rows of a store's file, for copying them to another engine. */
-export interface StoredRows {
+interface StoredRows {
   /** The rows of a table, in the order in which they were made where the table has one. */
   rows(table: string): Iterable<Readonly<Record<string, StoredValue>>>;
   /** Whether rows are signed, and the copies of them therefore too. */

@@ -3,7 +3,7 @@ import { lineageIn } from '../lineage.ts';
 import type { Advance, StoreStanding } from '../ports.ts';
 
 /** What a copy of a store says of itself. */
-export interface CopiedStore {
+interface CopiedStore {
   readonly storeId: string;
   /** The id of the secrets key that its rows are signed with; null where they are not signed. */
   readonly signedWith: string | null;

@@ -7,7 +7,7 @@ import type { GuardMarker } from './store-guard.ts';
 const WRITE_EVERY_MS = 2000;
 
 /** Keeps the marker of a process that stands by up with the store. */
-export interface MarkerFollower {
+interface MarkerFollower {
   /** What the marker holds or will hold; null while that is nothing. The store's standing is compared with it. */
   marked(): Mark | null;
   /** Called with each look at the store, and only while the process that leads trusts it. */

@@ -4,7 +4,7 @@ import type { Session } from '../session/session.ts';
  * A signal that aborts when a grant is lost. `stop` must be called at the end, because it removes a listener from the
  * client that all requests share.
  */
-export interface GrantSignal {
+interface GrantSignal {
   readonly signal: AbortSignal;
   readonly stop: () => void;
 }

@@ -49,7 +49,7 @@ export function payeeProblem(error: ApiError): LnurlAnswer {
 }
 
 /** A request of a payer: the parameters of the second call, and the address that it came from. */
-export interface PayerRequest {
+interface PayerRequest {
   readonly amount?: string | undefined;
   readonly comment?: string | undefined;
   readonly source: string;

@@ -16,7 +16,7 @@ const ABILITIES = {
 export const ABILITY_NAMES = Object.values(ABILITIES);
 
 /** What kind of node a wallet has, and how it is followed. */
-export interface NodeFacts {
+interface NodeFacts {
   readonly kind: string;
   /** The Bitcoin network, such as `bitcoin`. */
   readonly network: string;

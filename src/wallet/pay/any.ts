@@ -16,7 +16,7 @@ import { payOnchain } from './onchain.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
 /** A request to pay a payment string by its most recommended method (docs/api.md, Paying). */
-export interface AnyPaymentRequest extends SendWords {
+interface AnyPaymentRequest extends SendWords {
   readonly payable: string;
   readonly amountMsat: bigint | null;
   readonly maxFeeMsat: bigint | null;

@@ -11,7 +11,7 @@ import { approveAboveMsat, nodeGroup, type Payer } from '../session/session.ts';
 import { tellingSent } from '../session/telling-sent.ts';
 
 /** A request to raise the fee of an on-chain send that waits for its first confirmation. */
-export interface BumpRequest {
+interface BumpRequest {
   readonly index: PaymentIndex;
   readonly priority: Priority;
   /** The most that raising the fee may cost, in millisatoshis; null sets no limit. */

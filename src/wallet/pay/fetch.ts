@@ -20,7 +20,7 @@ import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
 /** A request for a web resource, and what it may cost. */
-export interface PaidRequest extends ResourceRequest {
+interface PaidRequest extends ResourceRequest {
   /** The largest amount with its routing fees, in millisatoshis. */
   readonly maxCostMsat: bigint;
   readonly personalNote: string | null;

@@ -15,7 +15,7 @@ import { agreedAmountMsat } from './agreed-amount.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 11 invoice. */
-export interface InvoicePaymentRequest extends SendWords {
+interface InvoicePaymentRequest extends SendWords {
   readonly invoice: Bolt11Invoice;
   /**
    * The amount for an invoice without one, in millisatoshis. If the invoice has an amount, this must equal it or be

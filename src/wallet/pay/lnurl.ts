@@ -10,7 +10,7 @@ import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
 /** A request to pay an LNURL-pay service whose terms are known. */
-export interface LnurlPaymentRequest extends SendWords {
+interface LnurlPaymentRequest extends SendWords {
   readonly request: LnurlPayRequest;
   readonly amountMsat: bigint;
   readonly maxFeeMsat: bigint | null;

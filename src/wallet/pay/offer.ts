@@ -15,7 +15,7 @@ import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
 import type { UnfetchedPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 12 offer. */
-export interface OfferPaymentRequest extends OfferWish, SendWords {
+interface OfferPaymentRequest extends OfferWish, SendWords {
   readonly maxFeeMsat: bigint | null;
   /** Aborted when the caller has gone or may not pay any more: the invoice is not asked for then. */
   readonly signal: AbortSignal;

@@ -13,7 +13,7 @@ import { type SendContext, send } from './send.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to send on chain. */
-export interface OnchainPaymentRequest extends SendWords {
+interface OnchainPaymentRequest extends SendWords {
   readonly address: DecodedAddress;
   /** Null sends everything that the wallet can send in one transaction. */
   readonly amountMsat: bigint | null;

@@ -8,7 +8,7 @@ import { nodeGroup, type OnNode } from '../session/session.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a node without an invoice. */
-export interface SpontaneousPaymentRequest extends SendWords {
+interface SpontaneousPaymentRequest extends SendWords {
   /** Hex public key of the receiving node. */
   readonly nodePk: string;
   readonly amountMsat: bigint;

@@ -16,7 +16,7 @@ const TAILS_A_MS = 400;
 const MOST_PAUSE_MS = 5;
 
 /** What is told of a tail's updates. */
-export interface TailReader {
+interface TailReader {
   /** Takes the page that was asked for: at least one update, oldest first. */
   readonly take: (page: readonly Payment[]) => void;
   /** Is called once when the tail ends by itself, with the reason. */

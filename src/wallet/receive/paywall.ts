@@ -26,14 +26,14 @@ export interface ForRequest {
 }
 
 /** What a paywall asks for. */
-export interface PaywallOrder extends ForRequest {
+interface PaywallOrder extends ForRequest {
   readonly amountMsat: bigint;
   readonly description: string;
   readonly expirationSecs: number;
 }
 
 /** A paywall, as its service sends it. */
-export interface Paywall {
+interface Paywall {
   readonly index: PaymentIndex;
   readonly invoice: string;
   readonly challenges: Challenges;

@@ -15,7 +15,7 @@ import { issueInvoice, NO_PARTNER } from './receive.ts';
 const WITHDRAWAL_EXPIRATION_SECS = 3600;
 
 /** A request to withdraw from an LNURL-withdraw service (LUD-03). */
-export interface WithdrawalRequest extends OwnWords {
+interface WithdrawalRequest extends OwnWords {
   readonly lnurl: string;
   /** The amount in millisatoshis; null is the most that the service allows. */
   readonly amountMsat: bigint | null;

@@ -3,7 +3,7 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyStore, KeyScope, StoreIdentity } from '../../store/ports.ts';
 
 /** A name that follows from the key; see {@link EffectNames}. It is computed of this word, so no word may change. */
-export type DrawnName =
+type DrawnName =
   | 'payment'
   | 'spontaneous payment'
   | 'preimage'
@@ -13,7 +13,7 @@ export type DrawnName =
   | Fee;
 
 /** What is stored in the key's row under this word, so no word may change; see {@link EffectNames}. */
-export type KeptName =
+type KeptName =
   | 'challenge'
   | 'hold invoice'
   | 'price'

@@ -14,7 +14,7 @@ export interface FoundMethod {
 }
 
 /** The methods that a payment string and the record of its name hold. */
-export interface FoundMethods {
+interface FoundMethods {
   readonly methods: readonly FoundMethod[];
   /** The reasons why other methods cannot be read or reached. */
   readonly obstacles: readonly ApiError[];

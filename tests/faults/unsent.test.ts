@@ -9,13 +9,13 @@ import { syncPayments } from '../../src/wallet/read/sync.ts';
 import { updatesSeen } from '../../src/wallet/session/own-payments.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
 import { type FakeLnd, startFakeLnd } from '../hostile/fake-lnd.ts';
+import { connectedOnFake } from '../nodes/lnd/connected-on-fake.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { contextOf } from '../wallet/pay/plan.ts';
 import { follow } from '../wallet/told.ts';
 import { type WalletWorld, walletWorld } from '../wallet/wallet-world.ts';
 import { type Bill, Bills } from './bills.ts';
-import { lndOverFake } from './lnd-over-fake.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -27,12 +27,12 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 const PAYMENTS = 20;
 let fake: FakeLnd;
-let lnd: Awaited<ReturnType<typeof lndOverFake>>;
+let lnd: Awaited<ReturnType<typeof connectedOnFake>>;
 let world: WalletWorld;
 
 beforeEach(async () => {
   fake = await startFakeLnd({ channelSat: 10_000_000n });
-  lnd = await lndOverFake(fake);
+  lnd = await connectedOnFake(fake);
   world = await walletWorld();
 });
 afterEach(async () => {

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { base64urlnopad } from '@scure/base';
-import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openCln } from '../../../src/nodes/cln/index.ts';
 import { RuneIds } from '../../../src/nodes/cln/words/rune-ids.ts';
-import { memoryState } from '../../support/memory-state.ts';
+import { remoteOptions } from '../../support/remote-options.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln } from './fake-cln.ts';
 
@@ -24,27 +23,17 @@ beforeEach(() => {
 });
 afterEach(() => cln.stop());
 
+const entryOf = (token: string): NodeCredentials => {
+  const { url, cert } = cln;
+  return { kind: 'cln', url, cert, nodePk: NODE, network: 'regtest', token };
+};
+
 test('a rune that is ended while the sidecar runs is told in health, and the one that the file names now is used', async () => {
-  const entry: NodeCredentials = {
-    kind: 'cln',
-    url: cln.url,
-    cert: cln.cert,
-    nodePk: NODE,
-    network: 'regtest',
-    token: runeOf(1),
-  };
+  const entry = entryOf(runeOf(1));
   let file = entry;
-  const connector = openCln({
-    state: memoryState(),
-    clock: systemClock,
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: null,
-    mark: 'ab'.repeat(16),
-    reread: { entry: () => file, root: () => null },
-  });
+  const connector = openCln(
+    remoteOptions([entry], { reread: { entry: () => file, root: () => null } }),
+  );
   const { node } = await connector.connectConfigured(entry);
   const list = () => node.channels?.listChannels();
   expect(await list()).toEqual([]);
@@ -60,27 +49,12 @@ test('a rune that is ended while the sidecar runs is told in health, and the one
 
 test('a rune that allows more counts as soon as the file holds it, and no other text does', async () => {
   const restricted = runeOf('1&method=getinfo|method=listpeerchannels');
-  const entry: NodeCredentials = {
-    kind: 'cln',
-    url: cln.url,
-    cert: cln.cert,
-    nodePk: NODE,
-    network: 'regtest',
-    token: restricted,
-  };
+  const entry = entryOf(restricted);
   let file = entry;
   const mark = 'ab'.repeat(16);
-  const connector = openCln({
-    state: memoryState(),
-    clock: systemClock,
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: null,
-    mark,
-    reread: { entry: () => file, root: () => null },
-  });
+  const connector = openCln(
+    remoteOptions([entry], { mark, reread: { entry: () => file, root: () => null } }),
+  );
   const { node, grant } = await connector.connectConfigured(entry);
   expect(grant?.now().permissions).not.toContain('create_invoice');
   const ids = new RuneIds(mark);
@@ -99,24 +73,8 @@ test('a rune that allows more counts as soon as the file holds it, and no other 
 });
 
 test("a client's rune that was ended at the node is told with its id, and not one that was replaced meanwhile", async () => {
-  const entry: NodeCredentials = {
-    kind: 'cln',
-    url: cln.url,
-    cert: cln.cert,
-    nodePk: NODE,
-    network: 'regtest',
-    token: runeOf(1),
-  };
-  const connector = openCln({
-    state: memoryState(),
-    clock: systemClock,
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: null,
-    mark: 'ab'.repeat(16),
-  });
+  const entry = entryOf(runeOf(1));
+  const connector = openCln(remoteOptions([entry]));
   const { userPk } = await connector.connectConfigured(entry);
   let token = { id: 'first', token: runeOf(2) };
   const ended: string[] = [];

@@ -2,7 +2,7 @@ import { decodeAddress } from '../../../src/codecs/address.ts';
 import { openCln } from '../../../src/nodes/cln/index.ts';
 import type { NodeWorld } from '../../contracts/node/kind.ts';
 import { makeOffer } from '../../support/bolt12-fixtures.ts';
-import { memoryState } from '../../support/memory-state.ts';
+import { remoteOptions, SOME_PEER } from '../../support/remote-options.ts';
 import { FakeError, fakeChain, THEIR_ADDRESS } from './fake-chain.ts';
 import { withChannels } from './fake-channels.ts';
 import { FakeCln, refusal } from './fake-cln.ts';
@@ -60,16 +60,8 @@ export async function openFakeNode(): Promise<NodeWorld> {
     network: 'regtest' as const,
     token: OWNER_RUNE,
   };
-  const connector = openCln({
-    state: memoryState(),
-    clock: { now: nowMs },
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: { pubkey: `02${'ab'.repeat(32)}`, host: '127.0.0.1:1' },
-    mark: 'aa'.repeat(16),
-  });
+  const options = { clock: { now: nowMs }, channelPeer: SOME_PEER };
+  const connector = openCln(remoteOptions([entry], options));
   return {
     connector,
     openOwner: () => connector.connectConfigured(entry),

@@ -10,6 +10,7 @@ import { payInvoice } from '../../../src/nodes/cln/lightning/payments.ts';
 import { LostParts } from '../../../src/nodes/cln/words/lost-parts.ts';
 import type { UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow } from '../../contracts/node/steps.ts';
+import { remoteOptions } from '../../support/remote-options.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { bolt11Of, FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
@@ -307,10 +308,7 @@ test('health says that a payment may be lost, where that is not certain', async 
   const token = base64urlnopad.encode(new TextEncoder().encode(`${'r'.repeat(32)}=1`));
   const entry = { kind: 'cln' as const, url, cert, nodePk: wallet.nodePk, network, token };
   const { clock, elapsedMs, random, rows } = wallet;
-  const connector = openCln({
-    ...{ clock, elapsedMs, random, state: rows, entries: [entry] },
-    ...{ root: null, proxy: null, channelPeer: null, mark: 'aa'.repeat(16) },
-  });
+  const connector = openCln(remoteOptions([entry], { clock, elapsedMs, random, state: rows }));
   const { node } = await connector.connectConfigured(entry);
   cln.addPart(OWN);
   channels = [{ ...NORMAL, state: 'ONCHAIN', htlcs: [] }];

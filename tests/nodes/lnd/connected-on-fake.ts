@@ -1,31 +1,24 @@
-import { randomBytes } from 'node:crypto';
+import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
-import type { WalletNode } from '../../../src/nodes/node.ts';
+import type { RemoteOptions } from '../../../src/nodes/remote-kind.ts';
 import type { FakeLnd } from '../../hostile/fake-lnd.ts';
-import { memoryState } from '../../support/memory-state.ts';
+import type { ProxyTarget } from '../../hostile/fault-proxy.ts';
+import { remoteOptions, SOME_PEER } from '../../support/remote-options.ts';
 
-/** The connector's wallet of a fake LND, for the administrator's macaroon. */
+/** The wallet of a fake LND, reached at `target`, with the administrator's macaroon. */
+export function entryOnFake(fake: FakeLnd, { url, cert }: ProxyTarget = fake): NodeCredentials {
+  const { pubkey: nodePk, adminMacaroon: token } = fake;
+  return { kind: 'lnd', url, cert, nodePk, network: 'regtest', token };
+}
+
+/** Opens that wallet, as a process of the installation does when it starts. */
 export async function connectedOnFake(
   fake: FakeLnd,
-): Promise<{ readonly node: WalletNode; readonly walletId: string; close(): Promise<void> }> {
-  const entry = {
-    kind: 'lnd' as const,
-    url: fake.url,
-    cert: fake.cert,
-    nodePk: fake.pubkey,
-    network: 'regtest' as const,
-    token: fake.adminMacaroon,
-  };
-  const connector = openLnd({
-    state: memoryState(),
-    clock: { now: () => Date.now() },
-    random: (bytes) => new Uint8Array(randomBytes(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: null,
-    mark: 'aa'.repeat(16),
-  });
+  target?: ProxyTarget,
+  change?: Partial<RemoteOptions>,
+) {
+  const entry = entryOnFake(fake, target);
+  const connector = openLnd(remoteOptions([entry], { channelPeer: SOME_PEER, ...change }));
   const { node, userPk } = await connector.connectConfigured(entry);
   return { node, walletId: userPk, close: () => connector.close() };
 }

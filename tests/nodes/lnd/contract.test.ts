@@ -1,17 +1,15 @@
 import { setDefaultTimeout } from 'bun:test';
-import { randomBytes } from 'node:crypto';
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { OWN_INDEX, UNSENT_IS_NEVER } from '../../contracts/node/payments.ts';
 import { nodeContract } from '../../contracts/node.ts';
 import { startFakeLnd } from '../../hostile/fake-lnd.ts';
-import { memoryState } from '../../support/memory-state.ts';
+import { remoteOptions, SOME_PEER } from '../../support/remote-options.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
+import { entryOnFake } from './connected-on-fake.ts';
+import { FOREIGN_ADDRESS } from './wallet-on-fake.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-
-/** Of nobody that the fake knows. */
-const FOREIGN_ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 
 nodeContract({
   kind: 'lnd',
@@ -23,24 +21,9 @@ nodeContract({
   async open() {
     const fake = await startFakeLnd({ onchainSat: 10_000_000n, channelSat: 10_000_000n });
     let offsetMs = 0;
-    const entry = {
-      kind: 'lnd' as const,
-      url: fake.url,
-      cert: fake.cert,
-      nodePk: fake.pubkey,
-      network: 'regtest' as const,
-      token: fake.adminMacaroon,
-    };
-    const connector = openLnd({
-      state: memoryState(),
-      clock: { now: () => Date.now() + offsetMs },
-      random: (bytes) => new Uint8Array(randomBytes(bytes)),
-      root: null,
-      entries: [entry],
-      proxy: null,
-      channelPeer: { pubkey: `02${'ab'.repeat(32)}`, host: '127.0.0.1:1' },
-      mark: 'aa'.repeat(16),
-    });
+    const entry = entryOnFake(fake);
+    const clock = { now: () => Date.now() + offsetMs };
+    const connector = openLnd(remoteOptions([entry], { clock, channelPeer: SOME_PEER }));
     return {
       connector,
       openOwner: () => connector.connectConfigured(entry),

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
-import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { NodeConnector } from '../../../src/nodes/node.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { remoteOptions } from '../../support/remote-options.ts';
 import { until } from '../../support/until.ts';
 import { infoOf, nodeKey, refusal, type ScriptedLnd, scriptedLnd } from './scripted-lnd.ts';
 
@@ -47,17 +47,9 @@ const tokens = () => new Set(there.requests.flatMap(({ macaroon }) => macaroon ?
 async function open(entry: NodeCredentials) {
   given = entry;
   file = entry;
-  connector = openLnd({
-    state,
-    clock: systemClock,
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: null,
-    mark: 'ab'.repeat(16),
-    reread: { entry: () => file, root: () => null },
-  });
+  connector = openLnd(
+    remoteOptions([entry], { state, reread: { entry: () => file, root: () => null } }),
+  );
   const owner = await connector.connectConfigured(entry);
   const client = await connector.connectClient(owner.userPk, () => CLIENT);
   return { owner: owner.node, client: client.node };

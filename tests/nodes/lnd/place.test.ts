@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { RootKeyIds } from '../../../src/nodes/lnd/set-up/tokens.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import { fingerprintOf } from '../../../src/nodes/remote/calls/location.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { remoteOptions } from '../../support/remote-options.ts';
 import { infoOf, nodeKey, refusal, type ScriptedLnd, scriptedLnd } from './scripted-lnd.ts';
 
 const MARK = 'ab'.repeat(16);
@@ -56,16 +56,7 @@ const entryAt = (
   ...change,
 });
 const open = (...entries: NodeCredentials[]) =>
-  openLnd({
-    state,
-    clock: systemClock,
-    random,
-    root: null,
-    entries,
-    proxy: null,
-    channelPeer: null,
-    mark: MARK,
-  });
+  openLnd(remoteOptions(entries, { state, mark: MARK }));
 /** The tokens that a place received. Health asks for LND's state without one. */
 const tokensAt = (place: ScriptedLnd) =>
   new Set(place.requests.flatMap(({ macaroon }) => macaroon ?? []));
@@ -231,16 +222,7 @@ describe('a new place of a wallet', () => {
 describe('the place of a root seed', () => {
   const [SEED, OTHER_SEED] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)];
   const connector = () =>
-    openLnd({
-      state,
-      clock: systemClock,
-      random,
-      root: { url: here.url, cert: here.cert },
-      entries: [],
-      proxy: null,
-      channelPeer: null,
-      mark: MARK,
-    });
+    openLnd(remoteOptions([], { state, root: { url: here.url, cert: here.cert }, mark: MARK }));
 
   test('opens the wallet that it had before without asking LND', async () => {
     const first = await connector().connectRoot(SEED);

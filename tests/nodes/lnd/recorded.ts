@@ -3,7 +3,7 @@ import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
 import type { RemoteOptions } from '../../../src/nodes/remote-kind.ts';
-import { memoryState } from '../../support/memory-state.ts';
+import { remoteOptions } from '../../support/remote-options.ts';
 import recorded from './recorded/feed.json';
 import { refusal, type ScriptedLnd } from './scripted-lnd.ts';
 
@@ -100,16 +100,6 @@ export async function recordedWallet(
       new Map(operations.map((entity) => [entity, ['read', 'write']])),
     ),
   };
-  const connector = openLnd({
-    state: memoryState(),
-    clock,
-    ...(elapsedMs && { elapsedMs }),
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: null,
-    mark: 'ab',
-  });
+  const connector = openLnd(remoteOptions([entry], { clock, ...(elapsedMs && { elapsedMs }) }));
   return (await connector.connectConfigured(entry)).node;
 }

@@ -1,14 +1,13 @@
 import { afterAll, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { blankPayment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { SendQuestion, WalletNode } from '../../../src/nodes/node.ts';
-import { memoryState } from '../../support/memory-state.ts';
 import { CERT, head, startRawServer } from '../../support/raw-server.ts';
+import { remoteOptions } from '../../support/remote-options.ts';
 import { until } from '../../support/until.ts';
 import { channelOf } from './channel-of.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
@@ -37,16 +36,7 @@ const entry = (change: Partial<NodeCredentials> = {}): NodeCredentials => ({
   ...change,
 });
 async function walletAt(at = entry()): Promise<WalletNode> {
-  const connector = openLnd({
-    state: memoryState(),
-    clock: systemClock,
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    root: null,
-    entries: [at],
-    proxy: null,
-    channelPeer: null,
-    mark: 'ab',
-  });
+  const connector = openLnd(remoteOptions([at]));
   return (await connector.connectConfigured(at)).node;
 }
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { systemClock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
-import { memoryState } from '../../support/memory-state.ts';
 import { freePort } from '../../support/ports.ts';
+import { remoteOptions } from '../../support/remote-options.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -15,13 +14,6 @@ describe('health says of an LND', () => {
   beforeEach(() => lnd.reset());
   const node = nodeKey(1);
   const TOKEN = mintMacaroon(new Uint8Array(32), new Uint8Array(16), new Map([['info', ['read']]]));
-  const common = {
-    clock: systemClock,
-    random: (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)),
-    proxy: null,
-    channelPeer: null,
-    mark: 'ab'.repeat(16),
-  };
   const place = { url: lnd.url, cert: lnd.cert };
   const entry = {
     ...place,
@@ -30,9 +22,8 @@ describe('health says of an LND', () => {
     network: 'regtest' as const,
     token: TOKEN,
   };
-  const configured = () =>
-    openLnd({ ...common, state: memoryState(), root: null, entries: [entry] });
-  const ofRootSeed = () => openLnd({ ...common, state: memoryState(), root: place, entries: [] });
+  const configured = () => openLnd(remoteOptions([entry]));
+  const ofRootSeed = () => openLnd(remoteOptions([], { root: place }));
   const said = async (words: RegExp, connector: ReturnType<typeof openLnd>) => {
     expect(connector.problems().join()).toMatch(/has not been asked yet/);
     await until(() => words.test(connector.problems().join()), String(words));
@@ -68,10 +59,7 @@ describe('health says of an LND', () => {
 
   test('that is reached through a proxy that both may be away', async () => {
     const proxy = { host: '127.0.0.1', port: freePort() };
-    const proxied = openLnd({
-      ...common,
-      ...{ proxy, state: memoryState(), root: null, entries: [entry] },
-    });
+    const proxied = openLnd(remoteOptions([entry], { proxy }));
     await said(
       /did not answer through the SOCKS5 proxy of --node-proxy when it was last asked: check that both run\./,
       proxied,

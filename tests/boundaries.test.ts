@@ -22,7 +22,7 @@ const SLEEPERS: Readonly<Record<string, string>> = {
   'faults/kill.test.ts': 'a random time after which the sidecar is killed',
   'faults/node-kill.test.ts': 'a random time after which the sidecar is killed',
   'faults/paid-kill.test.ts': 'a random time after which the sidecar is killed',
-  'interop/lnd-faults.test.ts': 'a growing time after which the sidecar is killed',
+  'interop/faults.test.ts': 'a growing time after which the sidecar is killed',
   'interop/lnd-native-sql.test.ts': 'a time in which a look would show a payment twice',
   'interop/lnd-one-payment.test.ts': 'a growing time after which LND is killed',
   'interop/lnd-retries.test.ts': "the payer's own pause, shorter and longer than those of LND",

@@ -1,8 +1,7 @@
 import { expect } from 'bun:test';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
-import { openClnWorld } from '../interop/cln-world.ts';
-import { openLndWorld } from '../interop/lnd-world.ts';
+import { openRealWorld } from '../interop/real-world.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
@@ -34,10 +33,9 @@ export interface ConformanceWorld extends SucceedingCalls {
 
 /** Opens a world. The binary must have been built, as `npm test` does. */
 export function openConformanceWorld(webhookUrl?: string): Promise<ConformanceWorld> {
-  return OPEN[CONFORMANCE_NODE](webhookUrl);
+  if (CONFORMANCE_NODE === 'sandbox') return openSandboxWorld(webhookUrl);
+  return openRealWorld(CONFORMANCE_NODE, webhookUrl);
 }
-
-const OPEN = { sandbox: openSandboxWorld, lnd: openLndWorld, cln: openClnWorld };
 
 async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> {
   const dataDir = temporaryFolder('conformance');

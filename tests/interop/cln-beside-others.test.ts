@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 
 import type { FaultProxy } from '../hostile/fault-proxy.ts';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { behindFaultProxy } from './cln-node-world.ts';
 import { describeClnNetwork } from './harness/index.ts';
+import { behindFaultProxy, clnNode } from './kinds.ts';
 import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -24,7 +24,7 @@ describeClnNetwork('beside other programs on Core Lightning', (network) => {
   let proxy: FaultProxy;
   let sidecar: NodeSidecar;
   beforeAll(async () => {
-    const placed = await behindFaultProxy(network().alice);
+    const placed = await behindFaultProxy(clnNode(network().alice));
     proxy = placed.proxy;
     sidecar = await startNodeSidecar(['--client-credentials', placed.credentials]);
   });

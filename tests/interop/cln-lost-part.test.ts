@@ -5,11 +5,12 @@ import type { NodeConnector, PayInvoiceCommand, WalletNode } from '../../src/nod
 import { follow, payCommand, questionOf } from '../contracts/node/steps.ts';
 import { memoryState } from '../support/memory-state.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
-import { entryOf, openConnector } from './cln-node-world.ts';
 import { clnOutsider } from './cln-outsider.ts';
 import { caughtUp } from './harness/channels.ts';
 import { clnSteps } from './harness/cln-steps.ts';
 import { ClnRpcError, describeClnNetwork } from './harness/index.ts';
+import { clnNode } from './kinds.ts';
+import { openConnector } from './node-world.ts';
 
 setDefaultTimeout(4 * SLOW_TEST_MS);
 
@@ -31,7 +32,7 @@ describeClnNetwork('a part that Core Lightning has lost', (network) => {
   let node: WalletNode;
 
   async function connect(): Promise<WalletNode> {
-    const entry = await entryOf(network().alice);
+    const entry = await clnNode(network().alice).entry();
     const elapsedMs = () => performance.now() + times.passedMs;
     const connector = openConnector(network(), [entry], state, elapsedMs);
     connectors.push(connector);

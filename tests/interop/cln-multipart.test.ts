@@ -4,9 +4,10 @@ import { hex } from '@scure/base';
 import type { Fault, FaultProxy } from '../hostile/fault-proxy.ts';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
-import { behindFaultProxy } from './cln-node-world.ts';
+
 import { clnOutsider } from './cln-outsider.ts';
 import { type ClnNode, describeClnPartsNetwork } from './harness/index.ts';
+import { behindFaultProxy, clnNode } from './kinds.ts';
 import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 
@@ -47,7 +48,7 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
   let sidecar: NodeSidecar;
   let notices: NoticeReceiver;
   beforeAll(async () => {
-    const placed = await behindFaultProxy(network().alice);
+    const placed = await behindFaultProxy(clnNode(network().alice));
     proxy = placed.proxy;
     notices = startNoticeReceiver();
     sidecar = await startNodeSidecar([

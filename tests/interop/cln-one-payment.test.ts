@@ -12,9 +12,10 @@ import type {
 } from '../../src/nodes/node.ts';
 import type { FaultProxy } from '../hostile/fault-proxy.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
-import { behindFaultProxy, entryOf, openConnector } from './cln-node-world.ts';
 import { clnOutsider } from './cln-outsider.ts';
 import { type ClnNode, ClnRpcError, describeClnNetwork } from './harness/index.ts';
+import { behindFaultProxy, clnNode } from './kinds.ts';
+import { openConnector } from './node-world.ts';
 
 setDefaultTimeout(2 * SLOW_TEST_MS);
 
@@ -41,10 +42,9 @@ describeClnNetwork('one payment of a hash on Core Lightning', (network) => {
   let connector: NodeConnector;
   let node: WalletNode;
   beforeAll(async () => {
-    const { alice } = network();
-    const placed = await behindFaultProxy(alice);
-    proxy = placed.proxy;
-    const entry = { ...(await entryOf(alice)), url: proxy.url, cert: proxy.cert };
+    const alice = clnNode(network().alice);
+    proxy = (await behindFaultProxy(alice)).proxy;
+    const entry = { ...(await alice.entry()), url: proxy.url, cert: proxy.cert };
     connector = openConnector(network(), [entry]);
     ({ node } = await connector.connectConfigured(entry));
   });

@@ -1,13 +1,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { readFile } from 'node:fs/promises';
-import { systemClock } from '../../src/lib/clock.ts';
-import { openLnd } from '../../src/nodes/lnd/index.ts';
-import type { WalletNode } from '../../src/nodes/node.ts';
 import { follow } from '../contracts/node/steps.ts';
-import { memoryState } from '../support/memory-state.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { describeNetwork } from './harness/describe-network.ts';
 import type { LndNode } from './harness/lnd.ts';
+import { lndNode } from './kinds.ts';
+import { openConnector } from './node-world.ts';
 import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -15,34 +12,16 @@ setDefaultTimeout(SLOW_TEST_MS);
 const DAY_MS = 86_400_000;
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-async function walletOf(node: LndNode): Promise<WalletNode> {
-  const entry = {
-    kind: 'lnd' as const,
-    url: node.restUrl,
-    cert: await readFile(node.tlsCertPath, 'utf8'),
-    nodePk: node.pubkey,
-    network: 'regtest' as const,
-    token: hexOf(await readFile(node.macaroonPath)),
-  };
-  const connector = openLnd({
-    state: memoryState(),
-    clock: systemClock,
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    root: null,
-    entries: [entry],
-    proxy: null,
-    channelPeer: null,
-    mark: 'aa'.repeat(16),
-  });
-  return (await connector.connectConfigured(entry)).node;
-}
-
 interface Added {
   readonly payment_request: string;
   readonly r_hash: string;
 }
 
 describeNetwork('the history of a real LND', (network) => {
+  const wallet = async () => {
+    const entry = await lndNode(network().alice).entry();
+    return (await openConnector(network(), [entry]).connectConfigured(entry)).node;
+  };
   const add = async (node: LndNode, expirySecs = 3600) => {
     const body = { value_msat: '1000000', expiry: `${expirySecs}` };
     const { payment_request, r_hash } = await node.rest<Added>('POST', '/v1/invoices', body);
@@ -67,8 +46,8 @@ describeNetwork('the history of a real LND', (network) => {
     await pay(alice, held.invoice, 'IN_FLIGHT');
     await held.accepted();
     const open = await add(alice);
-    const wallet = await walletOf(alice);
-    const feed = follow(wallet, null, [], { historySinceMs: Date.now() + DAY_MS });
+    const node = await wallet();
+    const feed = follow(node, null, [], { historySinceMs: Date.now() + DAY_MS });
     await until(feed.isCaughtUp, 'the feed has caught up');
     await feed.shows(held.hash, 'pending');
     await feed.shows(open.hash, 'pending');
@@ -81,7 +60,7 @@ describeNetwork('the history of a real LND', (network) => {
     await feed.shows(open.hash, 'completed');
     await feed.end();
     // The cursor stands behind what was left out.
-    const again = follow(wallet, feed.cursor(), []);
+    const again = follow(node, feed.cursor(), []);
     await until(again.isCaughtUp, 'the feed has caught up');
     expect(again.observations.map(({ payment }) => payment.hash)).not.toContain(paid.hash);
     await again.end();
@@ -89,7 +68,7 @@ describeNetwork('the history of a real LND', (network) => {
 
   test('shows an invoice that expires as failed, though LND tells nobody', async () => {
     const { alice } = network();
-    const feed = follow(await walletOf(alice));
+    const feed = follow(await wallet());
     await until(feed.isCaughtUp, 'the feed has caught up');
     const { hash } = await add(alice, 3);
     const { payment } = await feed.shows(hash, 'failed');

@@ -1,11 +1,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { readFile } from 'node:fs/promises';
-import { systemClock } from '../../src/lib/clock.ts';
-import { openLnd } from '../../src/nodes/lnd/index.ts';
 import { follow, known, lightningId, payCommand, questionOf } from '../contracts/node/steps.ts';
-import { memoryState } from '../support/memory-state.ts';
 import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
+import { lndNode } from './kinds.ts';
+import { openConnector } from './node-world.ts';
 import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -29,24 +27,8 @@ describeNetwork('two programs that pay one invoice at a real LND', (network) => 
     `are told apart: one pays it, and the report says whose payment that is (${RACES} races)`,
     async () => {
       const { alice, bob } = network();
-      const entry = {
-        kind: 'lnd' as const,
-        url: alice.restUrl,
-        cert: await readFile(alice.tlsCertPath, 'utf8'),
-        nodePk: alice.pubkey,
-        network: 'regtest' as const,
-        token: (await readFile(alice.macaroonPath)).toString('hex'),
-      };
-      const connector = openLnd({
-        state: memoryState(),
-        clock: systemClock,
-        random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-        root: null,
-        entries: [entry],
-        proxy: null,
-        channelPeer: null,
-        mark: 'aa'.repeat(16),
-      });
+      const entry = await lndNode(alice).entry();
+      const connector = openConnector(network(), [entry]);
       const { node } = await connector.connectConfigured(entry);
       const feed = follow(node);
       await until(feed.isCaughtUp, 'the feed has caught up');

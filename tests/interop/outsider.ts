@@ -50,7 +50,7 @@ export function outsider(node: LndNode) {
         ...(amountMsat === undefined ? {} : { amt_msat: amountMsat }),
       }),
     /** Sends a keysend and returns its hash and LND's final status. */
-    async keysends(to: LndNode, amountMsat: string, message: string) {
+    async keysends(to: Pick<LndNode, 'pubkey'>, amountMsat: string, message: string) {
       const preimage = crypto.getRandomValues(new Uint8Array(32));
       const hash = await sha256(preimage);
       const status = await send({

@@ -9,8 +9,8 @@ import { outcomesIn, readTested, suiteRun, testedFiles, withRun } from './tested
 
 /** The words by which a file has tests for a kind of node, where its name does not begin with the kind. */
 const MENTIONS: Readonly<Record<RemoteKind, RegExp>> = {
-  lnd: /\b(?:describeNetwork|describeMixedNetwork|findBinaries)\(/,
-  cln: /\b(?:describeCln\w*Network|describeMixedNetwork|findClnBinaries)\(/,
+  lnd: /\b(?:describeKinds|describeNetwork|describeMixedNetwork|findBinaries)\(/,
+  cln: /\b(?:describeKinds|describeCln\w*Network|describeMixedNetwork|findClnBinaries)\(/,
 };
 const TEST_TIMEOUT_MS = 60_000;
 

@@ -3,7 +3,7 @@ import type { Permission } from '../../../src/model/clients/permissions.ts';
 import { isApiError } from '../../../src/model/errors.ts';
 import type { NodeTokens } from '../../../src/nodes/node.ts';
 import type { Rules } from './kind.ts';
-import { invoiceCommand, known, payCommand } from './steps.ts';
+import { ended, invoiceCommand, known, payCommand, randomHex } from './steps.ts';
 
 /** Who a wallet is, and what a client's token opens. */
 export function identityRules({ rule, group, world, wallet }: Rules): void {
@@ -87,11 +87,22 @@ export function identityRules({ rule, group, world, wallet }: Rules): void {
       expect(isApiError(refusal, 'unauthenticated')).toBe(true);
     });
 
-    tokenRule('a token spends what it was granted to spend', async (tokens, _, outside) => {
+    tokenRule('a token spends what it was granted to spend', async (tokens, owner, outside) => {
       const { node } = await client(tokens, ['pay_invoice']);
       const { invoice, hash } = await outside.invoice({ amountMsat: 1000n, behavior: 'settle' });
       const { payment } = known(await node.payInvoice(payCommand(node, invoice)));
       expect(payment.hash).toBe(hash);
+      await ended(owner, hash);
     });
+
+    tokenRule(
+      'an invoice of a preimage is made once also by a token that may only make invoices',
+      async (tokens) => {
+        const { node } = await client(tokens, ['create_invoice']);
+        const command = invoiceCommand(node, { preimage: randomHex(32) });
+        const first = await node.createInvoice(command);
+        expect(await node.createInvoice(command)).toEqual(first);
+      },
+    );
   });
 }

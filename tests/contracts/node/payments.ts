@@ -157,10 +157,21 @@ export function paymentRules({ rule }: Rules): void {
       let made = 0;
       for (let round = 0; round < times; round++) {
         expect(await newest()).toBe(made);
-        const { attempt } = known(await node.payInvoice(payCommand(node, invoice)));
+        const { attempt, payment } = known(await node.payInvoice(payCommand(node, invoice)));
         expect(attempt).toBeGreaterThan(made);
+        const question = questionOf(payment, { afterAttempt: made });
         made = attempt ?? Number.NaN;
-        expect((await ended(node, hash)).attempt).toBe(made);
+        const end = await ended(node, hash);
+        expect(end).toMatchObject({
+          attempt: made,
+          payment: { status: behavior === 'settle' ? 'completed' : 'failed' },
+        });
+        expect(await node.sendOutcome(question)).toMatchObject({ state: 'known', attempt: made });
+        // After one that has paid the hash no other is made.
+        if (behavior === 'settle') {
+          const later = await node.sendOutcome({ ...question, afterAttempt: made });
+          expect(later).toMatchObject({ state: 'taken', attempt: made });
+        }
       }
       expect(await newest()).toBe(made);
       return made;

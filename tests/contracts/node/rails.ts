@@ -136,32 +136,54 @@ export function railRules({ group }: Rules): void {
       },
     );
 
-    channelRule('a channel that would cost too much is not opened', async (channels, node) => {
-      const { numChannels } = await node.info();
-      const order = {
-        ...{ valueMsat: 200_000_000n, userChannelId: randomHex(16) },
-        ...{ peer: null, maxFeeMsat: 0n },
-      };
-      const refusal = await channels.openChannel(order).catch((error) => error);
-      expect(isApiError(refusal, 'refused')).toBe(true);
-      expect((await node.info()).numChannels).toBe(numChannels);
-    });
+    channelRule(
+      'a channel that would cost too much is not opened',
+      async (channels, node, outside) => {
+        await outside.mine(6);
+        const { numChannels } = await node.info();
+        const valueMsat = 200_000_000n;
+        const boundMsat = await channels.openFeeBoundMsat(valueMsat);
+        for (const maxFeeMsat of [0n, boundMsat - 1000n]) {
+          const order = { valueMsat, userChannelId: randomHex(16), peer: null, maxFeeMsat };
+          const refusal = await channels.openChannel(order).catch((error) => error);
+          expect(isApiError(refusal, 'refused')).toBe(true);
+        }
+        expect((await node.info()).numChannels).toBe(numChannels);
+      },
+    );
 
     channelRule(
-      'a channel is closed once, and closing it again says that it is closed or not there',
-      async (channels, _, outside) => {
+      'a channel is closed once, for no more than was said; again says that it is closed or not there',
+      async (channels, node, outside) => {
         await outside.mine(6);
-        const order = {
-          ...{ valueMsat: 300_000_000n, userChannelId: randomHex(16) },
-          ...{ peer: null, maxFeeMsat: null },
-        };
+        const valueMsat = 300_000_000n;
+        const order = { valueMsat, userChannelId: randomHex(16), peer: null, maxFeeMsat: null };
         const { channelId } = await channels.openChannel(order);
         await outside.mine(6);
-        const close = async () =>
-          (await channels.closeChannel(channelId, { forced: false, maxFeeMsat: null })).isNew;
-        expect(await close()).toBe(true);
-        const again = await close().catch((error) => isApiError(error, 'notFound') && 'not there');
+        await until(
+          async () =>
+            (await channels.listChannels()).some(
+              (one) => one.channelId === channelId && one.isUsable,
+            ),
+          'the channel is usable',
+        );
+        const { onchainBalanceMsat: before } = await node.info();
+        const boundMsat = await channels.closeFeeBoundMsat(channelId, { forced: false });
+        const close = async (maxFeeMsat: bigint) =>
+          (await channels.closeChannel(channelId, { forced: false, maxFeeMsat })).isNew;
+        const refusal = await close(boundMsat - 1n).catch((error) => error);
+        expect(isApiError(refusal, 'refused')).toBe(true);
+        expect(await close(boundMsat)).toBe(true);
+        const again = await close(boundMsat).catch(
+          (error) => isApiError(error, 'notFound') && 'not there',
+        );
         expect([false, 'not there']).toContain(again);
+        await outside.mine(6);
+        const after = await until(async () => {
+          const { onchainBalanceMsat } = await node.info();
+          return onchainBalanceMsat > before && onchainBalanceMsat;
+        }, 'the balance came back');
+        expect(before + valueMsat - after).toBeLessThanOrEqual(boundMsat);
       },
     );
 

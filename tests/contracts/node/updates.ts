@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
 import { observationRules } from '../../../src/wallet/follow/observe.ts';
 import { until } from '../../support/until.ts';
 import type { Rules } from './kind.ts';
-import { follow, invoiceCommand, known, payCommand } from './steps.ts';
+import { ended, follow, invoiceCommand, known, payCommand } from './steps.ts';
 
 export const BROKEN_FEED_THROWS = 'a feed whose connection breaks throws';
 
@@ -86,6 +86,7 @@ export function updateRules({ rule, group, wallet }: Rules): void {
     async (node, outside) => {
       const { invoice, hash } = await outside.invoice({ amountMsat: 1000n, behavior: 'settle' });
       known(await node.payInvoice(payCommand(node, invoice)));
+      await ended(node, hash);
       const feeds = [follow(node), follow(node)];
       for (const feed of feeds) {
         await feed.shows(hash, 'completed');

@@ -113,7 +113,8 @@ export class Channels {
     const channel = this.#all.get(point);
     if (!channel) throw new LndError('channel not found');
     this.#all.delete(point);
-    const tx = this.#wallet.receive(channel.localMsat / 1000n, { confirmed: false });
+    const oursSat = channel.localMsat / 1000n + reservedSat(channel.initiator) - CLOSE_FEE_SAT;
+    const tx = this.#wallet.receive(oursSat, { confirmed: false });
     this.#wallet.get(tx.txid).label = '0:closechannel';
     this.#closings.push({ channel, txid: tx.txid });
     return tx.txid;
@@ -151,6 +152,9 @@ export class Channels {
     if (channel) channel.localMsat += amountMsat;
   }
 }
+
+/** What a cooperative close costs. */
+const CLOSE_FEE_SAT = 150n;
 
 /** Satoshis that the opener sets aside for the commitment's fee. */
 function reservedSat(initiator: boolean): bigint {

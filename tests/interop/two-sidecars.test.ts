@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { sleep } from '../../src/lib/sleep.ts';
 import type { Body } from '../support/requests.ts';
-import { until } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { describeKinds } from './kinds.ts';
 import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
+
+setDefaultTimeout(2 * SLOW_TEST_MS);
 
 /** How often two sidecars race; INTEROP_RACES=500 is the long run. */
 const RACES = Number(process.env.INTEROP_RACES ?? 6);
@@ -16,18 +19,15 @@ interface Payer {
   readonly client: Body;
 }
 
-/**
- * The tests that two sidecars on one node which pay the same invoice in the same instant have one true payment each
- * (docs/decisions.md 142). `credentials` are the node's, and `invoice` makes one of another node for 21 sats.
- */
-export function twoSidecarsPay(
-  credentials: () => Promise<string>,
-  invoice: () => Promise<string>,
-): void {
+/** Two sidecars that pay the same invoice in the same instant have one true payment each (docs/decisions.md 142). */
+describeKinds('two sidecars', (network) => {
   let payers: Payer[] = [];
   beforeAll(async () => {
     const payer = async (): Promise<Payer> => {
-      const sidecar = await startNodeSidecar(['--client-credentials', await credentials()]);
+      const sidecar = await startNodeSidecar([
+        '--client-credentials',
+        await network().alice.connect(),
+      ]);
       const client = await sidecar.post('/v2/node/create_client', {
         scopes: ['send', 'read_info'],
         budget: { amount: '1000000', period: 'total' },
@@ -63,7 +63,7 @@ export function twoSidecarsPay(
     async () => {
       const seen: Record<string, number> = {};
       for (let race = 0; race < RACES; race += 1) {
-        const text = await invoice();
+        const { invoice: text } = await network().bob.invoice({ amountMsat: 21_000 });
         const before = await Promise.all(payers.map(spent));
         const lead = STEPS_MS[race % STEPS_MS.length] ?? 0;
         const answers = await Promise.all(
@@ -104,4 +104,4 @@ export function twoSidecarsPay(
     },
     120_000 + RACES * 10_000,
   );
-}
+});

@@ -23,7 +23,7 @@ export const lightningId = (hash: string): PaymentId => paymentId('ln', hash);
 
 /** An order for an invoice over 1000 sats, unless `change` says otherwise. */
 export function invoiceCommand(
-  node: WalletNode,
+  node: Pick<WalletNode, 'clock'>,
   change: Partial<CreateInvoiceCommand> = {},
 ): CreateInvoiceCommand {
   return {
@@ -45,7 +45,7 @@ export function invoiceCommand(
 
 /** An order to pay an invoice in full, for a fee of 100 sats at most, unless `change` says otherwise. */
 export function payCommand(
-  node: WalletNode,
+  node: Pick<WalletNode, 'clock'>,
   invoice: string,
   change: Partial<PayInvoiceCommand> = {},
 ): PayInvoiceCommand {

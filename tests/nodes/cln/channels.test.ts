@@ -1,19 +1,26 @@
 import { expect, test } from 'bun:test';
-import { ApiError } from '../../../src/model/errors.ts';
 import { closeChannel, closeFeeBoundMsat } from '../../../src/nodes/cln/channels/channel-close.ts';
 import {
   listChannels,
   openChannel,
   openFeeBoundMsat,
 } from '../../../src/nodes/cln/channels/channel-open.ts';
-import { Cut, type FakeChain, FakeError, fakeChain, OURS, THEIR_SCRIPT } from './fake-chain.ts';
+import {
+  Cut,
+  type FakeChain,
+  FakeError,
+  failed,
+  fakeChain,
+  OURS,
+  THEIR_SCRIPT,
+} from './fake-chain.ts';
 import { idOf, spendingTransaction } from './transactions.ts';
 
 const PEER = { pubkey: `02${'cc'.repeat(32)}`, host: '127.0.0.1:9735' };
 const ID = 'ab'.repeat(16);
 
 const open = (
-  { rpc, wallet }: FakeChain,
+  chain: FakeChain,
   {
     valueSat = 60_000n,
     maxFeeMsat = null,
@@ -27,14 +34,10 @@ const open = (
   } = {},
 ) => {
   const command = { valueMsat: valueSat * 1000n, userChannelId, peer, maxFeeMsat };
-  return openChannel({ rpc, owner: rpc, wallet }, null, command);
+  return openChannel(chain, null, command);
 };
-const close = (
-  { rpc, wallet }: FakeChain,
-  id: string,
-  forced = false,
-  maxFeeMsat: bigint | null = null,
-) => closeChannel({ rpc, owner: rpc, wallet }, id, { forced, maxFeeMsat });
+const close = (chain: FakeChain, id: string, forced = false, maxFeeMsat: bigint | null = null) =>
+  closeChannel(chain, id, { forced, maxFeeMsat });
 
 /** Has `fundchannel` open channels. */
 function withPeer(chain: FakeChain) {
@@ -74,20 +77,11 @@ const channelOf = ({
   to_us_msat: Number(amount * 1000n),
 });
 
-async function failed(promise: Promise<unknown>): Promise<ApiError> {
-  const error = await promise.then(
-    () => null,
-    (caught: unknown) => caught,
-  );
-  if (!(error instanceof ApiError)) throw new Error(`it did not fail as expected: ${error}`);
-  return error;
-}
-
 test('a channel is opened once for a user channel id, of chosen coins', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);
   withPeer(chain);
-  const boundMsat = await openFeeBoundMsat({ owner: chain.rpc, wallet: chain.wallet }, 60_000_000n);
+  const boundMsat = await openFeeBoundMsat(chain, 60_000_000n);
   const first = await open(chain, { maxFeeMsat: boundMsat });
   expect(first).toMatchObject({ userChannelId: ID, feeMsat: 500_000n, isNew: true });
   expect(chain.called('fundchannel')[0]?.params).toMatchObject({
@@ -98,7 +92,7 @@ test('a channel is opened once for a user channel id, of chosen coins', async ()
   });
   expect(await open(chain)).toEqual({ ...first, feeMsat: null, isNew: false });
   expect(chain.called('fundchannel')).toHaveLength(1);
-  expect(await listChannels({ rpc: chain.rpc, wallet: chain.wallet })).toMatchObject([
+  expect(await listChannels(chain)).toMatchObject([
     { channelId: first.channelId, userChannelId: ID, channelValueMsat: 60_000_000n },
   ]);
 });
@@ -109,7 +103,7 @@ test('the Bitcoin node is not asked about unconfirmed coins, which fund no chann
   chain.receive(70_000n);
   const [first] = chain.coins;
   chain.publish(spendingTransaction([`${first?.txid}:0`], [{ script: OURS, amount: 90_000n }]));
-  await openFeeBoundMsat({ owner: chain.rpc, wallet: chain.wallet }, 60_000_000n);
+  await openFeeBoundMsat(chain, 60_000_000n);
   expect(chain.called('getutxout')).toHaveLength(0);
 });
 
@@ -280,12 +274,11 @@ test('a close is refused where it may cost too much, the peer is away, or there 
   const chain = fakeChain();
   const channel_id = 'dd'.repeat(32);
   chain.state.channels.push({ ...channelOf({ channel_id }), state: 'CHANNELD_NORMAL' });
-  const { rpc, wallet } = chain;
-  const boundMsat = await closeFeeBoundMsat({ owner: rpc, wallet }, channel_id, { forced: false });
+  const boundMsat = await closeFeeBoundMsat(chain, channel_id, { forced: false });
   expect((await failed(close(chain, channel_id, false, boundMsat - 1n))).kind).toBe('refused');
-  expect(
-    (await failed(closeFeeBoundMsat({ owner: rpc, wallet }, channel_id, { forced: true }))).kind,
-  ).toBe('refused');
+  expect((await failed(closeFeeBoundMsat(chain, channel_id, { forced: true }))).kind).toBe(
+    'refused',
+  );
   expect((await failed(close(chain, '22'.repeat(32)))).kind).toBe('notFound');
   Object.assign(chain.state.channels[0] ?? {}, { peer_connected: false });
   expect((await failed(close(chain, channel_id))).message).toContain('not connected');

@@ -3,6 +3,7 @@ import { base64, hex } from '@scure/base';
 import { OutScript, p2tr, p2wpkh, RawTx, Transaction } from '@scure/btc-signer';
 import { decodeAddress } from '../../../src/codecs/address.ts';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
+import { ApiError } from '../../../src/model/errors.ts';
 import { ClnRpc } from '../../../src/nodes/cln/reads/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/reads/wallet.ts';
 import type { ConnectorRows } from '../../../src/nodes/remote-kind.ts';
@@ -43,6 +44,16 @@ export class FakeError extends Error {
   ) {
     super(message);
   }
+}
+
+/** The error of a call that is to fail. */
+export async function failed(call: Promise<unknown>): Promise<ApiError> {
+  const error = await call.then(
+    () => null,
+    (caught: unknown) => caught,
+  );
+  if (!(error instanceof ApiError)) throw new Error(`it did not fail as expected: ${error}`);
+  return error;
 }
 
 /** A request whose answer does not arrive. */
@@ -329,6 +340,7 @@ export function fakeChain() {
 
   return {
     rpc,
+    owner: rpc,
     wallet,
     coins,
     calls,

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { blankPayment, type Payment } from '../../../src/model/payment.ts';
+import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { sendOutcome } from '../../../src/nodes/cln/follow/outcome.ts';
 import { payFetched } from '../../../src/nodes/cln/lightning/payments.ts';
+import { questionOf } from '../../contracts/node/steps.ts';
 import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { FakeCln, NODE_SECS } from './fake-cln.ts';
+import { begunPayment, listing } from './fake-sends.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 import { FakeXpay, PAID_HASH } from './fake-xpay.ts';
 
@@ -27,10 +29,7 @@ beforeEach(() => {
   cln = new FakeCln();
   wallet = fakeWallet();
   xpay = new FakeXpay(cln);
-  const peer = { peer_id: `02${'cc'.repeat(32)}`, peer_connected: true, state: 'CHANNELD_NORMAL' };
-  cln.on('listpeerchannels', () =>
-    Response.json({ channels: [{ ...peer, spendable_msat: 1_000_000 }] }, { status: 201 }),
-  );
+  cln.on('listpeerchannels', () => listing());
 });
 afterEach(() => cln.stop());
 
@@ -50,30 +49,9 @@ function pay(isRepeat = false) {
   );
 }
 
-const OURS: Payment = {
-  ...blankPayment({
-    index: INDEX,
-    rail: 'offer',
-    direction: 'outbound',
-    status: 'pending',
-    statusMsg: 'pending',
-    createdAtMs: CREATED_AT_MS,
-    updatedAtMs: CREATED_AT_MS,
-  }),
-  hash: HASH,
-  amountMsat: 1000n,
-};
+const OURS: Payment = begunPayment(CREATED_AT_MS, HASH, { index: INDEX, rail: 'offer' });
 const outcome = () =>
-  sendOutcome(
-    { owner: rpcOf(cln), wallet },
-    {
-      payment: OURS,
-      afterAttempt: null,
-      attempt: null,
-      signed: null,
-      fetched: INVOICE,
-    },
-  );
+  sendOutcome({ owner: rpcOf(cln), wallet }, questionOf(OURS, { fetched: INVOICE }));
 const REFUSED = {
   state: 'refused',
   error: {

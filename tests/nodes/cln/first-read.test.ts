@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Payment } from '../../../src/model/payment.ts';
-import { followWallet } from '../../../src/nodes/cln/follow/updates.ts';
-import type { UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
-import { type Following, follow } from '../../contracts/node/steps.ts';
+import type { UpdatesOptions } from '../../../src/nodes/node.ts';
+import type { Following } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { bolt11Of, FakeCln, NODE_SECS } from './fake-cln.ts';
-import { fakeWallet, rpcOf } from './fake-wallet.ts';
+import { followFake } from './fake-sends.ts';
+import { fakeWallet } from './fake-wallet.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -28,9 +28,7 @@ afterEach(async () => {
 
 /** Reads the list from its first row on, and returns the payments of {@link HASH} as they were told. */
 async function firstRead(change: Partial<UpdatesOptions> = {}): Promise<Payment[]> {
-  const [rpc, wallet] = [rpcOf(cln), fakeWallet()];
-  const node = { updates: (options: UpdatesOptions) => followWallet({ rpc, wallet }, options) };
-  const following = follow(node as unknown as WalletNode, null, [], change);
+  const following = followFake(cln, fakeWallet(), null, [], change);
   feed = following;
   await until(following.isCaughtUp, 'the feed has caught up');
   return following.observations.map(({ payment }) => payment).filter(({ hash }) => hash === HASH);

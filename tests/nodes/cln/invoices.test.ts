@@ -9,6 +9,7 @@ import {
 } from '../../../src/nodes/cln/lightning/invoices.ts';
 import type { ClnRpc } from '../../../src/nodes/cln/reads/rpc.ts';
 import type { CreateInvoiceCommand } from '../../../src/nodes/node.ts';
+import { invoiceCommand } from '../../contracts/node/steps.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 
@@ -29,21 +30,12 @@ beforeEach(() => {
 afterEach(() => cln.stop());
 
 const CREATED_AT_MS = NODE_SECS * 1000 - 250;
-const command = (change: Partial<CreateInvoiceCommand> = {}): CreateInvoiceCommand => ({
-  createdAtMs: CREATED_AT_MS,
-  expirationSecs: 90,
-  amountMsat: 1_000_000n,
-  description: 'tea',
-  descriptionHash: null,
-  personalNote: 'mine',
-  externalId: null,
-  message: 'theirs',
-  partnerPk: null,
-  partnerPropFeePpm: null,
-  partnerBaseFeeMsat: null,
-  preimage: null,
-  ...change,
-});
+const command = (change: Partial<CreateInvoiceCommand> = {}) =>
+  invoiceCommand(wallet, {
+    ...{ createdAtMs: CREATED_AT_MS, expirationSecs: 90 },
+    ...{ personalNote: 'mine', message: 'theirs' },
+    ...change,
+  });
 const create = (change?: Partial<CreateInvoiceCommand>) =>
   createInvoice({ rpc, owner: rpc, wallet }, command(change));
 const cancel = (payment: Payment) => cancelInvoice({ rpc, owner: rpc, wallet }, payment.index);

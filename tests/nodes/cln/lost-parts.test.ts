@@ -1,18 +1,16 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { base64urlnopad } from '@scure/base';
-import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
-import { blankPayment, type Payment } from '../../../src/model/payment.ts';
+import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { sendOutcome } from '../../../src/nodes/cln/follow/outcome.ts';
-import { followWallet } from '../../../src/nodes/cln/follow/updates.ts';
 import { openCln } from '../../../src/nodes/cln/index.ts';
 import { payInvoice } from '../../../src/nodes/cln/lightning/payments.ts';
 import { LostParts } from '../../../src/nodes/cln/words/lost-parts.ts';
-import type { UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
-import { type Following, follow } from '../../contracts/node/steps.ts';
+import { type Following, follow, questionOf } from '../../contracts/node/steps.ts';
 import { remoteOptions } from '../../support/remote-options.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { bolt11Of, FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
+import { begunPayment, feedNow, orderFor, toldBy, USABLE_CHANNEL } from './fake-sends.ts';
 import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 import { PAID_HASH as HASH, PREIMAGE } from './fake-xpay.ts';
 
@@ -33,19 +31,7 @@ const STILL_MS = 5 * 60_000;
 const CHANNEL = '0c'.repeat(32);
 
 /** The row that the wallet has of its payment while it is under way. */
-const OURS: Payment = {
-  ...blankPayment({
-    index: INDEX,
-    rail: 'invoice',
-    direction: 'outbound',
-    status: 'pending',
-    statusMsg: 'pending',
-    createdAtMs: NODE_SECS * 1000 + 123,
-    updatedAtMs: NODE_SECS * 1000 + 123,
-  }),
-  hash: HASH,
-  amountMsat: 1000n,
-};
+const OURS: Payment = begunPayment(NODE_SECS * 1000 + 123, HASH);
 
 type Row = Record<string, unknown>;
 
@@ -55,12 +41,12 @@ let wallet: FakeWallet;
 let height: number;
 let channels: Row[];
 let closed: Row[];
-let feed: Following | null = null;
+let feed: Following;
 beforeEach(() => {
   cln = new FakeCln();
   wallet = fakeWallet();
   height = 100;
-  channels = [{ ...NORMAL, htlcs: [] }];
+  channels = [{ ...USABLE_CHANNEL, htlcs: [] }];
   closed = [];
   const ok = (body: unknown) => Response.json(body, { status: 201 });
   const info = { id: wallet.nodePk, version: 'v26.06.6', network: 'regtest' };
@@ -70,30 +56,12 @@ beforeEach(() => {
   cln.on('listtransactions', () => ok({ transactions: [] }));
   cln.on('listfunds', () => ok({ outputs: [] }));
 });
-afterEach(async () => {
-  await feed?.end().catch(() => undefined);
-  feed = null;
-  await cln.stop();
-});
-
-const NORMAL = {
-  peer_id: `02${'cc'.repeat(32)}`,
-  peer_connected: true,
-  state: 'CHANNELD_NORMAL',
-  spendable_msat: 1_000_000,
-};
+afterEach(() => cln.stop());
 
 /** What a feed that opens now tells of the payments of the hash: each index with its last status. */
 async function told(open: readonly Payment[] = [OURS]): Promise<Record<string, string>> {
-  const rpc = rpcOf(cln);
-  const node = { updates: (options: UpdatesOptions) => followWallet({ rpc, wallet }, options) };
-  const opened = follow(node as unknown as WalletNode, null, open, {});
-  feed = opened;
-  await until(opened.isCaughtUp, 'the feed has caught up');
-  await opened.end();
-  return Object.fromEntries(
-    opened.observations.map(({ payment }): [string, string] => [payment.index, payment.status]),
-  );
+  feed = await feedNow(cln, wallet, open);
+  return toldBy(feed);
 }
 
 /** Looks after that time, and that many blocks. */
@@ -119,26 +87,12 @@ function pay({ isRepeat = false } = {}) {
   const createdAtMs = NODE_SECS * 1000 + 9999;
   return payInvoice(
     { rpc, owner: rpc, wallet },
-    {
-      index: paymentIndex(createdAtMs, paymentId('ln', HASH)),
-      createdAtMs,
-      amountMsat: 1000n,
-      personalNote: null,
-      externalId: null,
-      message: null,
-      maxFeeMsat: 10n,
-      invoice: decodeBolt11(BOLT11),
-      isRepeat,
-    },
+    orderFor(wallet, BOLT11, { createdAtMs, isRepeat }),
   );
 }
 
-function outcome(createdAtMs: number) {
-  const index = paymentIndex(createdAtMs, paymentId('ln', HASH));
-  const payment = { ...OURS, index, createdAtMs };
-  const asked = { payment, afterAttempt: null, attempt: null, signed: null, fetched: null };
-  return sendOutcome({ owner: rpcOf(cln), wallet }, asked);
-}
+const outcome = (createdAtMs: number) =>
+  sendOutcome({ owner: rpcOf(cln), wallet }, questionOf(begunPayment(createdAtMs, HASH)));
 
 describe('a part that no channel has', () => {
   test('has failed after two looks that are five minutes and a block apart', async () => {
@@ -148,7 +102,7 @@ describe('a part that no channel has', () => {
     expect(await toldAfter(1, 0)).toEqual({ [INDEX]: 'pending' });
     expect(await toldAfter(STILL_MS - 1, 5)).toEqual({ [INDEX]: 'pending' });
     expect(await toldAfter(1, 0)).toEqual({ [INDEX]: 'failed' });
-    expect(feed?.observations.at(-1)?.payment.statusMsg).toBe(
+    expect(feed.observations.at(-1)?.payment.statusMsg).toBe(
       'lost by the node when it was stopped, which never pays this invoice again',
     );
     expect(wallet.lost.areUncertain).toBe(false);
@@ -199,27 +153,34 @@ describe('nothing is lost', () => {
 
   test('while a channel has a part of its hash', async () => {
     cln.addPart(OWN);
-    channels = [{ ...NORMAL, htlcs: [{ direction: 'out', amount_msat: 1, payment_hash: HASH }] }];
+    channels = [
+      { ...USABLE_CHANNEL, htlcs: [{ direction: 'out', amount_msat: 1, payment_hash: HASH }] },
+    ];
     await isPending();
     expect(wallet.lost.areUncertain).toBe(false);
     // Gone from the channel, it is over in the list a moment later; the time begins anew.
-    channels = [NORMAL].map((one) => ({ ...one, htlcs: [] }));
+    channels = [USABLE_CHANNEL].map((one) => ({ ...one, htlcs: [] }));
     expect(await toldAfter(STILL_MS, 1)).toEqual({ [INDEX]: 'pending' });
   });
 
   test('of what only comes in over a channel', async () => {
     cln.addPart(OWN);
-    channels = [{ ...NORMAL, htlcs: [{ direction: 'in', amount_msat: 1, payment_hash: HASH }] }];
+    channels = [
+      { ...USABLE_CHANNEL, htlcs: [{ direction: 'in', amount_msat: 1, payment_hash: HASH }] },
+    ];
     expect(await toldAtLast()).toEqual({ [INDEX]: 'failed' });
   });
 
   for (const state of ['AWAITING_UNILATERAL', 'ONCHAIN', 'CHANNELD_SHUTTING_DOWN', 'A_NEW_STATE']) {
     test(`while a channel is in the state ${state}`, async () => {
       cln.addPart(OWN);
-      channels = [NORMAL, { ...NORMAL, state }].map((one) => ({ ...one, htlcs: [] }));
+      channels = [USABLE_CHANNEL, { ...USABLE_CHANNEL, state }].map((one) => ({
+        ...one,
+        htlcs: [],
+      }));
       await isPending();
       expect(wallet.lost.areUncertain).toBe(true);
-      channels = [{ ...NORMAL, htlcs: [] }];
+      channels = [{ ...USABLE_CHANNEL, htlcs: [] }];
       expect(await toldAfter(3_600_000, 1)).toEqual({ [INDEX]: 'failed' });
       expect(wallet.lost.areUncertain).toBe(false);
     });
@@ -311,7 +272,7 @@ test('health says that a payment may be lost, where that is not certain', async 
   const connector = openCln(remoteOptions([entry], { clock, elapsedMs, random, state: rows }));
   const { node } = await connector.connectConfigured(entry);
   cln.addPart(OWN);
-  channels = [{ ...NORMAL, state: 'ONCHAIN', htlcs: [] }];
+  channels = [{ ...USABLE_CHANNEL, state: 'ONCHAIN', htlcs: [] }];
   for (let look = 0; look < 3; look += 1) {
     const opened = follow(node, null, [OURS], {});
     await until(opened.isCaughtUp, 'the feed has caught up');

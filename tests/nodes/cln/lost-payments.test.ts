@@ -9,6 +9,7 @@ import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { contextOf } from '../../wallet/pay/plan.ts';
 import { type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';
 import { bolt11Of, FakeCln } from './fake-cln.ts';
+import { listing, USABLE_CHANNEL } from './fake-sends.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 import { PAID_HASH as HASH } from './fake-xpay.ts';
 
@@ -31,9 +32,7 @@ beforeEach(async () => {
   height = 100;
   const info = { id: wallet.nodePk, version: 'v26.06.6', network: 'regtest' };
   cln.on('getinfo', () => Response.json({ ...info, blockheight: height }, { status: 201 }));
-  const channel = { peer_id: `02${'cc'.repeat(32)}`, peer_connected: true, htlcs: [] };
-  const usable = { ...channel, state: 'CHANNELD_NORMAL', spendable_msat: 1_000_000 };
-  cln.on('listpeerchannels', ok({ channels: [usable] }));
+  cln.on('listpeerchannels', () => listing([{ ...USABLE_CHANNEL, htlcs: [] }]));
   cln.on('listclosedchannels', ok({ closedchannels: [] }));
   // lightningd is killed right after it has written the part down.
   cln.on('xpay', ({ label }) => {

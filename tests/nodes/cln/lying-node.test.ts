@@ -25,7 +25,7 @@ import { until } from '../../support/until.ts';
 import { clientRequest } from '../../wallet/client-world.ts';
 import { contextOf } from '../../wallet/pay/plan.ts';
 import { type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';
-import { FakeCln, NODE_SECS } from './fake-cln.ts';
+import { bolt11Of, FakeCln, NODE_SECS } from './fake-cln.ts';
 import { fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 
 /** The wallet's own facts come before what Core Lightning says (docs/decisions.md 159, 160). */
@@ -39,20 +39,7 @@ const OTHER_PREIMAGE = '6f'.repeat(32);
 const hashOf = (preimage: string) => hex.encode(sha256(hex.decode(preimage)));
 const HASH = hashOf(PREIMAGE);
 /** An invoice of somebody else. */
-const INVOICE = decodeBolt11(
-  encodeBolt11(
-    {
-      network: 'regtest',
-      amountMsat: 1000n,
-      timestampSecs: NODE_SECS,
-      paymentSecret: '11'.repeat(32),
-      paymentHash: HASH,
-      description: 'tea',
-      expirySecs: 3600,
-    },
-    new Uint8Array(32).fill(8),
-  ),
-);
+const INVOICE = decodeBolt11(bolt11Of(HASH, 1000n, undefined, { key: new Uint8Array(32).fill(8) }));
 const ok = (body: unknown) => () => Response.json(body, { status: 201 });
 
 let cln: FakeCln;

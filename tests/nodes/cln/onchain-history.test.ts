@@ -12,6 +12,7 @@ import { bumpFee } from '../../../src/nodes/cln/onchain/bump.ts';
 import { publishSend, signSend } from '../../../src/nodes/cln/onchain/onchain.ts';
 import { onchainLook, onchainPayment } from '../../../src/nodes/cln/onchain/onchain-history.ts';
 import { publishedSend } from '../../../src/nodes/remote/orders/onchain-send.ts';
+import { questionOf } from '../../contracts/node/steps.ts';
 import { type FakeChain, fakeChain, OURS, THEIR_ADDRESS, THEIR_SCRIPT } from './fake-chain.ts';
 import { addressOf, idOf, spendingTransaction } from './transactions.ts';
 
@@ -27,17 +28,16 @@ const command = {
 };
 
 const look = (
-  { rpc, wallet }: FakeChain,
+  chain: FakeChain,
   { after = 0, open = [] }: { after?: number; open?: readonly Payment[] } = {},
-) => onchainLook({ owner: rpc, wallet }, { after, open: async () => open });
+) => onchainLook(chain, { after, open: async () => open });
 
 const payments = (found: { observations: readonly { payment: Payment }[] }) =>
   found.observations.map(({ payment }) => payment);
 
 async function published(chain: FakeChain) {
-  const { rpc, wallet } = chain;
-  const signed = await signSend({ rpc, owner: rpc, wallet }, command);
-  await publishSend({ rpc, owner: rpc, wallet }, command, signed);
+  const signed = await signSend(chain, command);
+  await publishSend(chain, command, signed);
   return { signed, payment: publishedSend({ ...command, address: THEIR_ADDRESS }, signed).payment };
 }
 
@@ -120,10 +120,10 @@ test('a send of another tool is a payment under its txid, and is found by its id
     { direction: 'outbound', address: THEIR_ADDRESS, amountMsat: 50_000_000n, status: 'pending' },
   ]);
   const id = paymentId('os', signed.txid);
-  const found = await onchainPayment({ owner: chain.rpc, wallet: chain.wallet }, id);
+  const found = await onchainPayment(chain, id);
   expect(found?.payment.txid).toBe(signed.txid);
   const other = paymentId('os', '00'.repeat(32));
-  expect(await onchainPayment({ owner: chain.rpc, wallet: chain.wallet }, other)).toBeNull();
+  expect(await onchainPayment(chain, other)).toBeNull();
 });
 
 test('what the wallet moves within itself and its channels is no payment, but what its own coins cost has a row', async () => {
@@ -160,11 +160,11 @@ test('what the wallet moves within itself and its channels is no payment, but wh
 test('the child of a fee bump has a row of what it cost, from its first block to the sixth', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);
-  const { rpc, wallet, state } = chain;
+  const { state } = chain;
   const { signed, payment } = await published(chain);
   state.perkw.estimates = [{ blockcount: 2, feerate: 2000 }];
   const order = { txid: signed.txid, priority: 'high', maxFeeMsat: null } as const;
-  const { feeMsat } = await bumpFee({ rpc, owner: rpc, wallet }, order);
+  const { feeMsat } = await bumpFee(chain, order);
   expect(payments(await look(chain, { after: 1, open: [payment] }))).toMatchObject([
     { direction: 'outbound' },
   ]);
@@ -185,7 +185,7 @@ test('the child of a fee bump has a row of what it cost, from its first block to
   const change = chain.coins.findIndex(({ txid }) => txid === signed.txid);
   const id = miningFeeId(signed.txid, chain.coins[change]?.output ?? -1);
   expect(row?.index).toBe(paymentIndex(1_800_000_000_000, id));
-  expect((await onchainPayment({ owner: rpc, wallet }, id))?.payment.txid).toBe(idOf(child));
+  expect((await onchainPayment(chain, id))?.payment.txid).toBe(idOf(child));
   if (row === undefined) throw new Error('no row');
   state.height += 5;
   const open = found;
@@ -203,10 +203,9 @@ test('the child of a fee bump has a row of what it cost, from its first block to
 test('a send to an address of the wallet itself has its fee in its own row alone', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);
-  const { rpc, wallet } = chain;
   const own = { ...command, address: decodeAddress(addressOf(OURS)) };
-  const signed = await signSend({ rpc, owner: rpc, wallet }, own);
-  await publishSend({ rpc, owner: rpc, wallet }, own, signed);
+  const signed = await signSend(chain, own);
+  await publishSend(chain, own, signed);
   const { payment } = publishedSend({ ...own, address: own.address.canonical }, signed);
   chain.mine(signed.txHex);
   for (const begun of [payment, { ...payment, txid: null, tx: null }]) {
@@ -285,17 +284,7 @@ test('a send is replaced for good only when a rival has six confirmations', asyn
   chain.receive(100_000n);
   const { reached } = await look(chain);
   const { signed, payment } = await published(chain);
-  const ask = () =>
-    onchainOutcome(
-      { owner: chain.rpc, wallet: chain.wallet },
-      {
-        payment,
-        afterAttempt: null,
-        attempt: null,
-        signed,
-        fetched: null,
-      },
-    );
+  const ask = () => onchainOutcome(chain, questionOf(payment, { signed }));
   expect(await ask()).toMatchObject({ state: 'known', payment: { replacement: null } });
   const [lock] = signed.locks;
   const rival = spendingTransaction([lock?.outpoint ?? ''], [{ script: OURS, amount: 99_000n }]);
@@ -341,8 +330,8 @@ test('a rival whose block was taken back does not end a send', async () => {
   chain.mine(rival);
   chain.unmine(idOf(rival));
   chain.state.height += 10;
-  const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
-  expect(await onchainOutcome({ owner: chain.rpc, wallet: chain.wallet }, question)).toMatchObject({
+  const question = questionOf(payment, { signed });
+  expect(await onchainOutcome(chain, question)).toMatchObject({
     state: 'known',
     payment: { status: 'pending', replacement: null },
   });
@@ -360,8 +349,8 @@ test('another transaction that pays the receiver as much is the send itself', as
     ],
   );
   chain.mine(bump);
-  const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
-  expect(await onchainOutcome({ owner: chain.rpc, wallet: chain.wallet }, question)).toMatchObject({
+  const question = questionOf(payment, { signed });
+  expect(await onchainOutcome(chain, question)).toMatchObject({
     state: 'known',
     payment: { index: command.index, txid: idOf(bump), feesMsat: 10_000_000n },
   });
@@ -370,14 +359,13 @@ test('another transaction that pays the receiver as much is the send itself', as
 test('a send that the node does not list may still arrive, and one that only a block has is known', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);
-  const { rpc, wallet } = chain;
-  const signed = await signSend({ rpc, owner: rpc, wallet }, command);
+  const signed = await signSend(chain, command);
   const { payment } = publishedSend({ ...command, address: THEIR_ADDRESS }, signed);
-  const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
-  expect(await onchainOutcome({ owner: rpc, wallet }, question)).toEqual({ state: 'unknown' });
+  const question = questionOf(payment, { signed });
+  expect(await onchainOutcome(chain, question)).toEqual({ state: 'unknown' });
   chain.mine(signed.txHex);
   chain.forget(signed.txid);
-  expect(await onchainOutcome({ owner: rpc, wallet }, question)).toMatchObject({
+  expect(await onchainOutcome(chain, question)).toMatchObject({
     state: 'known',
     payment: { txid: signed.txid },
     inBlock: true,

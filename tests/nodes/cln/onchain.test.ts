@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test';
 import { hex } from '@scure/base';
 import { decodeAddress } from '../../../src/codecs/address.ts';
 import { dustLimitSat } from '../../../src/codecs/dust.ts';
-import { ApiError } from '../../../src/model/errors.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { nextUnusedAddress } from '../../../src/nodes/cln/onchain/addresses.ts';
 import { bumpFee, bumpFeeBoundMsat } from '../../../src/nodes/cln/onchain/bump.ts';
@@ -18,7 +17,7 @@ import {
   releaseReservations,
 } from '../../../src/nodes/cln/onchain/reservations.ts';
 import { rateFor } from '../../../src/nodes/cln/reads/fee-rate.ts';
-import { Cut, type FakeChain, FakeError, fakeChain, THEIR_ADDRESS } from './fake-chain.ts';
+import { Cut, type FakeChain, FakeError, failed, fakeChain, THEIR_ADDRESS } from './fake-chain.ts';
 import { inputsOf } from './transactions.ts';
 
 const INDEX: PaymentIndex = paymentIndex(1_800_000_000_000, paymentId('os', 'cd'.repeat(32)));
@@ -34,17 +33,8 @@ const command = (amountSat: bigint, more: object = {}) => ({
   ...more,
 });
 
-const sign = ({ rpc, wallet }: FakeChain, amountSat: bigint, more: object = {}) =>
-  signSend({ rpc, owner: rpc, wallet }, command(amountSat, more));
-
-async function failed(promise: Promise<unknown>): Promise<ApiError> {
-  const error = await promise.then(
-    () => null,
-    (caught: unknown) => caught,
-  );
-  if (!(error instanceof ApiError)) throw new Error(`it did not fail as expected: ${error}`);
-  return error;
-}
+const sign = (chain: FakeChain, amountSat: bigint, more: object = {}) =>
+  signSend(chain, command(amountSat, more));
 
 test('a send is prepared of chosen coins, checked, signed and complete', async () => {
   const chain = fakeChain();
@@ -63,10 +53,7 @@ test('the estimate is the fee that the same send then has, and reserves nothing'
   const chain = fakeChain();
   for (const sat of [40_000n, 30_000n, 20_000n]) chain.receive(sat);
   for (const amountSat of [1000n, 39_500n, 65_000n, 89_000n]) {
-    const estimated = await estimateFeeMsat(
-      { owner: chain.rpc, wallet: chain.wallet },
-      command(amountSat),
-    );
+    const estimated = await estimateFeeMsat(chain, command(amountSat));
     expect(chain.coins.every(({ reservedTo }) => reservedTo === 0)).toBe(true);
     const signed = await sign(chain, amountSat);
     expect(signed.feeMsat).toBe(`${estimated}`);
@@ -185,14 +172,14 @@ test('the most that can be sent leaves out what another program has reserved mea
     first.reservedTo = chain.state.height + 72;
     throw new FakeError(-32602, `UTXO ${first.txid}:0 already reserved`);
   });
-  const most = await mostSendable({ owner: chain.rpc, wallet: chain.wallet }, command(0n));
+  const most = await mostSendable(chain, command(0n));
   expect(most.amountMsat + most.feeMsat).toBe(30_000_000n);
 });
 
 test('the most that can be sent is then sent, and leaves nothing', async () => {
   const chain = fakeChain();
   for (const sat of [40_000n, 30_000n, 20n]) chain.receive(sat);
-  const most = await mostSendable({ owner: chain.rpc, wallet: chain.wallet }, command(0n));
+  const most = await mostSendable(chain, command(0n));
   const signed = await sign(chain, most.amountMsat / 1000n);
   expect(BigInt(signed.feeMsat)).toBe(most.feeMsat);
   expect(most.amountMsat + most.feeMsat).toBe(70_000_000n);
@@ -202,11 +189,7 @@ test('unconfirmed change is spent only where confirmed coins do not suffice', as
   const chain = fakeChain();
   chain.receive(100_000n);
   const first = await sign(chain, 20_000n);
-  await publishSend(
-    { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-    command(20_000n),
-    first,
-  );
+  await publishSend(chain, command(20_000n), first);
   chain.receive(30_000n);
   const small = await sign(chain, 10_000n);
   expect(lockedOutpoints(small)).toEqual([`${chain.coins[2]?.txid}:0`]);
@@ -219,11 +202,7 @@ test('a coin whose transaction the Bitcoin node no longer has is not spent', asy
   const chain = fakeChain();
   chain.receive(100_000n);
   const first = await sign(chain, 20_000n);
-  await publishSend(
-    { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-    command(20_000n),
-    first,
-  );
+  await publishSend(chain, command(20_000n), first);
   for (const coin of chain.coins) if (coin.txid === first.txid) coin.isThere = false;
   expect((await failed(sign(chain, 10_000n))).kind).toBe('refused');
 });
@@ -233,11 +212,7 @@ test('publishing reserves the coins for about two weeks, and a repeat is harmles
   chain.receive(100_000n);
   const signed = await sign(chain, 50_000n);
   for (const _ of [1, 2]) {
-    const report = await publishSend(
-      { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-      command(50_000n),
-      signed,
-    );
+    const report = await publishSend(chain, command(50_000n), signed);
     expect(report.state).toBe('known');
   }
   expect(chain.coins[0]?.reservedTo).toBeGreaterThan(chain.state.height + 2016);
@@ -250,18 +225,10 @@ test('publishing a transaction that is in a block is known, though the node cann
   chain.mine(signed.txHex);
   const { coins, state } = chain;
   for (const coin of coins) coin.reservedTo = 0;
-  const report = await publishSend(
-    { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-    command(50_000n),
-    signed,
-  );
+  const report = await publishSend(chain, command(50_000n), signed);
   expect(report).toMatchObject({ state: 'known', payment: { status: 'pending' }, inBlock: true });
   state.height += 5;
-  const later = await publishSend(
-    { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-    command(50_000n),
-    signed,
-  );
+  const later = await publishSend(chain, command(50_000n), signed);
   expect(later).toMatchObject({ state: 'known', payment: { status: 'completed' } });
 });
 
@@ -272,12 +239,7 @@ test('no error of the Bitcoin node proves that a transaction was not published',
   chain.on('sendpsbt', () => {
     throw new FakeError(-1, 'Error broadcasting transaction: error code: -26. Unsent tx discarded');
   });
-  const publish = () =>
-    publishSend(
-      { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-      command(50_000n),
-      signed,
-    );
+  const publish = () => publishSend(chain, command(50_000n), signed);
   expect((await publish()).state).toBe('unknown');
   chain.on('sendpsbt', () => {
     throw new FakeError(1502, 'Not permitted: method is not equal to sendpsbt');
@@ -303,12 +265,7 @@ test('an answer that does not name the transaction does not prove that it was pu
   const chain = fakeChain();
   chain.receive(100_000n);
   const signed = await sign(chain, 50_000n);
-  const publish = () =>
-    publishSend(
-      { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-      command(50_000n),
-      signed,
-    );
+  const publish = () => publishSend(chain, command(50_000n), signed);
   for (const answer of [{}, { tx: signed.txHex, txid: 'ee'.repeat(32) }]) {
     chain.on('sendpsbt', () => answer);
     expect((await publish()).state).toBe('unknown');
@@ -331,8 +288,7 @@ test('a reservation is extended only when it ends soon, and release ends it', as
 
 test('the address is the same until a payment to it is seen', async () => {
   const chain = fakeChain();
-  const next = (type: 'segwit' | 'taproot') =>
-    nextUnusedAddress({ rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet }, type);
+  const next = (type: 'segwit' | 'taproot') => nextUnusedAddress(chain, type);
   const first = await next('segwit');
   expect(await next('segwit')).toBe(first);
   expect(await next('taproot')).not.toBe(first);
@@ -368,9 +324,7 @@ test('where coins are worth money, nothing is sent without estimates of fees', a
   const chain = fakeChain();
   chain.receive(100_000n);
   const wallet = { ...chain.wallet, network: 'bitcoin' as const };
-  const error = await failed(
-    signSend({ rpc: chain.rpc, owner: chain.rpc, wallet }, command(50_000n)),
-  );
+  const error = await failed(signSend({ ...chain, wallet }, command(50_000n)));
   expect(error.kind).toBe('refused');
   expect(error.message).toContain('estimates');
 });
@@ -379,23 +333,15 @@ test('a child raises the fee of a send to the rate asked for, once', async () =>
   const chain = fakeChain();
   chain.receive(100_000n);
   const signed = await sign(chain, 50_000n);
-  await publishSend(
-    { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-    command(50_000n),
-    signed,
-  );
+  await publishSend(chain, command(50_000n), signed);
   chain.state.perkw.estimates = [{ blockcount: 2, feerate: 2000 }];
   const question = { txid: signed.txid, priority: 'high' as const };
-  const boundMsat = await bumpFeeBoundMsat({ owner: chain.rpc, wallet: chain.wallet }, question);
-  const bump = (maxFeeMsat: bigint | null) =>
-    bumpFee(
-      { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-      { ...question, maxFeeMsat },
-    );
+  const boundMsat = await bumpFeeBoundMsat(chain, question);
+  const bump = (maxFeeMsat: bigint | null) => bumpFee(chain, { ...question, maxFeeMsat });
   expect((await failed(bump(boundMsat - 1n))).kind).toBe('refused');
   expect(await bump(boundMsat)).toEqual({ feeMsat: boundMsat, isNew: true });
   expect(await bump(null)).toEqual({ feeMsat: null, isNew: false });
-  expect(await bumpFeeBoundMsat({ owner: chain.rpc, wallet: chain.wallet }, question)).toBe(0n);
+  expect(await bumpFeeBoundMsat(chain, question)).toBe(0n);
   chain.state.perkw.estimates = [{ blockcount: 2, feerate: 4000 }];
   expect(await bump(null)).toMatchObject({ isNew: true });
 });
@@ -404,21 +350,14 @@ test('change that another program has reserved raises no fee, and says so; it is
   const chain = fakeChain();
   chain.receive(100_000n);
   const signed = await sign(chain, 50_000n);
-  await publishSend(
-    { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-    command(50_000n),
-    signed,
-  );
+  await publishSend(chain, command(50_000n), signed);
   chain.state.perkw.estimates = [{ blockcount: 2, feerate: 2000 }];
   const bump = () =>
-    bumpFee(
-      { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-      {
-        txid: signed.txid,
-        priority: 'high',
-        maxFeeMsat: null,
-      },
-    );
+    bumpFee(chain, {
+      txid: signed.txid,
+      priority: 'high',
+      maxFeeMsat: null,
+    });
   const change = chain.coins.find(({ txid }) => txid === signed.txid);
   meanwhile(chain, 'utxopsbt', () => {
     if (change) change.reservedTo = chain.state.height + 72;
@@ -440,19 +379,11 @@ test('change that another program has reserved raises no fee, and says so; it is
 test('the fee of a confirmed send, of a sufficient one and of one without change is not raised', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);
-  const most = await mostSendable({ owner: chain.rpc, wallet: chain.wallet }, command(0n));
+  const most = await mostSendable(chain, command(0n));
   const signed = await sign(chain, most.amountMsat / 1000n);
-  const bound = () =>
-    bumpFeeBoundMsat(
-      { owner: chain.rpc, wallet: chain.wallet },
-      { txid: signed.txid, priority: 'high' },
-    );
+  const bound = () => bumpFeeBoundMsat(chain, { txid: signed.txid, priority: 'high' });
   expect((await failed(bound())).message).toContain('does not list');
-  await publishSend(
-    { rpc: chain.rpc, owner: chain.rpc, wallet: chain.wallet },
-    command(0n),
-    signed,
-  );
+  await publishSend(chain, command(0n), signed);
   expect((await failed(bound())).message).toContain('already');
   chain.state.perkw.estimates = [{ blockcount: 2, feerate: 2000 }];
   expect((await failed(bound())).message).toContain('no change');

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { blankPayment, type Payment } from '../../../src/model/payment.ts';
+import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { sendOutcome } from '../../../src/nodes/cln/follow/outcome.ts';
 import type { SendQuestion } from '../../../src/nodes/node.ts';
+import { questionOf } from '../../contracts/node/steps.ts';
 import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
+import { begunPayment } from './fake-sends.ts';
 import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 import { PAID_HASH as HASH, PREIMAGE } from './fake-xpay.ts';
 
@@ -15,20 +17,7 @@ const INDEX = paymentIndex(CREATED_AT_MS, paymentId('ln', HASH));
 const EXPIRES_SECS = NODE_SECS + 3600;
 /** How long after the expiry a request may still be on its way. */
 const GRACE_SECS = 600;
-const PAYMENT: Payment = {
-  ...blankPayment({
-    index: INDEX,
-    rail: 'invoice',
-    direction: 'outbound',
-    status: 'pending',
-    statusMsg: 'pending',
-    createdAtMs: CREATED_AT_MS,
-    updatedAtMs: CREATED_AT_MS,
-  }),
-  hash: HASH,
-  amountMsat: 1000n,
-  expiresAtMs: EXPIRES_SECS * 1000,
-};
+const PAYMENT: Payment = begunPayment(CREATED_AT_MS, HASH, { expiresAtMs: EXPIRES_SECS * 1000 });
 const FETCHED = makeInvoice(makeRequest(makeOffer(), { amountMsat: 1000n }), {
   paymentHash: HASH,
   createdAtSecs: NODE_SECS,
@@ -46,18 +35,8 @@ beforeEach(() => {
 });
 afterEach(() => cln.stop());
 
-const outcome = (change: Partial<SendQuestion> = {}) =>
-  sendOutcome(
-    { owner: rpcOf(cln), wallet },
-    {
-      payment: PAYMENT,
-      afterAttempt: null,
-      attempt: null,
-      signed: null,
-      fetched: null,
-      ...change,
-    },
-  );
+const outcome = (change?: Partial<SendQuestion>) =>
+  sendOutcome({ owner: rpcOf(cln), wallet }, questionOf(PAYMENT, change));
 const NEVER = { state: 'never', reason: 'not sent' } as const;
 const UNKNOWN = { state: 'unknown' } as const;
 
@@ -92,10 +71,9 @@ describe('a send that the node does not list', () => {
     const info = { id: wallet.nodePk, version: 'v26.06.6', network: 'regtest', blockheight: 1 };
     timeless.on('getinfo', () => Response.json(info, { status: 201 }));
     wallet.times.nowMs = (EXPIRES_SECS + 99_999) * 1000;
-    const question = { afterAttempt: null, attempt: null, signed: null, fetched: null };
-    expect(
-      await sendOutcome({ owner: rpcOf(timeless), wallet }, { payment: PAYMENT, ...question }),
-    ).toEqual(UNKNOWN);
+    expect(await sendOutcome({ owner: rpcOf(timeless), wallet }, questionOf(PAYMENT))).toEqual(
+      UNKNOWN,
+    );
     await timeless.stop();
   });
 

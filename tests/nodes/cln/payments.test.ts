@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
-import { encodeBolt11 } from '../../../src/codecs/bolt11/encode.ts';
-import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { payInvoice } from '../../../src/nodes/cln/lightning/payments.ts';
 import { attemptsToPay } from '../../../src/nodes/cln/lightning/sends.ts';
 import { freePort } from '../../support/ports.ts';
 import { until } from '../../support/until.ts';
-import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
+import { bolt11Of, FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
+import { listing, orderFor } from './fake-sends.ts';
 import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 
 const HASH = 'ab'.repeat(32);
@@ -14,18 +13,10 @@ const INDEX = paymentIndex(NODE_SECS * 1000, paymentId('ln', HASH));
 
 let cln: FakeCln;
 let wallet: FakeWallet;
-let channels: () => Response;
 beforeEach(() => {
   cln = new FakeCln();
   wallet = fakeWallet();
-  const channel = {
-    peer_id: `02${'cc'.repeat(32)}`,
-    peer_connected: true,
-    state: 'CHANNELD_NORMAL',
-  };
-  channels = () =>
-    Response.json({ channels: [{ ...channel, spendable_msat: 1_000_000 }] }, { status: 201 });
-  cln.on('listpeerchannels', channels);
+  cln.on('listpeerchannels', () => listing());
 });
 afterEach(() => cln.stop());
 
@@ -49,32 +40,8 @@ async function payWithFailed(amountsMsat: readonly (number | undefined)[], code:
 
 /** Pays an invoice of 1,000 msat. */
 function pay(rpc = rpcOf(cln)) {
-  return payInvoice(
-    { rpc, owner: rpcOf(cln), wallet },
-    {
-      index: INDEX,
-      createdAtMs: NODE_SECS * 1000,
-      amountMsat: 1000n,
-      personalNote: null,
-      externalId: null,
-      message: null,
-      maxFeeMsat: 10n,
-      invoice: decodeBolt11(
-        encodeBolt11(
-          {
-            network: 'regtest',
-            amountMsat: 1000n,
-            timestampSecs: NODE_SECS,
-            paymentSecret: '11'.repeat(32),
-            paymentHash: HASH,
-            description: 'tea',
-            expirySecs: 3600,
-          },
-          new Uint8Array(32).fill(7),
-        ),
-      ),
-    },
-  );
+  const order = orderFor(wallet, bolt11Of(HASH, 1000n), { createdAtMs: NODE_SECS * 1000 });
+  return payInvoice({ rpc, owner: rpcOf(cln), wallet }, order);
 }
 
 describe('a payment whose parts have all failed when xpay gives up', () => {
@@ -136,7 +103,7 @@ describe('a payment of which the node lists no part when xpay ends', () => {
 
 test('what must be known before a payment is read at once, and xpay is asked for after that', async () => {
   const read = Promise.withResolvers<void>();
-  cln.on('listpeerchannels', () => read.promise.then(channels));
+  cln.on('listpeerchannels', () => read.promise.then(() => listing()));
   const paid = payWithFailed([1000], 205);
   await until(
     () => ['listpeerchannels', 'listsendpays'].every((name) => cln.of(name).length > 0),

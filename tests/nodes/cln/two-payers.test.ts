@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
-import { blankPayment, type Payment } from '../../../src/model/payment.ts';
+import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { payment } from '../../../src/nodes/cln/follow/look-up.ts';
 import { sendOutcome } from '../../../src/nodes/cln/follow/outcome.ts';
-import { followWallet } from '../../../src/nodes/cln/follow/updates.ts';
 import { payInvoice } from '../../../src/nodes/cln/lightning/payments.ts';
-import type { SendReport, UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
-import { type Following, follow } from '../../contracts/node/steps.ts';
+import type { SendReport } from '../../../src/nodes/node.ts';
+import { questionOf } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { bolt11Of, FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
+import { begunPayment, feedNow, listing, orderFor, toldBy } from './fake-sends.ts';
 import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
 import { FakeXpay, PAID_HASH, PREIMAGE } from './fake-xpay.ts';
 
@@ -28,19 +27,7 @@ const BOLT11 = bolt11Of(HASH, 1000n);
 const TERMS = { payment_hash: HASH, bolt11: BOLT11 };
 
 /** The row that the wallet has of its payment while it is under way. */
-const OURS: Payment = {
-  ...blankPayment({
-    index: INDEX,
-    rail: 'invoice',
-    direction: 'outbound',
-    status: 'pending',
-    statusMsg: 'pending',
-    createdAtMs: NODE_SECS * 1000 + 123,
-    updatedAtMs: NODE_SECS * 1000 + 123,
-  }),
-  hash: HASH,
-  amountMsat: 1000n,
-};
+const OURS: Payment = begunPayment(NODE_SECS * 1000 + 123, HASH);
 
 let cln: FakeCln;
 let wallet: FakeWallet;
@@ -54,61 +41,18 @@ afterEach(() => cln.stop());
 
 function pay(isRepeat = false): Promise<SendReport> {
   const rpc = rpcOf(cln);
+  const createdAtMs = NODE_SECS * 1000 + 123;
   return payInvoice(
     { rpc, owner: rpc, wallet },
-    {
-      index: INDEX,
-      createdAtMs: NODE_SECS * 1000 + 123,
-      amountMsat: 1000n,
-      personalNote: null,
-      externalId: null,
-      message: null,
-      maxFeeMsat: 10n,
-      invoice: decodeBolt11(BOLT11),
-      isRepeat,
-    },
+    orderFor(wallet, BOLT11, { createdAtMs, isRepeat }),
   );
 }
 
-function outcome() {
-  return sendOutcome(
-    { owner: rpcOf(cln), wallet },
-    {
-      payment: OURS,
-      afterAttempt: null,
-      attempt: null,
-      signed: null,
-      fetched: null,
-    },
-  );
-}
+const outcome = () => sendOutcome({ owner: rpcOf(cln), wallet }, questionOf(OURS));
 
 /** What a feed that opens now tells of the payments of the hash: each index with its last status. */
-async function told(unfinished: readonly Payment[] = []): Promise<Record<string, string>> {
-  const rpc = rpcOf(cln);
-  const node = { updates: (options: UpdatesOptions) => followWallet({ rpc, wallet }, options) };
-  const feed: Following = follow(node as unknown as WalletNode, null, unfinished, {});
-  await until(feed.isCaughtUp, 'the feed has caught up');
-  await feed.end();
-  return Object.fromEntries(
-    feed.observations.map(({ payment }): [string, string] => [payment.index, payment.status]),
-  );
-}
-
-const channels = () =>
-  Response.json(
-    {
-      channels: [
-        {
-          peer_id: `02${'cc'.repeat(32)}`,
-          peer_connected: true,
-          state: 'CHANNELD_NORMAL',
-          spendable_msat: 1_000_000,
-        },
-      ],
-    },
-    { status: 201 },
-  );
+const told = async (unfinished: readonly Payment[] = []) =>
+  toldBy(await feedNow(cln, wallet, unfinished));
 
 /** What the sidecar does, and what the other program does, each in its order. */
 const OWN_STEPS = ['list', 'ours', 'answer'] as const;
@@ -134,7 +78,7 @@ async function run(order: readonly Step[], otherIsPaid: boolean, feedAfter: Step
   let own: Record<string, unknown> | Response | null = null;
   let other: Record<string, unknown> | Response | null = null;
   let report: Promise<SendReport> | null = null;
-  cln.on('listpeerchannels', () => mayPay.promise.then(channels));
+  cln.on('listpeerchannels', () => mayPay.promise.then(() => listing()));
   cln.on('xpay', ({ label }) => {
     const begun = xpay.begin({ ...TERMS, label: String(label) });
     own = begun;
@@ -218,7 +162,7 @@ describe('another program pays the same invoice', () => {
 });
 
 describe('whose attempt it was is read from the list', () => {
-  beforeEach(() => cln.on('listpeerchannels', channels));
+  beforeEach(() => cln.on('listpeerchannels', () => listing()));
 
   test('where xpay answers with an earlier payment of the hash', async () => {
     cln.on('xpay', () => {
@@ -293,7 +237,7 @@ describe('whose attempt it was is read from the list', () => {
 });
 
 describe('a request that is sent again', () => {
-  beforeEach(() => cln.on('listpeerchannels', channels));
+  beforeEach(() => cln.on('listpeerchannels', () => listing()));
   const own = { ...TERMS, label: LABELS.of(INDEX) };
 
   /** Two attempts of one label: the first has failed, and the second stands as given. */

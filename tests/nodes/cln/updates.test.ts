@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { isApiError } from '../../../src/model/errors.ts';
 import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { followWallet } from '../../../src/nodes/cln/follow/updates.ts';
-import type { Observation, UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
-import { type Following, follow } from '../../contracts/node/steps.ts';
+import type { Observation, UpdatesOptions } from '../../../src/nodes/node.ts';
+import type { Following } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
-import { type FakeWallet, fakeWallet, LABELS, rpcOf } from './fake-wallet.ts';
+import { followFake } from './fake-sends.ts';
+import { type FakeWallet, fakeWallet, LABELS } from './fake-wallet.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -32,9 +32,7 @@ function open(
   unfinished: readonly Payment[] = [],
   change: Partial<UpdatesOptions> = {},
 ): Following {
-  const rpc = rpcOf(cln);
-  const node = { updates: (options: UpdatesOptions) => followWallet({ rpc, wallet }, options) };
-  const feed = follow(node as unknown as WalletNode, after, unfinished, change);
+  const feed = followFake(cln, wallet, after, unfinished, change);
   feeds.push(feed);
   return feed;
 }

@@ -1,18 +1,11 @@
-import {
-  afterAll,
-  afterEach,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { openLog } from '../../../src/lib/log.ts';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
 import { miningFeeId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
-import type { UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
-import { type Following, follow, lightningId } from '../../contracts/node/steps.ts';
+import type { WalletNode } from '../../../src/nodes/node.ts';
+import { type Following, lightningId } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
+import { caughtUp, openFeeds, requestsTo } from './open-feeds.ts';
 import { RECORDED, RECORDED_AT_MS, RECORDED_NEWEST, recordedWallet, replay } from './recorded.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -30,24 +23,8 @@ beforeEach(async () => {
   node = await recordedWallet(lnd, { now: () => nowMs });
 });
 
-const feeds: Following[] = [];
-afterEach(async () => {
-  for (const feed of feeds.splice(0)) await feed.end().catch(() => undefined);
-});
-function open(
-  after: string | null,
-  unfinished: readonly Payment[] = [],
-  change: Partial<UpdatesOptions> = {},
-): Following {
-  const feed = follow(node, after, unfinished, change);
-  feeds.push(feed);
-  return feed;
-}
-const caughtUp = (feed: Following) => until(feed.isCaughtUp, 'the feed has caught up');
-const asked = (start: string) =>
-  lnd.requests
-    .map(({ method, path }) => `${method} ${path}`)
-    .filter((one) => one.startsWith(start));
+const open = openFeeds(() => node);
+const asked = (start: string) => requestsTo(lnd, start);
 const statuses = ({ observations }: Following, hash: string) =>
   observations.filter(({ payment }) => payment.hash === hash).map(({ payment }) => payment.status);
 const invoiceOf = (memo: string) => {

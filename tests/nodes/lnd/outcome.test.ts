@@ -8,6 +8,7 @@ import type { LndWallet } from '../../../src/nodes/lnd/reads/wallet.ts';
 import { labelOf } from '../../../src/nodes/lnd/words/replaced.ts';
 import type { SendQuestion } from '../../../src/nodes/node.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
+import { questionOf } from '../../contracts/node/steps.ts';
 import { addressOf, idOf, spendingTransaction } from '../cln/transactions.ts';
 import { infoOf, nodeKey, scriptedLnd } from './scripted-lnd.ts';
 
@@ -55,17 +56,7 @@ const row = (tx_hash: string, change: object = {}) => ({
 });
 const listed = (...transactions: object[]) => lnd.on('GET /v1/transactions', { transactions });
 const outcome = (change: Partial<SendQuestion> = {}) =>
-  sendOutcome(
-    { owner, wallet },
-    {
-      payment: PAYMENT,
-      afterAttempt: null,
-      attempt: null,
-      signed: SIGNED,
-      fetched: null,
-      ...change,
-    },
-  );
+  sendOutcome({ owner, wallet }, questionOf(PAYMENT, { signed: SIGNED, ...change }));
 beforeEach(() => {
   lnd.reset();
   lnd.on('GET /v1/getinfo', infoOf(nodeKey(1).pk));

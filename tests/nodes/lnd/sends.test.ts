@@ -6,6 +6,7 @@ import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { SendQuestion, WalletNode } from '../../../src/nodes/node.ts';
+import { questionOf } from '../../contracts/node/steps.ts';
 import { CERT, head, startRawServer } from '../../support/raw-server.ts';
 import { remoteOptions } from '../../support/remote-options.ts';
 import { until } from '../../support/until.ts';
@@ -82,6 +83,21 @@ async function pay(at = entry(), change: { isRepeat?: boolean } = {}) {
 }
 const asked = () => lnd.requests.filter(({ path }) => path === '/v2/router/send').length;
 
+/** An LND that cuts the connection of everything that it is asked, but for itself and its channels. */
+async function startCutting() {
+  const raw = await startRawServer();
+  const json = (body: object) => {
+    const text = JSON.stringify(body);
+    return `${head('200 OK', `content-length: ${text.length}`, 'connection: close')}${text}`;
+  };
+  raw.behave((socket, request) => {
+    if (request.includes('/v1/getinfo')) socket.end(json(infoOf(node.pk)));
+    else if (request.includes('/v1/channels')) socket.end(json({ channels: [CHANNEL] }));
+    else socket.destroy();
+  });
+  return raw;
+}
+
 describe('paying an invoice', () => {
   test('is known with its attempt as soon as LND has it', async () => {
     lnd.on(SEND, () => streamed({ result: paymentOf(7) }));
@@ -144,16 +160,7 @@ describe('paying an invoice', () => {
   }
 
   test('is unknown when the connection is cut after the request', async () => {
-    const raw = await startRawServer();
-    const json = (body: object) => {
-      const text = JSON.stringify(body);
-      return `${head('200 OK', `content-length: ${text.length}`, 'connection: close')}${text}`;
-    };
-    raw.behave((socket, request) => {
-      if (request.includes('/v1/getinfo')) socket.end(json(infoOf(node.pk)));
-      else if (request.includes('/v1/channels')) socket.end(json({ channels: [CHANNEL] }));
-      else socket.destroy();
-    });
+    const raw = await startCutting();
     const report = await pay(entry({ url: raw.url, cert: CERT }));
     raw.stop();
     expect(raw.requests.at(-1)).toStartWith('POST /v2/router/send');
@@ -198,16 +205,7 @@ describe('paying an invoice', () => {
 
   test('is written once, also where its connection breaks, so that a refusal is of this very request', async () => {
     for (const isPrepared of [false, true]) {
-      const raw = await startRawServer();
-      const json = (body: object) => {
-        const text = JSON.stringify(body);
-        return `${head('200 OK', `content-length: ${text.length}`, 'connection: close')}${text}`;
-      };
-      raw.behave((socket, request) => {
-        if (request.includes('/v1/getinfo')) socket.end(json(infoOf(node.pk)));
-        else if (request.includes('/v1/channels')) socket.end(json({ channels: [CHANNEL] }));
-        else socket.destroy();
-      });
+      const raw = await startCutting();
       const wallet = await walletAt(entry({ url: raw.url, cert: CERT }));
       if (isPrepared) await wallet.newestAttempt(paymentId('ln', HASH)).catch(() => undefined);
       expect((await wallet.payInvoice(command)).state).toBe('unknown');
@@ -233,16 +231,8 @@ describe('what became of a Lightning send', () => {
     invoice: INVOICE,
     amountMsat: 5000n,
   } as const;
-  const question = (change: Partial<SendQuestion> = {}): SendQuestion => ({
-    payment,
-    afterAttempt: attemptOf(4),
-    attempt: null,
-    signed: null,
-    fetched: null,
-    ...change,
-  });
   const outcome = async (change: Partial<SendQuestion> = {}) =>
-    (await walletAt()).sendOutcome(question(change));
+    (await walletAt()).sendOutcome(questionOf(payment, { afterAttempt: attemptOf(4), ...change }));
   const chainAt = (secs: number) =>
     lnd.on('GET /v1/getinfo', infoOf(node.pk, { best_header_timestamp: `${secs}` }));
   const listed = (...payments: object[]) =>

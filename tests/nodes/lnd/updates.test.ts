@@ -1,16 +1,9 @@
-import {
-  afterAll,
-  afterEach,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
-import { idOf, type Payment } from '../../../src/model/payment.ts';
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { idOf } from '../../../src/model/payment.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
-import { type Following, follow } from '../../contracts/node/steps.ts';
+import type { Following } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
+import { caughtUp, openFeeds, requestsTo } from './open-feeds.ts';
 import { RECORDED, RECORDED_AT_MS, RECORDED_NEWEST, recordedWallet, replay } from './recorded.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -24,16 +17,7 @@ beforeEach(async () => {
   node = await recordedWallet(lnd);
 });
 
-const feeds: Following[] = [];
-afterEach(async () => {
-  for (const feed of feeds.splice(0)) await feed.end().catch(() => undefined);
-});
-function open(after: string | null = null, unfinished: readonly Payment[] = []): Following {
-  const feed = follow(node, after, unfinished);
-  feeds.push(feed);
-  return feed;
-}
-const caughtUp = (feed: Following) => until(feed.isCaughtUp, 'the feed has caught up');
+const open = openFeeds(() => node);
 const { hashes, lists, streams } = RECORDED;
 /** The time at which LND made it, in microseconds. */
 const attemptOf = (hash: string) => {
@@ -47,10 +31,7 @@ const ends = (feed: Following) =>
       return [name, seen && [seen.payment.status, seen.attempt]];
     }),
   );
-const asked = (start: string) =>
-  lnd.requests
-    .map(({ method, path }) => `${method} ${path}`)
-    .filter((one) => one.startsWith(start));
+const asked = (start: string) => requestsTo(lnd, start);
 
 describe('a feed from the beginning', () => {
   test('gives what the lists hold, each payment as it stands, and says then that this is all', async () => {

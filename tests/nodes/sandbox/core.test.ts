@@ -7,6 +7,7 @@ import { idOf } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { keysOfSeed } from '../../../src/nodes/sandbox/world/keys.ts';
 import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/world/releases.ts';
+import { invoiceCommand } from '../../contracts/node/steps.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { openTrialSandbox } from '../../support/trial-sandbox.ts';
 import { until } from '../../support/until.ts';
@@ -105,20 +106,9 @@ test('whatever the node answers, refuses or tells its feed is in the file by the
   const wallet = await sandbox.controls.createWallet();
   const { node } = await sandbox.connector.connectRoot(Buffer.from(wallet.rootSeed, 'hex'));
   const create = () =>
-    node.createInvoice({
-      createdAtMs: Date.now(),
-      expirationSecs: 600,
-      amountMsat: 1_000n,
-      description: null,
-      descriptionHash: null,
-      personalNote: null,
-      externalId: null,
-      message: null,
-      partnerPk: null,
-      partnerPropFeePpm: null,
-      partnerBaseFeeMsat: null,
-      preimage: null,
-    });
+    node.createInvoice(
+      invoiceCommand(node, { expirationSecs: 600, amountMsat: 1_000n, description: null }),
+    );
   const told: (string | undefined)[][] = [];
   const reading = (async () => {
     for await (const { observations } of node.updates(updatesOptions({ signal: stop.signal }))) {

@@ -7,6 +7,7 @@ import type {
   PayInvoiceCommand,
   WalletNode,
 } from '../../../../src/nodes/node.ts';
+import { invoiceCommand as orderedInvoice } from '../../../contracts/node/steps.ts';
 import { openTrialSandbox } from '../../../support/trial-sandbox.ts';
 import { until } from '../../../support/until.ts';
 
@@ -64,19 +65,6 @@ export async function ended(node: WalletNode, index: Payment['index']): Promise<
 }
 
 export function invoiceCommand(change: Partial<CreateInvoiceCommand> = {}): CreateInvoiceCommand {
-  return {
-    createdAtMs: 1_800_000_000_000,
-    expirationSecs: 600,
-    amountMsat: 1000n,
-    description: null,
-    descriptionHash: null,
-    personalNote: null,
-    externalId: null,
-    message: null,
-    partnerPk: null,
-    partnerPropFeePpm: null,
-    partnerBaseFeeMsat: null,
-    preimage: null,
-    ...change,
-  };
+  const terms = { expirationSecs: 600, amountMsat: 1000n, description: null };
+  return orderedInvoice({ clock: { now: () => 1_800_000_000_000 } }, { ...terms, ...change });
 }

@@ -9,6 +9,7 @@ import {
   lnurlAnswer,
   lnurlCallbackAnswer,
 } from '../../../../src/nodes/sandbox/lnurl/services.ts';
+import { invoiceCommand } from '../../../contracts/node/steps.ts';
 import { onchainWorld } from '../../../support/onchain-world.ts';
 
 const host = {
@@ -31,20 +32,11 @@ function setUp() {
   const second = (name: string, query: Record<string, string>) =>
     lnurlCallbackAnswer(world, name, query, host);
   const invoice = (userPk: string, amountMsat: bigint | null) =>
-    createInvoice(world, userPk, {
-      createdAtMs: world.clock.now(),
-      expirationSecs: 600,
-      amountMsat,
-      description: null,
-      descriptionHash: null,
-      personalNote: null,
-      externalId: null,
-      message: null,
-      partnerPk: null,
-      partnerPropFeePpm: null,
-      partnerBaseFeeMsat: null,
-      preimage: null,
-    });
+    createInvoice(
+      world,
+      userPk,
+      invoiceCommand(world, { expirationSecs: 600, amountMsat, description: null }),
+    );
   return { world, wallet, reload, service, first, second, invoice };
 }
 

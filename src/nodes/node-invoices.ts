@@ -2,7 +2,7 @@ import type { OwnWords, Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 
 /** The hash of a description that the invoice itself does not hold. */
-export interface DescriptionHash {
+interface DescriptionHash {
   /** Hex SHA-256. */
   readonly hash: string;
   /** The text of that hash, for nodes that make such invoices only from the text; null where the caller lacks it. */

@@ -11,8 +11,13 @@ import { outsideCoins } from './onchain/owners.ts';
 import { startExpirySweeper } from './world/expiry.ts';
 import type { LegacyClient } from './world/first-clients.ts';
 import { userPkOfSeed } from './world/keys.ts';
-import { forgetLegacyClients, legacyClients } from './world/legacy-clients.ts';
-import { forgetLegacyNames, type LegacyName, legacyNames } from './world/legacy-names.ts';
+import {
+  forgetLegacyClients,
+  forgetLegacyNames,
+  type LegacyName,
+  legacyClients,
+  legacyNames,
+} from './world/legacy.ts';
 import { provision, publishReleases } from './world/releases.ts';
 import { OWNER, openTokens } from './world/tokens.ts';
 import { hasWallet, signUp, walletKeys } from './world/wallets.ts';
@@ -21,7 +26,7 @@ import { openWorld } from './world/world.ts';
 export { SCHEMA_VERSION as SANDBOX_SCHEMA_VERSION } from './world/migrations.ts';
 
 /** Options of the sandbox. */
-export interface SandboxOptions {
+interface SandboxOptions {
   /** File of the world, or `:memory:`. */
   readonly path: string;
   readonly clock: Clock;

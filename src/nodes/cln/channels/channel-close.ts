@@ -9,7 +9,7 @@ import {
   requireNotForced,
 } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
-import { outlineOf } from '../../remote/orders/psbt.ts';
+import { outlineOf, paidSatOf } from '../../remote/orders/psbt.ts';
 import { readChannels } from '../reads/channels.ts';
 import { feeSatOf } from '../reads/coins.ts';
 import { channelSatPerKw } from '../reads/fee-rate.ts';
@@ -112,8 +112,7 @@ function closingCostMsat(
 ): bigint | null {
   if (opener === 'remote') return 0n;
   if (closing === undefined) return null;
-  const { outputs } = outlineOf(hex.decode(closing));
-  return total_msat - outputs.reduce((sum, { amountSat }) => sum + amountSat, 0n) * MSAT_PER_SAT;
+  return total_msat - paidSatOf(outlineOf(hex.decode(closing))) * MSAT_PER_SAT;
 }
 
 async function requireChannel(owner: ClnRpc, channelId: string): Promise<ClnChannel> {

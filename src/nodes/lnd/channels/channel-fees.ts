@@ -1,8 +1,8 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
-import { transactionJsonOf } from '../../../model/transaction.ts';
 import { channelIdOf } from '../../channel-id.ts';
 import { ifAllowed } from '../../remote/calls/if-allowed.ts';
+import { outlineOf, paidSatOf } from '../../remote/orders/psbt.ts';
 import type { LndRest } from '../reads/rest.ts';
 import { recentTransactions } from '../reads/transactions.ts';
 import { closedChannelsShape, type LndTransaction, pendingChannelsShape } from '../words/wire.ts';
@@ -36,9 +36,7 @@ export async function closingCostMsat(
   if (!isOurs) return 0n;
   const listed = await find(owner, closingTxid);
   if (!listed) return null;
-  const { output } = transactionJsonOf(hex.decode(listed.raw_tx_hex));
-  const paidSat = output.reduce((sum, { value }) => sum + BigInt(value), 0n);
-  return (capacitySat - paidSat) * MSAT_PER_SAT;
+  return (capacitySat - paidSatOf(outlineOf(hex.decode(listed.raw_tx_hex)))) * MSAT_PER_SAT;
 }
 
 /** Returns the closing of a channel, in progress or done; null when there is none. */

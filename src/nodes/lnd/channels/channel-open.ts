@@ -1,4 +1,5 @@
 import { base64, hex } from '@scure/base';
+import { z } from 'zod';
 import { sleep } from '../../../lib/sleep.ts';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import type { ChannelPeer } from '../../../model/channel.ts';
@@ -13,17 +14,17 @@ import {
   maybeOpening,
 } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
+import { keptRows } from '../../remote/place/kept-rows.ts';
 import { openedAs, readChannels } from '../reads/channels.ts';
 import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from '../reads/coins.ts';
 import { satPerVbyte } from '../reads/fee-rate.ts';
-import { orTellingLocks } from '../reads/leases.ts';
+import { lockedCoins, orTellingLocks, readAllLeases } from '../reads/leases.ts';
 import type { LndRest } from '../reads/rest.ts';
 import type { LndHandle, LndWallet } from '../reads/wallet.ts';
 import { isCoinTaken, refusesToOpen } from '../words/certainty.ts';
 import { refusalText } from '../words/refusal.ts';
 import { anyShape, type LndCoin, openedChannelShape } from '../words/wire.ts';
 import { openingCostMsat } from './channel-fees.ts';
-import { OPENINGS, type Opening, standingOfCoin } from './openings.ts';
 
 /** How long LND's talk with the peer about an earlier request is waited for, and how often it is looked at. */
 const TALKS_MOST_MS = 10_000;
@@ -32,6 +33,19 @@ const LOOK_AGAIN_MS = 250;
 const OUTPUTS = [LARGEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES];
 /** Change below this many satoshis is too small for an output and goes to the miner. */
 const DUST_SAT = 354n;
+
+const openingShape = z.object({
+  /** Satoshis as decimal text. */
+  valueSat: z.string().regex(/^\d+$/),
+  peer: z.string(),
+  /** The outpoint that every request for this channel spends. */
+  anchor: z.string(),
+});
+/** A channel that LND was asked for, and may have opened, or may open still. */
+type Opening = z.output<typeof openingShape>;
+
+/** Channels that were asked for, by their user channel id; none where it certainly is not. */
+const OPENINGS = keptRows('lnd_opening', openingShape);
 
 /** What opening needs of a wallet. */
 type OpeningWallet = Pick<LndWallet, 'rows' | 'userPk' | 'elapsedMs' | 'closed'>;
@@ -138,6 +152,21 @@ async function settled(
     if (elapsedMs() - sinceMs >= TALKS_MOST_MS || closed.aborted) throw maybeOpening();
     await sleep(LOOK_AGAIN_MS, closed);
   }
+}
+
+/**
+ * Returns how LND has the coin of an earlier request: `free`, so that another request with it excludes that one;
+ * `held`, while that one may be under way; `spent`, so that no request with it can succeed any more. Throws `forbidden`
+ * where the macaroon may not read locks.
+ */
+async function standingOfCoin(
+  owner: LndRest,
+  outpoint: string,
+): Promise<'free' | 'held' | 'spent'> {
+  const free = await readCoins(owner, 0);
+  if (free.some((coin) => outpointOf(coin) === outpoint)) return 'free';
+  const locked = await lockedCoins(owner, readAllLeases);
+  return locked.some((one) => one.outpoint === outpoint) ? 'held' : 'spent';
 }
 
 async function requireOpened(owner: LndRest, command: OpenChannelCommand): Promise<OpenedChannel> {

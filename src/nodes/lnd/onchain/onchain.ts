@@ -10,6 +10,7 @@ import { blankSend, publishedSend, TARGET_BLOCKS } from '../../remote/orders/onc
 import {
   type FundedTransaction,
   isSameTransaction,
+  paidSatOf,
   pays,
   readPsbt,
   spentOutpoints,
@@ -265,8 +266,7 @@ async function requireAffordable(
   const balance = await owner.get('/v1/balance/blockchain', walletBalanceShape);
   // The balance leaves out the coins that are locked now. What they hold above the payment and the fee comes back as
   // change.
-  const outputSat = funded.outputs.reduce((sum, output) => sum + output.amountSat, 0n);
-  const leftSat = balance.total_balance + outputSat - amountSat;
+  const leftSat = balance.total_balance + paidSatOf(funded) - amountSat;
   if (leftSat < balance.reserved_balance_anchor_chan) {
     const lack = refused(
       `LND keeps ${balance.reserved_balance_anchor_chan} sats back for its channels: send less.`,

@@ -62,7 +62,7 @@ interface LongRequest extends Pick<RemoteRequest, 'method' | 'path' | 'body' | '
 }
 
 /** Finds the error of this API in an answer that is an error. */
-export type ReadRefusal = (
+type ReadRefusal = (
   answer: Pick<RemoteAnswer, 'status' | 'text'>,
   target: RemoteTarget,
 ) => Promise<ApiError>;

@@ -25,7 +25,7 @@ const MOST_ERROR_BYTES = 64 * 1024;
 const MOST_LINE_BYTES = 4 * 1024 * 1024;
 
 /** One request with one answer. */
-export interface RemoteCall extends HttpsRequest {
+interface RemoteCall extends HttpsRequest {
   /** Time limit from the call to the last byte of the answer, including the wait for a turn. */
   readonly timeoutMs: number;
   readonly mostBytes: number;
@@ -45,7 +45,7 @@ export interface RemoteAnswer {
 }
 
 /** An answer whose body is read while it arrives. */
-export interface RemoteStream {
+interface RemoteStream {
   readonly status: number;
   /** The body of an answer that is an error. */
   readonly text: () => Promise<string>;
@@ -62,7 +62,7 @@ interface OpenAnswer {
 }
 
 /** A request for a stream at a place. */
-export interface PlaceStream extends StreamRequest {
+interface PlaceStream extends StreamRequest {
   /** Whether the connection may be one that {@link RemoteEndpoint.prepareStream} has opened. */
   readonly isPrepared?: boolean;
 }

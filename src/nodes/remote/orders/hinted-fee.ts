@@ -6,7 +6,7 @@ const MOST_HINTS = 3;
 const PPM = 1_000_000n;
 
 /** The fee, in millisatoshis, of a route in the node's own graph; null when there is none. */
-export type GraphFee = (nodePk: string, amountMsat: bigint) => Promise<bigint | null>;
+type GraphFee = (nodePk: string, amountMsat: bigint) => Promise<bigint | null>;
 
 /**
  * The fee of a payment by the node's graph; see `WalletNode.estimateRoutingFeeMsat`. A receiver that is not in the

@@ -12,7 +12,7 @@ export const LENIENT = {
 } as const;
 
 /** The parts of a transaction that decide its cost and its coins. */
-export interface Outline {
+interface Outline {
   /** `<txid>:<vout>` of every coin that is spent. */
   readonly inputs: readonly string[];
   readonly outputs: readonly { readonly amountSat: bigint; readonly script: string }[];
@@ -24,6 +24,11 @@ export interface FundedTransaction extends Outline {
   readonly feeSat: bigint;
 }
 
+/** Returns what a transaction pays to all its outputs, in satoshis. */
+export function paidSatOf({ outputs }: Pick<Outline, 'outputs'>): bigint {
+  return outputs.reduce((sum, { amountSat }) => sum + amountSat, 0n);
+}
+
 /** Reads a PSBT (base64). Throws RangeError when it does not state the amount of every input. */
 export function readPsbt(psbt: string): FundedTransaction {
   const transaction = Transaction.fromPSBT(base64.decode(psbt), LENIENT);
@@ -33,8 +38,7 @@ export function readPsbt(psbt: string): FundedTransaction {
     if (amount === undefined) throw new RangeError('an input does not say what it holds');
     return sum + amount;
   }, 0n);
-  const paidSat = outline.outputs.reduce((sum, { amountSat }) => sum + amountSat, 0n);
-  const feeSat = spentSat - paidSat;
+  const feeSat = spentSat - paidSatOf(outline);
   if (outline.inputs.length === 0 || feeSat < 0n) throw new RangeError('it is not funded');
   return { ...outline, feeSat };
 }

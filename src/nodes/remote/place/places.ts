@@ -16,7 +16,7 @@ interface OpenedEntry<Client> {
 }
 
 /** The places that the configuration names. */
-export interface Places<Client> {
+interface Places<Client> {
   readonly root: MovingPlace<Client> | null;
   /** The place of a configured entry. Throws {@link ApiError} when it cannot be used. */
   entry(credentials: NodeCredentials): { place: MovingPlace<Client>; grant: ConfiguredGrant };

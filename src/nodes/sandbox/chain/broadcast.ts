@@ -26,7 +26,7 @@ export interface OutputTerms {
 }
 
 /** The part of a fee that one ledger account pays to the miners. */
-export interface FeeShare {
+interface FeeShare {
   readonly from: string;
   readonly amountMsat: bigint;
 }

@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts';
 import { type Branch, childSecretKey, type SingleKeyKind, singleKeyScript } from './keys.ts';
 
 /** A script whose key belongs to this world. */
-export interface KnownScript {
+interface KnownScript {
   readonly script: Uint8Array;
   /** Ledger account that its coins belong to. */
   readonly owner: string;

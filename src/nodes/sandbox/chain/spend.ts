@@ -38,7 +38,7 @@ export interface Spent {
 }
 
 /** A payment that is signed and not in the mempool. */
-export interface Composed {
+interface Composed {
   readonly transaction: SignedTransaction;
   readonly feeSat: bigint;
   readonly coins: readonly UnspentOutput[];

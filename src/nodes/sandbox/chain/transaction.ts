@@ -5,7 +5,7 @@ import { transactionJsonOf } from '../../../model/transaction.ts';
 import { multisigOutput, type SingleKeyKind } from './keys.ts';
 
 /** The keys that sign an input: one key, or the two keys of a funding output. */
-export type InputKeys =
+type InputKeys =
   | { readonly kind: SingleKeyKind; readonly secretKey: Uint8Array }
   | { readonly kind: 'multisig'; readonly secretKeys: readonly [Uint8Array, Uint8Array] };
 

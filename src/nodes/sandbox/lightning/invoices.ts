@@ -129,7 +129,7 @@ function madeFor(
 }
 
 /** A signed invoice, with the data that only its receiver has. */
-export interface SignedInvoice {
+interface SignedInvoice {
   readonly invoice: string;
   readonly paymentSecret: string;
   /** The expiry that the invoice encodes. */

@@ -22,7 +22,7 @@ import { outsideKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 
 /** The two kinds of LNURL service that the outside world offers. */
-export type LnurlTag = 'payRequest' | 'withdrawRequest';
+type LnurlTag = 'payRequest' | 'withdrawRequest';
 
 /** An LNURL service; amounts in millisatoshis. */
 export interface LnurlService {

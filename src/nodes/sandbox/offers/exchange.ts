@@ -67,7 +67,7 @@ export function requirePayable(offer: Offer, nowMs: number): void {
 }
 
 /** The payer's part of an invoice request. */
-export interface PayerParts extends FetchInvoiceCommand {
+interface PayerParts extends FetchInvoiceCommand {
   /** Fresh for every payment, as BOLT 12 requires (`invreq_payer_id` is transient). */
   readonly payerSecretKey: Uint8Array;
   /** At least 16 random bytes. */
@@ -91,7 +91,7 @@ export function askForInvoice(parts: PayerParts): InvoiceRequest {
 }
 
 /** The receiver's part of answering an invoice request. */
-export interface AnswerParts {
+interface AnswerParts {
   /** The request's bytes, as received. */
   readonly requestBytes: Uint8Array;
   /** The receiver's own offer, for which the invoice is requested. */

@@ -68,7 +68,7 @@ export function wordsOfOffer(
 }
 
 /** The wish of a payer to pay an offer. */
-export interface OfferOrder extends FetchInvoiceCommand {
+interface OfferOrder extends FetchInvoiceCommand {
   /** What the payer calls itself; null for nothing. */
   readonly payerName: string | null;
   /** The paying wallet; null when the outside world pays. */

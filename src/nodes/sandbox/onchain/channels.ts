@@ -63,7 +63,7 @@ export function fundingScript(ourSecretKey: Uint8Array, theirSecretKey: Uint8Arr
 }
 
 /** One side of a channel to close: the amount that it owns, and the ledger account that holds it. */
-export interface ChannelSide {
+interface ChannelSide {
   readonly account: string;
   readonly amountMsat: bigint;
   readonly secretKey: Uint8Array;

@@ -18,7 +18,7 @@ export function nextUnusedAddress(world: World, userPk: string, type: AddressTyp
 }
 
 /** The wallet's on-chain balances in millisatoshis (docs/api.md, Node info). */
-export interface OnchainBalances {
+interface OnchainBalances {
   readonly onchainBalanceMsat: bigint;
   /** Without unconfirmed coins that others sent; only this can be spent. */
   readonly onchainTrustedMsat: bigint;

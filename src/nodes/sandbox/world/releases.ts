@@ -7,14 +7,14 @@ import { change } from './rows.ts';
 import type { World } from './world.ts';
 
 /** A build of the node software that a wallet may run on. */
-export interface Release {
+interface Release {
   readonly version: string;
   /** Hex SHA-256 of the build. */
   readonly measurement: string;
 }
 
 /** A signed list of releases: the exact text, and the publisher's ed25519 signature over it in hex. */
-export interface SignedReleases {
+interface SignedReleases {
   readonly text: string;
   readonly signature: string;
 }

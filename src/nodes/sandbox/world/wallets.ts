@@ -4,7 +4,7 @@ import { firstRow, insertRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /** The keys of a wallet's node, or of the outside world's. */
-export type NodeKeys = Omit<SeedKeys, 'userPk'>;
+type NodeKeys = Omit<SeedKeys, 'userPk'>;
 
 const walletCache = new WeakMap<World, Map<string, NodeKeys>>();
 const outsideCache = new WeakMap<World, NodeKeys>();

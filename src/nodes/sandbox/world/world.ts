@@ -10,7 +10,7 @@ import { migrate, SCHEMA_VERSION } from './migrations.ts';
 import { closeFile } from './rows.ts';
 
 /** The world's clock: the machine's clock plus an offset, which requests may increase (docs/decisions.md 78). */
-export interface MovableClock extends Clock {
+interface MovableClock extends Clock {
   /** Moves the clock forward; it stays so over restarts. Durable when it returns. */
   advance(ms: number): void;
 }

@@ -106,27 +106,20 @@ describe('an outgoing payment', () => {
     expect(await spentMsat()).toBe(1000n);
   });
 
+  const paidWithAnother = () => {
+    const amounts = { amount_msat: 1000, amount_sent_msat: 1000 };
+    cln.on('xpay', ok({ payment_preimage: OTHER_PREIMAGE, ...amounts, successful_parts: 1 }));
+  };
+
   test('is not completed by the preimage of another one in the answer of xpay', async () => {
-    const lie = {
-      payment_preimage: OTHER_PREIMAGE,
-      amount_msat: 1000,
-      amount_sent_msat: 1000,
-      successful_parts: 1,
-    };
-    cln.on('xpay', ok(lie));
+    paidWithAnother();
     expect(await pay().catch(() => null)).toBeNull();
     expect(await row()).toMatchObject({ status: 'pending', preimage: null });
     expect(await spentMsat()).toBe(1100n);
   });
 
   test('is not changed by a row of the list with its label, another hash and its preimage', async () => {
-    const lie = {
-      payment_preimage: OTHER_PREIMAGE,
-      amount_msat: 1000,
-      amount_sent_msat: 1000,
-      successful_parts: 1,
-    };
-    cln.on('xpay', ok(lie));
+    paidWithAnother();
     await pay().catch(() => null);
     const own = await row();
     if (own === undefined) throw new Error('no row');

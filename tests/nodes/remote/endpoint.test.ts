@@ -43,8 +43,8 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
         ...change,
       });
 
-    async function lines(change: object = {}): Promise<string[]> {
-      const stream = await endpoint.stream({
+    const streamed = (change: object = {}) =>
+      endpoint.stream({
         method: 'GET',
         path: '/things',
         headers: {},
@@ -54,6 +54,8 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
         silenceMs: null,
         ...change,
       });
+    async function lines(change: object = {}): Promise<string[]> {
+      const stream = await streamed(change);
       try {
         return await Array.fromAsync(stream.lines());
       } finally {
@@ -279,15 +281,7 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
         server.behave((socket) => {
           socket.end(head('302 Found', `location: ${server.url}/elsewhere`, 'content-length: 0'));
         });
-        const stream = await endpoint.stream({
-          method: 'GET',
-          path: '/things',
-          headers: {},
-          body: null,
-          signal: new AbortController().signal,
-          headWithinMs: 20_000,
-          silenceMs: null,
-        });
+        const stream = await streamed();
         expect(stream.status).toBe(302);
         stream.close();
         expect(server.requests.slice(before)).toEqual(['GET /things HTTP/1.1']);

@@ -18,11 +18,18 @@ export interface ConsoleWorld {
   stop(): Promise<void>;
 }
 
-/** Starts the compiled binary with a trial wallet. */
-export async function startConsoleWorld(name: string): Promise<ConsoleWorld> {
+/** Starts the compiled binary with a trial wallet, and with these flags. */
+export async function startConsoleWorld(
+  name: string,
+  flags: readonly string[] = [],
+): Promise<ConsoleWorld> {
   const folder = temporaryFolder(name);
   const dataDir = join(folder, 'data');
-  const sidecar = startBinary(['dev', '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0']);
+  const sidecar = startBinary([
+    'dev',
+    ...['--data-dir', dataDir, '--listen-addr', '127.0.0.1:0'],
+    ...flags,
+  ]);
   const url = await sidecar.ready();
   return {
     sidecar,

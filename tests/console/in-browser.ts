@@ -16,13 +16,17 @@ interface InBrowser {
  * Starts a sidecar and a browser for the tests of a file, and ends them after the last. Where there is no Chromium, it
  * says loudly what is not checked.
  */
-export function consoleInBrowser(name: string, whatIsChecked: string): InBrowser {
+export function consoleInBrowser(
+  name: string,
+  whatIsChecked: string,
+  flags: readonly string[] = [],
+): InBrowser {
   warnWithoutChromium(whatIsChecked);
   let world: ConsoleWorld;
   let browser: Browser;
   beforeAll(async () => {
     if (CHROMIUM === undefined) return;
-    [world, browser] = await Promise.all([startConsoleWorld(name), startBrowser()]);
+    [world, browser] = await Promise.all([startConsoleWorld(name, flags), startBrowser()]);
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { startBinary } from '../support/binary.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
@@ -8,7 +8,21 @@ import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-const { inBrowser, world, browser } = consoleInBrowser('console-till', 'a till receives');
+/** What one bitcoin costs; null where nobody says it. */
+let rate: string | null = '30000';
+let asked = 0;
+const exchange = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: () => {
+    asked++;
+    return new Response(rate === null ? '{}' : `{"price":${rate}}`);
+  },
+});
+afterAll(() => exchange.stop(true));
+const { inBrowser, world, browser } = consoleInBrowser('console-till', 'a till receives', [
+  ...['--rate-source', `http://127.0.0.1:${exchange.port}/{currency}#/price`],
+]);
 
 const PHONE = { width: 390, height: 844 };
 const SCREEN = { width: 1280, height: 800 };
@@ -106,6 +120,111 @@ inBrowser('a till shows nothing of the owner', async () => {
   await pay(invoice);
   await isPaid(page);
   expect(await page.locator('body').innerText()).not.toMatch(/Balance|Tea|balance/);
+  await page.context().close();
+});
+
+/** Has the till take prices in a currency. */
+const choose = (page: Page, unit: string) => page.getByLabel('Currency').selectOption(unit);
+
+inBrowser(
+  'a till takes a price, shows it large with the sats, and says that it is paid',
+  async () => {
+    const page = await openTill(PHONE, 'Till with prices');
+    const complaints = complaintsOf(page);
+    await choose(page, 'EUR');
+    const before = asked;
+    await page.getByLabel('Amount in EUR').fill('4.');
+    await page.getByText('Type a price, such as').waitFor();
+    expect(asked).toBe(before);
+    await page.getByLabel('Amount in EUR').fill('4,50');
+    await page.getByText('About 15,000 sats now').waitFor();
+    expect(await overflowOf(page)).toBe(0);
+    expect(await barriersOf(page)).toEqual([]);
+    const answer = page.waitForResponse(/create_invoice/);
+    await page.keyboard.press('Enter');
+    const { invoice, index } = await (await answer).json();
+    await page.getByRole('heading', { name: '€4.50 15,000 sats' }).waitFor();
+    await page.getByText('The price binds until').waitFor();
+    expect((await sizeOf(page, '.price')).height).toBeGreaterThan(30);
+    for (const view of [SCREEN, PHONE]) {
+      await page.setViewportSize(view);
+      const { y, height } = await sizeOf(page, '.qr');
+      expect(y + height).toBeLessThanOrEqual(view.height);
+      expect(await overflowOf(page)).toBe(0);
+    }
+    expect(await barriersOf(page)).toEqual([]);
+    await pay(invoice);
+    await isPaid(page);
+    expect(await page.locator('.paid').innerText()).toContain('€4.50');
+    expect(await barriersOf(page)).toEqual([]);
+    expect(await world().get('/v2/node/payment', { index })).toMatchObject({
+      price: { currency: 'EUR', amount: '4.50' },
+      amount: '15000',
+    });
+    await next(page);
+    // The currency is remembered, and sats are one step away.
+    await page.getByLabel('Amount in EUR').waitFor();
+    await page.reload();
+    await page.getByLabel('Amount in EUR').waitFor();
+    await choose(page, 'sats');
+    await pay(await ask(page, '77'));
+    await isPaid(page);
+    await next(page);
+    expect((await page.locator('option').allInnerTexts()).slice(0, 2)).toEqual(['sats', 'EUR']);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  },
+);
+
+inBrowser('a price that nobody paid in time is said to be over, and asked for anew', async () => {
+  const page = await openTill(PHONE, 'Till that is slow');
+  await choose(page, 'EUR');
+  await page.getByLabel('Amount in EUR').fill('6');
+  await page.getByRole('button', { name: 'Show the code' }).click();
+  await page.getByText('The price binds until').waitFor();
+  await world().post('/sandbox/clock', { advance_secs: 301 });
+  await page.getByText('It was not paid while its price was good').waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  const answer = page.waitForResponse(/create_invoice/);
+  await page.getByRole('button', { name: 'Show a new code for €6.00' }).click();
+  await page.getByRole('heading', { name: '€6.00 20,000 sats' }).waitFor();
+  await pay((await (await answer).json()).invoice);
+  await isPaid(page);
+  await page.context().close();
+});
+
+inBrowser('without a rate a till says what to do, and sats still work', async () => {
+  const page = await openTill(PHONE, 'Till without a rate');
+  rate = null;
+  try {
+    await choose(page, 'CHF');
+    await page.getByLabel('Amount in CHF').fill('5');
+    await page.getByText('or give an amount in sats').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show the code' }).click();
+    await page.getByRole('alert').getByText('No source of rates has one for CHF now').waitFor();
+    await choose(page, 'sats');
+    await pay(await ask(page, '78'));
+    await isPaid(page);
+  } finally {
+    rate = '30000';
+  }
+  await page.context().close();
+});
+
+inBrowser('the owner asks for a price on Receive', async () => {
+  const page = await openConsole(browser(), world().url, world().owner, PHONE);
+  await goTo(page, 'Receive');
+  await choose(page, 'USD');
+  await page.getByLabel('Amount in USD').fill('3');
+  await page.getByText('About 10,000 sats now').waitFor();
+  expect(await overflowOf(page)).toBe(0);
+  expect(await barriersOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Make the invoice' }).click();
+  await page.getByRole('heading', { name: '$3.00 10,000 sats' }).waitFor();
+  await page.getByRole('button', { name: 'Pay it from outside' }).click();
+  await page.getByText('Paid', { exact: true }).waitFor();
+  expect(await page.getByRole('status').filter({ hasText: 'Paid' }).innerText()).toContain('$3.00');
   await page.context().close();
 });
 

@@ -16,6 +16,8 @@ export interface About {
   readonly owner: boolean;
   /** False while clients with a budget cannot spend, until the owner confirms the budgets. */
   readonly budgets_confirmed: boolean;
+  /** Whether prices in a currency can be asked for. */
+  readonly rates: boolean;
   /** Whether the controls of the sandbox are there. */
   readonly sandbox: boolean;
 }

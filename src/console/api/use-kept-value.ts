@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { callersValue } from '../values/kept.ts';
+import { callersValue, type Store } from '../values/kept.ts';
 import { useSignedIn } from './signed-in.tsx';
 
-/** A value that this tab keeps until it is forgotten or dropped. It outlives a reload, and belongs to one caller. */
+/** A value that is kept until it is forgotten or dropped. It outlives a reload, and belongs to one caller. */
 interface KeptValue<T> {
   /** Null when there is none. */
   readonly value: T | null;
@@ -12,10 +12,13 @@ interface KeptValue<T> {
   readonly drop: () => void;
 }
 
-/** Returns the value that this tab keeps under `name` for the caller who is signed in. */
-export function useKeptValue<T>(name: string): KeptValue<T> {
+/**
+ * Returns the value that this tab keeps under `name` for the caller who is signed in; with `localStorage` this browser
+ * keeps it.
+ */
+export function useKeptValue<T>(name: string, store: Store = sessionStorage): KeptValue<T> {
   const { about } = useSignedIn();
-  const place = callersValue<T>(sessionStorage, name, about);
+  const place = callersValue<T>(store, name, about);
   const [value, setValue] = useState(place.read);
   return {
     value,

@@ -1,18 +1,24 @@
 import { useEffect } from 'preact/hooks';
-import type { CreatedInvoice } from '../../client/index.ts';
 import { useSignedIn } from '../api/signed-in.tsx';
 import { useAct } from '../api/use-act.ts';
 import { useLive } from '../api/use-asked.ts';
 import { useKeptValue } from '../api/use-kept-value.ts';
 import { Button, SignOut } from '../parts/buttons.tsx';
 import { Qr } from '../parts/copy.tsx';
-import { Money } from '../parts/facts.tsx';
-import { Field, useTypedAmount } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { Notice, Problem } from '../parts/notices.tsx';
+import {
+  type Priced,
+  PricedField,
+  PricedMoney,
+  type TypedPriced,
+  useTypedPriced,
+} from '../parts/priced.tsx';
 import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/index.ts';
 import { newKey } from '../values/key.ts';
+import { clockText } from '../values/moment.ts';
+import { priceText } from '../values/price.ts';
 import { invoiceQrText } from '../values/qr-path.ts';
 
 /** A customer pays at once, and an invoice that nobody looks at any more must not be paid later. */
@@ -30,14 +36,20 @@ interface TillProps {
 export function Till({ isReached, onSignOut }: TillProps) {
   const { client, about } = useSignedIn();
   // The invoice stays until its end was shown, also over a reload.
-  const made = useKeptValue<CreatedInvoice>('till');
+  const made = useKeptValue<Priced>('till');
   return (
     <main id="content" class="till">
       {about.sandbox && <p class="banner">{text.sandboxBanner}</p>}
       <div role="status">{!isReached && <Notice kind="warn" {...text.lost} />}</div>
       <Replaced shown={made.value?.index ?? ''}>
         {made.value !== null ? (
-          <Sale key={made.value.index} made={made.value} onEnd={made.drop} onNext={made.forget} />
+          <Sale
+            key={made.value.index}
+            made={made.value}
+            onMade={made.keep}
+            onEnd={made.drop}
+            onNext={made.forget}
+          />
         ) : (
           <Ask onMade={made.keep} />
         )}
@@ -53,38 +65,52 @@ export function Till({ isReached, onSignOut }: TillProps) {
 }
 
 /** Asks for what is to be paid. */
-function Ask({ onMade }: { readonly onMade: (made: CreatedInvoice) => void }) {
-  const { amount, wrong, ...typed } = useTypedAmount();
-  const make = useAct(
-    ({ api }) =>
-      api.createInvoice({ amount, expiration_secs: PAYABLE_SECS }, { idempotencyKey: newKey() }),
-    onMade,
-  );
+function Ask({ onMade }: AskProps) {
+  const typed = useTypedPriced();
+  const make = useMake(onMade);
+  const { asked } = typed;
+  const isReady = (asked.amount ?? asked.price) !== undefined;
   return (
     <>
       <h1>{text.receive.title}</h1>
-      <Form act={make} submit={text.till.show} isReady={amount !== undefined} onSubmit={make.run}>
-        <Field label={text.receive.amount.label} wrong={wrong} of={typed} isNumber isRequired />
+      <Form act={make} submit={text.till.show} isReady={isReady} onSubmit={() => make.run(asked)}>
+        <PricedField of={typed} isRequired />
       </Form>
     </>
   );
 }
 
-interface SaleProps {
-  readonly made: CreatedInvoice;
+interface AskProps {
+  readonly onMade: (made: Priced) => void;
+}
+
+/** Makes an invoice. One with a price expires when that binds no longer, which the sidecar knows. */
+function useMake(onMade: AskProps['onMade']) {
+  return useAct(async ({ api }, asked: TypedPriced['asked']) => {
+    const expiration_secs = asked.price ? undefined : PAYABLE_SECS;
+    const request = { ...asked, expiration_secs };
+    const created = await api.createInvoice(request, { idempotencyKey: newKey() });
+    return { ...created, price: asked.price };
+  }, onMade);
+}
+
+interface SaleProps extends AskProps {
+  readonly made: Priced;
   /** Called when the page shows how it ended. */
   readonly onEnd: () => void;
   readonly onNext: () => void;
 }
 
 /** An invoice until it is paid. It goes away when it is canceled and so can be paid no more, and not before. */
-function Sale({ made: { index, invoice, amount }, onEnd, onNext }: SaleProps) {
+function Sale({ made, onMade, onEnd, onNext }: SaleProps) {
+  const { index, invoice, price } = made;
   const { value, error } = useLive(
     ({ api }, signal) => api.payment({ index }, { signal }),
     [index],
   );
   const cancel = useAct(({ api }) => api.cancelPayment({ index }), onNext);
-  const status = value?.status ?? 'pending';
+  const again = useMake(onMade);
+  const { status, status_msg } = value ?? { status: 'pending', status_msg: '' };
   useEffect(() => {
     if (status !== 'pending') onEnd();
   }, [status]);
@@ -93,27 +119,43 @@ function Sale({ made: { index, invoice, amount }, onEnd, onNext }: SaleProps) {
       <section class="paid" role="status">
         <h1>{text.receive.paid}</h1>
         <p>
-          <Money of={value?.amount ?? amount} />
+          <PricedMoney of={value ?? made} />
         </p>
         <Button words={text.till.next} onPress={onNext} />
       </section>
     );
   }
   if (status === 'failed') {
+    const isOver = price !== undefined && status_msg === 'expired';
+    const over = isOver ? text.till.priceOver : text.receive.over(status_msg);
     return (
       <>
-        <Notice kind="warn" title={text.receive.over(value?.status_msg ?? '')} />
-        <Button class="main" words={text.till.next} onPress={onNext} />
+        <h1>
+          <PricedMoney of={made} />
+        </h1>
+        <Notice kind="warn" title={over} />
+        <Problem error={again.error} />
+        {price && (
+          <Button
+            class="main"
+            words={text.till.again(priceText(price))}
+            isBusy={again.isBusy}
+            onPress={() => again.run({ price })}
+          />
+        )}
+        <Button class={price ? 'quiet' : 'main'} words={text.till.next} onPress={onNext} />
       </>
     );
   }
   return (
     <>
       <h1>
-        <Money of={amount} />
+        <PricedMoney of={made} />
       </h1>
       <Qr content={invoiceQrText(invoice)} label={text.receive.ways.invoice} />
-      <p class="waiting">{text.receive.waiting}</p>
+      <p class="waiting">
+        {price ? text.till.until(clockText(made.expires_at)) : text.receive.waiting}
+      </p>
       {/* Who may not see payments would wait for ever. */}
       <Problem error={cancel.error ?? (value === null ? error : null)} />
       <Button words={text.cancel} isBusy={cancel.isBusy} onPress={cancel.run} />

@@ -3,11 +3,12 @@ import { type Amount, toMsat } from '../../client/index.ts';
 import { text } from '../texts/index.ts';
 import { satsOfMsat } from '../values/sats.ts';
 
-interface MoneyProps {
+/** What {@link Money} shows. */
+export interface MoneyProps {
   /** An amount of the API, or millisatoshis; null where the payer chooses. */
   readonly of: Amount | bigint | null;
   /** The sign before it; none unless given. */
-  readonly sign?: '+' | '−' | '';
+  readonly sign?: '+' | '−' | '' | undefined;
 }
 
 /** An amount in sats, exact, with its unit. */

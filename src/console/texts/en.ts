@@ -14,6 +14,7 @@ export const en = {
   notDone: 'This was not done',
   cancel: 'Cancel',
   wrongAmount: 'Type a number of sats, such as 1,000 or 0.5.',
+  wrongPrice: 'Type a price, such as 1,000 or 12.50.',
   /** Fields of requests as the forms call them. */
   fieldNames: {
     advance_secs: 'By how many hours',
@@ -35,6 +36,8 @@ export const en = {
     payment_string: 'What to pay',
     peer: 'Node to open it to',
     personal_note: 'Private note',
+    'price.amount': 'Amount',
+    'price.currency': 'Currency',
     since: 'From',
     url: 'URL',
     username: 'Name',
@@ -151,7 +154,13 @@ export const en = {
       `${ours} sats on your side, ${theirs} sats on the other side`,
     health: 'The sidecar needs attention',
   },
-  till: { show: 'Show the code', next: 'Next' },
+  till: {
+    show: 'Show the code',
+    next: 'Next',
+    until: (moment: string) => `Waiting for the payment. The price binds until ${moment}.`,
+    priceOver: 'It was not paid while its price was good, and can no longer be paid.',
+    again: (price: string) => `Show a new code for ${price}`,
+  },
   receive: {
     title: 'Receive',
     way: 'Receive by',
@@ -163,6 +172,9 @@ export const en = {
     },
     ways: { invoice: 'Invoice', offer: 'Offer', address: 'Bitcoin address', name: 'Name' },
     amount: { label: 'Amount in sats', help: 'Leave it empty to let the payer choose.' },
+    amountIn: (currency: string) => `Amount in ${currency}`,
+    worth: (sats: string) => `About ${sats} sats now. The price binds for 5 minutes.`,
+    unit: 'Currency',
     description: { label: 'What for', help: 'The payer sees this. You may leave it empty.' },
     makeInvoice: 'Make the invoice',
     makeOffer: 'Make the offer',

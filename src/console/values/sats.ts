@@ -23,7 +23,7 @@ export function satsOf(amount: Amount): string {
  * decimals. Returns millisatoshis; null for what is no amount, or none above zero.
  */
 export function typedMsat(text: string): bigint | null {
-  const plain = text.trim().replace(/(?<=\d)[ ,'’\u202f](?=\d{3}(\D|$))/g, '');
+  const plain = ungrouped(text);
   if (!/^\d{1,16}(\.\d{1,3})?$/.test(plain)) return null;
   try {
     const amountMsat = toMsat(plain);
@@ -31,6 +31,11 @@ export function typedMsat(text: string): bigint | null {
   } catch {
     return null;
   }
+}
+
+/** Returns a typed number without what stands between groups of three digits. */
+export function ungrouped(typed: string): string {
+  return typed.trim().replace(/(?<=\d)[ ,'’\u202f](?=\d{3}(\D|$))/g, '');
 }
 
 /** Reads what a person typed as satoshis like {@link typedMsat}, where zero means something too. */

@@ -57,6 +57,7 @@ const signInRoutes = [
         .describe(
           'False while clients with a budget cannot spend, until the owner confirms the budgets.',
         ),
+      rates: z.boolean().describe('Whether it knows rates of currencies.'),
       sandbox: z.boolean().describe('Whether the controls of the sandbox are there.'),
     }),
     example: {
@@ -70,6 +71,7 @@ const signInRoutes = [
         caller: 'owner',
         owner: true,
         budgets_confirmed: true,
+        rates: false,
         sandbox: true,
       },
     },
@@ -85,6 +87,7 @@ const signInRoutes = [
         caller: session.caller.id,
         owner: session.isOwner,
         budgets_confirmed: areBudgetsConfirmed,
+        rates: parts.rates !== null,
         sandbox: parts.sandbox !== null,
       };
     },

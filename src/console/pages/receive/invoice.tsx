@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { CreatedInvoice, CreateInvoiceRequest, Payment } from '../../../client/index.ts';
+import type { CreateInvoiceRequest, Payment } from '../../../client/index.ts';
 import { steersSandbox, usePayFromOutside } from '../../api/sandbox.ts';
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
@@ -7,10 +7,10 @@ import { useLive } from '../../api/use-asked.ts';
 import { useKeptValue } from '../../api/use-kept-value.ts';
 import { Button } from '../../parts/buttons.tsx';
 import { QrCopy } from '../../parts/copy.tsx';
-import { Money } from '../../parts/facts.tsx';
 import { Field, OrderNumber, useTyped, useTypedAmount } from '../../parts/fields.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Notice } from '../../parts/notices.tsx';
+import { type Priced, PricedField, PricedMoney, useTypedPriced } from '../../parts/priced.tsx';
 import { Replaced } from '../../parts/replaced.tsx';
 import { text } from '../../texts/index.ts';
 import { newKey } from '../../values/key.ts';
@@ -19,16 +19,17 @@ import { invoiceQrText } from '../../values/qr-path.ts';
 
 /** An invoice: a form, then its QR code, which turns to "paid" by itself. */
 export function ReceiveByInvoice() {
-  const { amount, wrong, ...typed } = useTypedAmount();
+  const typed = useTypedPriced();
+  const { asked, wrong } = typed;
   const description = useTyped();
   const orderNumber = useTyped();
   // Who leaves the page finds an invoice when they come back, until its end was shown to them.
   const made = useKeptValue<Made>('invoice');
   const make = useAct(async ({ api }) => {
     const external_id = orderNumber.given;
-    const request = { amount, description: description.given, external_id };
+    const request = { ...asked, description: description.given, external_id };
     const created = await api.createInvoice(request, { idempotencyKey: newKey() });
-    return { ...created, external_id };
+    return { ...created, price: asked.price, external_id };
   }, made.keep);
   return (
     <Replaced shown={made.value === null ? 'form' : 'invoice'}>
@@ -40,7 +41,7 @@ export function ReceiveByInvoice() {
           isReady={wrong === null}
           onSubmit={make.run}
         >
-          <Field {...text.receive.amount} wrong={wrong} of={typed} isNumber />
+          <PricedField of={typed} help={text.receive.amount.help} />
           <Field {...text.receive.description} of={description} most={200} />
           <OrderNumber of={orderNumber} />
         </Form>
@@ -52,7 +53,7 @@ export function ReceiveByInvoice() {
 }
 
 /** An invoice with its order number, which the answer does not repeat. */
-type Made = CreatedInvoice & Pick<CreateInvoiceRequest, 'external_id'>;
+type Made = Priced & Pick<CreateInvoiceRequest, 'external_id'>;
 
 interface MadeProps {
   readonly made: Made;
@@ -65,11 +66,11 @@ interface FollowedProps extends MadeProps {
 
 function MadeInvoice({ onAnother, ...props }: FollowedProps & { readonly onAnother: () => void }) {
   const may = useMay();
-  const { amount, description, external_id } = props.made;
+  const { description, external_id } = props.made;
   return (
     <section class="card show">
       <h2>
-        <Money of={amount} />
+        <PricedMoney of={props.made} />
         {description !== null && ` · ${description}`}
       </h2>
       {external_id !== undefined && (
@@ -98,10 +99,13 @@ function FollowedInvoice({ made, onEnd }: FollowedProps) {
   );
 }
 
-function InvoiceStatus({ payment: { status, status_msg, amount } }: { readonly payment: Payment }) {
+function InvoiceStatus({ payment }: { readonly payment: Payment }) {
+  const { status, status_msg } = payment;
   if (status === 'failed') return <Notice kind="warn" title={text.receive.over(status_msg)} />;
   if (status === 'pending') return <p class="waiting">{text.receive.waiting}</p>;
-  return <Notice kind="good" title={text.receive.paid} words={<Money of={amount} sign="+" />} />;
+  return (
+    <Notice kind="good" title={text.receive.paid} words={<PricedMoney of={payment} sign="+" />} />
+  );
 }
 
 function OpenInvoice({ made }: MadeProps) {

@@ -376,3 +376,61 @@ async function openEvents(credentials: string) {
   await until(() => text.includes('\n\n'), 'the stream is open');
   return { told: () => text, close: () => gone.abort() };
 }
+
+describe('list_payments of one client (docs/decisions.md 202)', () => {
+  const scopes = ['read_payments', 'receive', 'send'];
+  /** The indexes of a list, for the owner unless told otherwise. */
+  const listed = async (
+    query: Readonly<Record<string, string>>,
+    by?: string,
+  ): Promise<string[]> => {
+    await world.put('/v2/node/sync_payments', {}, by);
+    const { payments } = await world.get('/v2/node/list_payments', { filter: 'all', ...query }, by);
+    return indexesOf(payments);
+  };
+
+  test('has what it made, page by page, for the owner and itself', async () => {
+    const one = await client({ scopes });
+    const by = one.client_credentials;
+    const bill = await world.post('/v2/node/create_invoice', { amount: '12' }, world.bob);
+    const wanted = [(await mine('3', by)).index, (await mine('4', by)).index];
+    await world.post('/v2/node/create_invoice', { amount: '5' });
+    wanted.push((await world.post('/v2/node/pay_invoice', { invoice: bill.invoice }, by)).index);
+    for (const asks of [undefined, by]) {
+      const query = { client: one.client_pk, order: 'asc' };
+      expect(await listed(query, asks)).toEqual(wanted);
+      const page = { filter: 'all', ...query, limit: '1' };
+      const { next_index } = await world.get('/v2/node/list_payments', page, asks);
+      expect(next_index).toBe(wanted[0]);
+      expect(await listed({ ...query, after: next_index }, asks)).toEqual(wanted.slice(1));
+      expect(await listed({ ...query, direction: 'outbound' }, asks)).toEqual([wanted[2]]);
+    }
+    expect(await listed({}, by)).toEqual(expect.arrayContaining([sold.index]));
+  });
+
+  test('is empty for a client that is not told of it: who sees only its own, and who made it not', async () => {
+    const maker = await client({ scopes: [...scopes, 'manage_clients'] });
+    const child = await client({ scopes }, maker.client_credentials);
+    const made = await mine('6', child.client_credentials);
+    const query = { client: child.client_pk };
+    const told = [
+      undefined,
+      maker.client_credentials,
+      (await client({ scopes: ['read_payments', 'manage_clients'] })).client_credentials,
+    ];
+    for (const by of told) {
+      expect(await listed(query, by)).toEqual([made.index]);
+    }
+    const own = await client({ scopes: ['full'], own: true });
+    const below = await client({ scopes }, own.client_credentials);
+    await mine('6', below.client_credentials);
+    expect(await listed({ client: below.client_pk }, own.client_credentials)).toEqual([]);
+    for (const by of [till, (await client({ scopes })).client_credentials]) {
+      expect(await listed(query, by)).toEqual([]);
+      expect(await listed({ client: '00'.repeat(32) }, by)).toEqual([]);
+    }
+    const narrowed = { client_pk: maker.client_pk, scopes };
+    await world.put('/v2/node/update_client', narrowed);
+    expect(await listed(query, maker.client_credentials)).toEqual([made.index]);
+  });
+});

@@ -6,7 +6,7 @@ import { DIRECTIONS, paymentJson, RAILS } from '../../model/payment.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag } from '../command.ts';
 import { followPayment } from '../follow.ts';
-import { readPast, readPosition, readSeconds, readWholeIn } from '../inputs.ts';
+import { readName, readPast, readPosition, readSeconds, readWholeIn } from '../inputs.ts';
 import { afterFlag, optionalPaymentArgument, paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
 import { wideFlag } from '../options.ts';
@@ -14,6 +14,7 @@ import { PAYMENT_COLUMNS, paymentLines } from '../terminal/payment-text.ts';
 import { show, tableLines } from '../terminal/show.ts';
 import { fields } from '../terminal/table.ts';
 import { sats } from '../terminal/words.ts';
+import { findClient } from './clients/index.ts';
 
 const FROM_NODE = 'Reading payments from the node';
 
@@ -74,6 +75,14 @@ export const addPayments = asking(
         'only payments that have each of these words, or the beginning of it',
       ),
       external_id: flag('--external-id <id>', 'only payments with this id of yours'),
+      client: {
+        ...flag(
+          '--client <client>',
+          'only payments that this client made, by its label or key',
+          readName,
+        ),
+        find: findClient,
+      },
       sync: flag('--no-sync', 'list the cache as it is, without asking the node'),
       wide: wideFlag,
     },
@@ -81,6 +90,7 @@ export const addPayments = asking(
       'payments --filter completed --direction inbound --since 7d',
       'payments --order asc --limit 100 --no-sync',
       'payments --external-id order-17',
+      'payments --client "Till 1" --since 1d',
       'payments --json',
     ],
   },

@@ -8,7 +8,7 @@ import {
   updatedIndexOf,
 } from '../../model/payment.ts';
 import { idPartInput, updatedIndexInput } from '../../model/payment-index.ts';
-import { externalIdInput, noteInput } from '../../model/text.ts';
+import { externalIdInput, hexInput, noteInput } from '../../model/text.ts';
 import { setPersonalNote } from '../../wallet/read/note.ts';
 import {
   cachedPayments,
@@ -24,7 +24,7 @@ import { agree } from '../input-comparison.ts';
 import { integerQuery, integerQueryOr } from '../query.ts';
 import { emptyJson, get, post, put, RawJson } from '../route.ts';
 
-const MOST_ON_PAGE = { description: 'The largest number of payments in the answer.' };
+const MOST_ON_PAGE = { description: 'The most payments in the answer.' };
 /** The page size of list_payments (docs/api.md, Limits). */
 const LIST_LIMIT = { default: 100, least: 1, most: 1000 };
 const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
@@ -87,9 +87,7 @@ export const paymentRoutes = [
         ),
       order: listOrder().default('desc').describe('Newest first (`desc`), or oldest.'),
       limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
-      after: indexInput()
-        .optional()
-        .describe('The `next_index` of the previous page; the page begins after it.'),
+      after: indexInput().optional().describe('The `next_index` of the page before this one.'),
       direction: z
         .enum(DIRECTIONS)
         .optional()
@@ -112,9 +110,12 @@ export const paymentRoutes = [
         description: 'Only payments with this id of yours, as it was given.',
         addition: true,
       }),
+      client: hexInput(32)
+        .optional()
+        .meta({ description: 'Only payments that this client made.', addition: true }),
       id_part: idPartInput().optional().meta({
         description:
-          'Only payments whose index has these hex characters, 4 to 64, at the beginning or at the end of its last 64.',
+          'Only payments with these 4 to 64 hex characters at the beginning or end of the last 64 of their index.',
         addition: true,
       }),
     }),
@@ -143,7 +144,7 @@ export const paymentRoutes = [
         idPart: query.id_part,
         text: query.text,
       };
-      const { json, nextIndex } = await cachedPayments(session, wanted);
+      const { json, nextIndex } = await cachedPayments(session, wanted, query.client);
       return new RawJson(
         `{"payments":[${json.join(',')}],"next_index":${JSON.stringify(nextIndex)}}`,
       );

@@ -3,14 +3,17 @@ import { ApiError } from '../../model/errors.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import type { CacheQuery } from '../../store/ports.ts';
+import { descendantsOf } from '../clients/client-policy.ts';
 import { madeBy, paymentNotFound, seesOnlyOwn } from '../session/own-payments.ts';
-import type {
-  Reader,
-  Session,
-  Viewer,
-  Waiter,
-  WalletRows,
-  WithHistory,
+import {
+  allows,
+  type Grants,
+  type Reader,
+  type Session,
+  type Viewer,
+  type Waiter,
+  type WalletRows,
+  type WithHistory,
 } from '../session/session.ts';
 import { waitForFinal } from './wait.ts';
 
@@ -29,19 +32,23 @@ export async function paymentOf({ history }: WithHistory, index: PaymentIndex): 
   return payment;
 }
 
-/** How many payments are looked at before other requests are served, for a caller who sees only its own. */
+/** How many payments are looked at before other requests are served, where only some are shown. */
 const LOOKED_AT = 200;
 
 /**
  * Returns a page of the cache as the JSON of answers, and the index after which the next page begins; null at the end
- * (docs/decisions.md 88, 193). It has none that the caller may not see.
+ * (docs/decisions.md 88, 193). It has none that the caller may not see, and with `client` those alone that this client
+ * made.
  */
 export async function cachedPayments(
-  viewer: Viewer,
+  viewer: Asker,
   query: CacheQuery,
+  client: string | null = null,
 ): Promise<{ json: string[]; nextIndex: PaymentIndex | null }> {
-  const { store, userPk } = viewer;
-  if (!seesOnlyOwn(viewer)) return store.cache.list(userPk, query);
+  const { store, userPk, caller } = viewer;
+  const maker = client ?? (seesOnlyOwn(viewer) ? caller.id : null);
+  if (maker === null) return store.cache.list(userPk, query);
+  if (!(await mayAskOf(viewer, maker))) return { json: [], nextIndex: null };
   const found: { readonly json: string; readonly index: PaymentIndex }[] = [];
   const page = (nextIndex: PaymentIndex | null) => ({
     json: found.map(({ json }) => json),
@@ -57,13 +64,29 @@ export async function cachedPayments(
       const { index, direction, offer_id: offerId }: PaymentJson = JSON.parse(one);
       return { json: one, index: index as PaymentIndex, direction, offerId };
     });
-    for (const one of await madeBy(viewer, read)) {
+    for (const one of await madeBy(viewer, read, maker)) {
       if (found.length === query.limit) return page(found.at(-1)?.index ?? null);
       found.push(one);
     }
     if (nextIndex === null) return page(null);
     after = nextIndex;
   }
+}
+
+/** Who asks for payments by who made them. */
+type Asker = Viewer & Grants & Pick<Session, 'isOwner'>;
+
+/**
+ * Whether the caller may ask what a client made: itself always, and those that it is told of or has made, unless it
+ * sees only its own (docs/decisions.md 202).
+ */
+async function mayAskOf(session: Asker, clientPk: string): Promise<boolean> {
+  const { store, userPk, caller } = session;
+  if (clientPk === caller.id) return true;
+  if (seesOnlyOwn(session)) return false;
+  if (session.isOwner || allows(session, 'list_clients')) return true;
+  const below = descendantsOf(await store.clients.list(userPk), caller.id);
+  return below.some((one) => one.clientPk === clientPk);
 }
 
 /**

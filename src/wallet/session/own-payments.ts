@@ -28,14 +28,15 @@ export function requireWholeSight(session: Pick<Session, 'client'>): void {
 /** What shows who made a payment. */
 type Made = Pick<Payment, 'index' | 'direction' | 'offerId'>;
 
-/** Returns those of the payments that the caller made, or that arrived on its offers. */
+/** Returns those of the payments that the caller, or `maker`, made, or that arrived on its offers. */
 export async function madeBy<Some extends Made>(
   { store, userPk, caller }: Viewer,
   payments: readonly Some[],
+  maker = caller.id,
 ): Promise<Some[]> {
   const offerOf = ({ direction, offerId }: Made) => (direction === 'inbound' ? offerId : null);
   const keys = payments.flatMap((payment) => [payment.index, offerOf(payment) ?? payment.index]);
-  const own = await store.makers.of(userPk, caller.id, [...new Set(keys)]);
+  const own = await store.makers.of(userPk, maker, [...new Set(keys)]);
   return payments.filter((payment) => own.has(payment.index) || own.has(offerOf(payment) ?? ''));
 }
 

@@ -151,6 +151,19 @@ describe('clients', () => {
     expect(await world.json('clients', 'show', client_pk)).toMatchObject({ budget: null });
   });
 
+  test('payments --client lists what a client made, by its label or key', async () => {
+    const till = await world.json('clients', 'create', '--label', 'Till 9', '--scope', 'receive');
+    const { client_pk, client_credentials } = till;
+    const made = await world.api('POST', '/v2/node/create_invoice', {}, client_credentials);
+    await world.json('invoice', '10');
+    for (const name of ['Till 9', client_pk, client_pk.slice(0, 8)]) {
+      const { payments } = await world.json('payments', '--client', name);
+      expect(payments).toMatchObject([{ index: made.index }]);
+    }
+    const { exitCode, stderr } = await world.run('payments', '--client', 'Till 10');
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('No active client has')]);
+  });
+
   test('revoke ends the credentials at once', async () => {
     const made = await world.json('clients', 'create', '--scope', 'full');
     const revoked = await world.run('clients', 'revoke', made.client_pk);

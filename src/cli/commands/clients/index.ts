@@ -208,7 +208,7 @@ async function activeClient(sidecar: WalletSidecar, client: string): Promise<Cli
 }
 
 /** Returns the public key of an active client that a person named. A whole key needs no look. */
-async function findClient(typed: string, { io, ask }: Finding): Promise<string> {
+export async function findClient(typed: string, { io, ask }: Finding): Promise<string> {
   const whole = hexInput(32).safeParse(typed);
   if (whole.success) return whole.data;
   const { value } = await ask((sidecar) => sidecar.listClients(), clientsJson());

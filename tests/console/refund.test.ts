@@ -42,7 +42,8 @@ inBrowser('a received payment is refunded from its page, for no more than is lef
   expect(await page.getByText('Refund: at most').count()).toBe(0);
 
   await goTo(page, 'Payments');
-  await page.getByRole('link', { name: /4,100/ }).waitFor();
+  await page.getByRole('link', { name: /Refunds: 400 sats.*4,100/ }).waitFor();
+  await page.getByRole('link', { name: /· Refund.*−400/ }).waitFor();
   await page
     .getByRole('link', { name: /−400\b|400 /u })
     .first()

@@ -17,6 +17,7 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentJson>[] = [
   { title: 'Sats', of: ({ amount }) => grouped(amount, 'any'), right: true },
   { title: 'Fees', of: ({ fees }) => grouped(fees), right: true, leaves: 2 },
   { title: 'Status', of: statusWords, most: TEXT_WIDTH, least: 9 },
+  { title: 'Refund', of: refundWords, leaves: 3, isOptional: true },
   {
     title: 'Description',
     of: ({ description }) => description ?? '',
@@ -80,6 +81,12 @@ export function paymentLines(payment: PaymentJson): string[] {
 /** Returns the status, with its message if that says more. */
 export function statusWords({ status, status_msg }: PaymentJson): string {
   return status === status_msg ? status : `${status} (${status_msg})`;
+}
+
+/** Returns which payment it refunds, or how much of it is refunded. */
+function refundWords({ refund_of, refunded }: PaymentJson): string {
+  if (refund_of !== null) return `of ${shortId(refund_of)}`;
+  return refunded === null ? '' : sats(refunded);
 }
 
 /**

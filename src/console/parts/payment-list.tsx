@@ -50,6 +50,8 @@ export function PaymentList({
               <span class="dim">
                 {text.railShort[payment.rail]} · {momentOf(payment.created_at)}
                 {hasFee(payment) && ` · ${text.withFee(satsOf(payment.fees))}`}
+                {payment.refund_of !== null && ` · ${text.isRefund}`}
+                {payment.refunded !== null && ` · ${text.hasRefunds(satsOf(payment.refunded))}`}
               </span>
               {besideName(payment).map((words) => (
                 <span key={words} class="dim name">

@@ -125,6 +125,8 @@ export const en = {
   toBeSent: 'To be sent',
   info: INFO,
   withFee: (fee: string) => `fee ${fee} sats`,
+  isRefund: 'Refund',
+  hasRefunds: (sats: string) => `Refunds: ${sats} sats`,
   feeWaived: 'The fee of a channel was waived',
   feeOfMiners: 'A fee for miners alone',
   railShort: { onchain: 'On chain', invoice: 'Invoice', offer: 'Offer', spontaneous: 'Lightning' },

@@ -10,6 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+test('without a refund the table of payments has no column for it', async () => {
+  await world.json('invoice', '10');
+  expect((await world.run('payments')).stdout).not.toContain('Refund');
+});
+
 test('--refund-of names a received payment by its short id, and show prints the link on both', async () => {
   const { index, invoice } = await world.api('POST', '/v2/node/create_invoice', { amount: '1000' });
   await world.json('sandbox', 'pay', invoice);
@@ -26,6 +31,10 @@ test('--refund-of names a received payment by its short id, and show prints the 
   expect(await shown(sent.index)).not.toMatch(/^Refunded/m);
   expect(await shown(index)).toMatch(/^Refunded +400 sats$/m);
   expect(await shown(index)).not.toMatch(/^Refund of/m);
+  const rows = (await world.run('payments', '--wide')).stdout.split('\n');
+  expect(rows[0]).toMatch(/ Status +Refund /);
+  expect(rows.find((row) => row.endsWith(sent.index))).toContain(`  of ${id.slice(0, 10)}  `);
+  expect(rows.find((row) => row.endsWith(index))).toMatch(/ completed +400 sats /);
   const beyond = await refund('601', id.slice(-6));
   expect(beyond.exitCode).toBe(1);
   expect(beyond.stderr).toContain('600 sats are left to refund');

@@ -135,12 +135,14 @@ export function openWallets(
 
 /** Returns the clients for outside services that payment strings name. */
 export function openServices(
-  { allowPrivateNetwork, dohUrl }: Pick<Config, 'allowPrivateNetwork' | 'dohUrl'>,
-  { sandbox, names }: { sandbox: Sandbox | null; names: Names | null },
+  config: Pick<Config, 'allowPrivateNetwork' | 'dohUrl' | 'rateSources'>,
+  { sandbox, names, log }: { sandbox: Sandbox | null; names: Names | null; log: Log },
 ): Parts['services'] {
+  const { allowPrivateNetwork, dohUrl } = config;
   // Services on this machine are allowed only on the sandbox or with --allow-private-network.
   const guard = { allowPrivateNetwork, allowLoopback: sandbox !== null };
   return {
+    rates: openRates(config, { sandbox, log }),
     lnurl: createLnurlClient(createGuardedFetch(guard)),
     // What an agent names must reach nothing beside the sidecar, whatever is trusted for payment strings.
     requestResource: createGuardedRequest({ ...guard, allowPrivateNetwork: false }),
@@ -153,13 +155,13 @@ export function openServices(
 }
 
 /** Opens the rates of currencies; null where the configuration names no source of them, so that nobody is asked. */
-export function openRates(
+function openRates(
   {
     rateSources: sources,
     allowPrivateNetwork,
   }: Pick<Config, 'rateSources' | 'allowPrivateNetwork'>,
   { sandbox, log }: { sandbox: Sandbox | null; log: Log },
-): Parts['rates'] {
+): Parts['services']['rates'] {
   if (sources.length === 0) return null;
   const guard = { allowPrivateNetwork, allowLoopback: sandbox !== null };
   const fetchText = createGuardedTextFetch({ ...guard, timeoutMs: RATE_TIMEOUT_MS });

@@ -31,7 +31,6 @@ import { openStore, requireUsableDatabase } from './open-store.ts';
 import {
   openConsole,
   openDispatcher,
-  openRates,
   openServedNames,
   openServices,
   openWallets,
@@ -222,8 +221,7 @@ export const START = new Steps<Given>()
         hasDefaultWallet: hasDefaultWallet(config),
       }),
       webhooks: webhookSender(config, dispatcher),
-      services: openServices(config, { sandbox, names }),
-      rates: openRates(config, { sandbox, log }),
+      services: openServices(config, { sandbox, names, log }),
       buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
       sandbox: sandbox?.controls ?? null,
       lnurlServices: sandbox?.controls ?? null,

@@ -5,7 +5,6 @@ import type { FeePolicy } from '../model/fee-cap.ts';
 import type { Store } from '../store/ports.ts';
 import type { Names } from '../wallet/names/names.ts';
 import type { Wallets } from '../wallet/open/wallets.ts';
-import type { Rates } from '../wallet/read/prices.ts';
 import type { PaymentServices } from '../wallet/strings/payment-services.ts';
 import type { ConsoleDoor } from './console/door.ts';
 import type { LnurlServices } from './lnurl-services.ts';
@@ -26,8 +25,6 @@ export interface Parts {
   readonly store: Store;
   readonly fees: FeePolicy;
   readonly services: PaymentServices;
-  /** What bitcoins cost; null where the configuration names no source (docs/decisions.md 197). */
-  readonly rates: Rates | null;
   /** Returns the payment app's launch link for an invoice (docs/decisions.md 32). */
   readonly buyLink: (invoice: string) => string;
   readonly clock: Clock;

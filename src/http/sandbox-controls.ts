@@ -1,4 +1,5 @@
 import type { Payment } from '../model/payment.ts';
+import type { Price } from '../model/prices/price.ts';
 
 /** What an outside node does with a payment that it receives. */
 export const BEHAVIORS = ['settle', 'fail', 'hold'] as const;
@@ -33,6 +34,7 @@ export interface SandboxControls {
   createOffer(options: {
     readonly minAmountMsat: bigint | null;
     readonly description: string | null;
+    readonly price: Price | undefined;
     readonly behavior: Behavior;
   }): Promise<{ readonly offer: string }>;
   decideHold(options: { readonly paymentHash: string; readonly settle: boolean }): Promise<void>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { once } from '../lib/once.ts';
 import { amountOutput } from './amount.ts';
+import { priceInput } from './prices/price.ts';
 import { timestamp } from './text.ts';
 
 const payableBase = once(() => ({
@@ -40,6 +41,10 @@ export const payableJson = once(() =>
         ...payableBase(),
         kind: kindOf('offer'),
         offer: z.string().meta({ description: 'The BOLT 12 offer.' }),
+        price: priceInput().nullable().default(null).meta({
+          description: 'Price in a currency; `min_amount` is its worth.',
+          addition: true,
+        }),
       }),
       z.object({
         ...payableBase(),

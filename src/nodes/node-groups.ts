@@ -42,7 +42,8 @@ export interface NodeOffers {
 /** What the invoice of an offer is asked for. */
 export interface FetchInvoiceCommand {
   readonly offer: Offer;
-  readonly amountMsat: bigint;
+  /** Null where the issuer is to name it, by the price of its offer in a currency. */
+  readonly amountMsat: bigint | null;
   /** A message to the payee, which the invoice repeats; null for none. */
   readonly message: string | null;
   /** The Human Bitcoin Address under which the offer was found, without `₿`; null otherwise. */

@@ -43,7 +43,7 @@ beforeEach(() => {
   prices.set('EUR', ['30000.00', '"30000"']);
 });
 
-const { arrived, list } = walletSteps(() => world);
+const { arrived, list, receive } = walletSteps(() => world);
 const INVOICE = '/v2/node/create_invoice';
 const payment = (index: string) => world.get('/v2/node/payment', { index });
 const price = { currency: 'EUR', amount: '12.5' };
@@ -199,6 +199,115 @@ describe('pay with a price', () => {
   });
 });
 
+describe('an offer in a currency (docs/decisions.md 201)', () => {
+  const nok = { currency: 'NOK', amount: '5.00' };
+  /** The offer of an issuer that asks so many sats for 5 NOK, which are 10,000 sats at the rate here. */
+  const offered = async (min_amount: string): Promise<string> =>
+    (await world.post('/sandbox/offer', { price: nok, min_amount })).offer;
+  const pay = (body: object, more: object = {}) =>
+    world.call('POST', '/v2/node/pay', { body, ...more });
+  const outbound = async () =>
+    (await list({ filter: 'all', direction: 'outbound' })).payments.length;
+  beforeAll(() => {
+    prices.set('NOK', ['50000', '50000']);
+  });
+
+  test('is told by analyze with its price, and what that is worth now', async () => {
+    const query = { payment_string: await offered('10000') };
+    const { payables } = await world.get('/v2/node/analyze', query);
+    expect(payables).toMatchObject([
+      { kind: 'offer', price: nok, amount: null, min_amount: '10000' },
+    ]);
+    const { offer } = await world.post('/sandbox/offer', {});
+    const other = await world.get('/v2/node/analyze', { payment_string: offer });
+    expect(other.payables).toMatchObject([{ price: null, min_amount: null }]);
+  });
+
+  test('is paid with what its issuer asks for, up to 2 per cent from our rate, and keeps the price', async () => {
+    for (const asked of ['10000', '10200', '9804']) {
+      const { body } = await pay({ payable: await offered(asked) });
+      expect(body).toMatchObject({ status: 'completed', amount: asked, price: nok, rate: '50000' });
+      expect(await payment(body.index)).toMatchObject({ amount: asked, price: nok });
+    }
+    // The same price is given as a price, or by a URI.
+    const payable = await offered('10100');
+    expect((await pay({ payable, price: nok })).body).toMatchObject({ amount: '10100' });
+    const { body } = await pay({ payable: `bitcoin:?lno=${payable}` });
+    expect(body).toMatchObject({ amount: '10100', price: nok });
+  });
+
+  test('is refused where its issuer counts otherwise, with both amounts, and nothing is sent', async () => {
+    const before = await outbound();
+    for (const asked of ['10200.001', '9803', '1']) {
+      const answer = await pay({ payable: await offered(asked) });
+      expectError(answer, 'refused', new RegExp(`5.00 NOK.* 10000 sats .* ${asked} sats`));
+      expect(answer.body.data).toEqual({ sent: 'no' });
+    }
+    expect(await outbound()).toBe(before);
+  });
+
+  test('counts in a budget, and waits for approval, with what its issuer asks and the fee on it', async () => {
+    const payable = await offered('10150');
+    const client = async (terms: object): Promise<{ readonly credentials: string }> => {
+      const scopes = ['send', 'read_payments'];
+      const made = await world.post('/v2/node/create_client', { scopes, ...terms });
+      return { credentials: made.client_credentials };
+    };
+    // At our rate it would be 10,000 sats and 100 at most for the fee.
+    const [little, enough] = ['10200', '10260'].map((amount) => ({ amount, period: 'total' }));
+    expectError(await pay({ payable }, await client({ budget: little })), 'overBudget');
+    const paying = await pay({ payable }, await client({ budget: enough }));
+    expect(paying.body).toMatchObject({ status: 'completed', amount: '10150' });
+    const asking = await client({ approve_above: '10200' });
+    const headers = { prefer: 'respond-async' };
+    const { body } = await pay({ payable }, { ...asking, headers });
+    expect(body).toMatchObject({ status_msg: 'awaiting approval', amount: '10150', price: nok });
+    const { index } = body;
+    await world.post('/v2/node/approve', { index });
+    const paid = await world.get('/v2/node/wait_for_payment', { index });
+    expect(paid).toMatchObject({ status: 'completed', amount: '10150', price: nok });
+  });
+
+  test('is paid exactly what the caller names, which its issuer may refuse', async () => {
+    const offer = await offered('10000');
+    for (const path of ['/v2/node/pay', '/v2/node/pay_offer']) {
+      const more = { offer, payable: offer, amount: '12000' };
+      const { [path.endsWith('offer') ? 'payable' : 'offer']: _, ...body } = more;
+      expect(await world.post(path, body)).toMatchObject({ amount: '12000', price: null });
+      const less = await world.call('POST', path, { body: { ...body, amount: '9999' } });
+      expectError(less, 'refused', /asks for 10000 sats/);
+      expect(less.body.data).toMatchObject({ sent: 'no' });
+    }
+  });
+
+  test('needs an amount as a refund, which must not be more than what was received', async () => {
+    const refund_of = (await receive('10000')).index;
+    await arrived(({ index, status }) => index === refund_of && status === 'completed');
+    const answer = await pay({ payable: await offered('10100'), refund_of });
+    expectError(answer, 'rejected', /required with refund_of/);
+  });
+
+  test('is paid once for a key', async () => {
+    const payable = await offered('10000');
+    const key = { headers: { 'idempotency-key': 'subscription-1' } };
+    const first = await pay({ payable }, key);
+    expect(first.body).toMatchObject({ status: 'completed' });
+    const before = await outbound();
+    expect((await pay({ payable }, key)).body).toEqual(first.body);
+    expect(await outbound()).toBe(before);
+  });
+
+  test('is error 113 without a rate, and 106 for a price that is none', async () => {
+    const price = { currency: 'SEK', amount: '1.00' };
+    const { offer } = await world.post('/sandbox/offer', { price, min_amount: '5' });
+    expectError(await pay({ payable: offer }), 'serviceFailed', /SEK/);
+    expectError(await pay({ payable: offer, amount: '5' }), 'serviceFailed', /SEK/);
+    const huge = { price: { currency: 'NOK', amount: '900000000000000' }, min_amount: '5' };
+    const { offer: much } = await world.post('/sandbox/offer', huge);
+    expectError(await pay({ payable: much }), 'refused', /price in NOK that cannot be paid/);
+  });
+});
+
 describe('rate', () => {
   test('is the median of the sources, which are asked once a minute', async () => {
     prices.set('GBP', ['30000', '30000.5']);
@@ -213,11 +322,14 @@ describe('rate', () => {
     expect(asked.sort()).toEqual(['one/GBP', 'two/GBP']);
   });
 
-  test('needs create_invoice, and a currency that exists', async () => {
+  test('needs a permission to receive or to pay, and a currency that exists', async () => {
     const query = { currency: 'EUR' };
     const made = await world.post('/v2/node/create_client', { scopes: ['read_info'] });
     const credentials = made.client_credentials;
     expectError(await world.call('GET', '/v2/node/rate', { query, credentials }), 'forbidden');
+    const payer = await world.post('/v2/node/create_client', { scopes: ['send'] });
+    const told = await world.get('/v2/node/rate', query, payer.client_credentials);
+    expect(told).toMatchObject({ rate: KEPT.rate });
     for (const currency of ['BTC', 'eur', '']) {
       expectError(await world.call('GET', '/v2/node/rate', { query: { currency } }), 'rejected');
     }
@@ -231,6 +343,16 @@ describe('rate', () => {
     expectError(answer, 'unsupported', /--rate-source/);
     const query = { currency: 'EUR' };
     expectError(await world.call('GET', '/v2/node/rate', { query }), 'unsupported');
+    const priced = { price: { currency: 'EUR', amount: '5' }, min_amount: '10000' };
+    const { offer } = await world.post('/sandbox/offer', priced);
+    for (const [path, payable] of [
+      ['pay', { payable: offer, amount: '10000' }],
+      ['pay_offer', { offer, amount: '10000' }],
+    ] as const) {
+      const refused = await world.call('POST', `/v2/node/${path}`, { body: payable });
+      expectError(refused, 'refused', /priced in EUR.*--rate-source/);
+      expect(refused.body.data).toEqual({ sent: 'no' });
+    }
     expect(asked).toEqual([]);
   });
 });

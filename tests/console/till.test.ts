@@ -228,6 +228,27 @@ inBrowser('the owner asks for a price on Receive', async () => {
   await page.context().close();
 });
 
+inBrowser('the owner pays an offer in a currency at its price', async () => {
+  const price = { currency: 'EUR', amount: '3.00' };
+  const terms = { price, min_amount: '10100' };
+  const { offer } = await world().post('/sandbox/offer', terms);
+  const page = await openConsole(browser(), world().url, world().owner, PHONE);
+  await goTo(page, 'Send');
+  await page.getByLabel('What to pay').fill(offer);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { name: 'You are about to pay · €3.00' }).waitFor();
+  await page.getByText('within 2 per cent of the rate here').waitFor();
+  expect(await page.getByLabel('Amount in sats').count()).toBe(0);
+  await page.getByText('10,200').first().waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Pay…' }).click();
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  await page.getByText('Paid', { exact: true }).waitFor();
+  const { payments } = await world().get('/v2/node/updated_payments', { limit: '100' });
+  expect(payments.at(-1)).toMatchObject({ price, amount: '10100', status: 'completed' });
+  await page.context().close();
+});
+
 inBrowser('an invoice is there after a reload, and is canceled before it goes away', async () => {
   const page = await openTill(PHONE, 'Till that cancels');
   const invoice = await ask(page, '30');

@@ -36,7 +36,7 @@ test('an invoice without an amount takes that of the URI, or leaves it to the pa
 
 test("an offer's amount is its least; its end is in milliseconds; the name that led there stays", () => {
   const offer = makeOffer({ amount: 3000n, absoluteExpirySecs: 2000 });
-  expect(offerTerms(offer, 'a@shop.example', NOTHING)).toMatchObject({
+  expect(offerTerms(offer, 'a@shop.example', NOTHING, null)).toMatchObject({
     ...chosen,
     kind: 'offer',
     description: 'tea',
@@ -45,7 +45,7 @@ test("an offer's amount is its least; its end is in milliseconds; the name that 
     expiresAtMs: 2_000_000,
     viaName: 'a@shop.example',
   });
-  expect(offerTerms(makeOffer(), null, URI)).toMatchObject({
+  expect(offerTerms(makeOffer(), null, URI, null)).toMatchObject({
     ...ofUri,
     minMsat: null,
     expiresAtMs: null,

@@ -26,6 +26,7 @@ beforeAll(() => {
   services = {
     lnurl: { discover: () => Promise.reject(new Error('asked')) } as never,
     requestResource: () => Promise.reject(new Error('asked')),
+    rates: null,
     resolveName: createNameResolver({
       resolveTxt: createTxtResolver({
         url: `https://127.0.0.1:${resolver.port}/dns-query`,

@@ -74,6 +74,7 @@ export function fakeServices(
   return {
     asked,
     requestResource: unasked,
+    rates: null,
     lnurl: {
       async discover(url) {
         asked.push(url);

@@ -1,7 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hex } from '@scure/base';
 import type { Invalid } from '../bigsize.ts';
-import { CodecError } from '../codec-error.ts';
 import { NETWORKS } from '../network.ts';
 import type { Bip353Name } from './bip353-name.ts';
 import { INVOICE_REQUEST_FIELDS, writeFields } from './fields.ts';
@@ -12,7 +11,7 @@ import {
   invoiceRequestOf,
 } from './invoice-request.ts';
 import { merkleRoot } from './merkle.ts';
-import { currencyReason, type Offer } from './offer.ts';
+import type { Offer } from './offer.ts';
 import { signRoot } from './signature.ts';
 
 /** The values that an invoice request is made from. */
@@ -24,7 +23,7 @@ export interface InvoiceRequestParts {
   readonly metadata: Uint8Array;
   /** Genesis hash of the chain to pay on, wire order, hex. */
   readonly chain: string;
-  /** Required if the offer has no amount; otherwise at least the offer's amount times the quantity. */
+  /** Required if the offer has no amount; otherwise at least the offer's amount times the quantity, or left out. */
   readonly amountMsat?: bigint;
   /** The number of items to buy. If it is left out, and the offer is sold by quantity, it is one. */
   readonly quantity?: bigint;
@@ -39,12 +38,12 @@ const invalid: Invalid = invalidDocument('bolt12', 'invoice request', 'change it
 
 /**
  * Makes and signs an invoice request for an offer. Throws `CodecError('bolt12')` when the offer does not allow the
- * request: another chain, an amount that is too low, a quantity that it does not sell, or a price in a currency.
+ * request: another chain, an amount that is too low, or a quantity that it does not sell. Without an amount the issuer
+ * of an offer that has one names it, by its own rate where that is in a currency.
  */
 export function createInvoiceRequest(parts: InvoiceRequestParts): InvoiceRequest {
   const { offer, payerSecretKey, chain } = parts;
   if (parts.metadata.length < 16) invalid('invreq_metadata has fewer than 16 bytes');
-  if (offer.currency !== null) throw new CodecError('bolt12', currencyReason(offer.currency));
   if (!offer.chains.includes(chain)) invalid('invreq_chain is not one of offer_chains');
 
   const soldByQuantity = offer.quantityMax !== null;

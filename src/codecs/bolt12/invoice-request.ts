@@ -140,14 +140,12 @@ export function decodeInvoiceRequest(source: string | Uint8Array): InvoiceReques
 }
 
 /**
- * Checks that a request is for exactly this offer: it repeats every field of the offer, names one of its chains, and
- * the offer is not priced in a currency. Quantity, amount and signature were checked when the request was read. Check
- * the expiry of the offer with `isOfferExpired`. Throws `CodecError('bolt12')`.
+ * Checks that a request is for exactly this offer: it repeats every field of the offer, and names one of its chains.
+ * Quantity, amount and signature were checked when the request was read; an amount for an offer in a currency is for
+ * its issuer to check. Check the expiry of the offer with `isOfferExpired`. Throws `CodecError('bolt12')`.
  */
 export function verifyInvoiceRequest(request: InvoiceRequest, offer: Offer): void {
   const mirrored = request.records.filter(({ type }) => isOfferType(type));
   if (!sameRecords(mirrored, offer.records)) invalid('its offer fields are not those of the offer');
   if (!offer.chains.includes(request.chain)) invalid('invreq_chain is not one of offer_chains');
-  if (offer.currency !== null)
-    invalid(`its offer is priced in ${offer.currency}, which cannot be converted here`);
 }

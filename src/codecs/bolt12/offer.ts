@@ -164,11 +164,5 @@ export function offerUnpayableReason(
   if (isOfferExpired(offer, nowSecs)) {
     return 'The offer has expired; ask its issuer for a new one.';
   }
-  if (offer.currency !== null) return currencyReason(offer.currency);
   return null;
-}
-
-/** Returns the sentence that says why an offer priced in a currency is not paid: only its issuer knows the rate. */
-export function currencyReason(currency: string): string {
-  return `The offer is priced in ${currency}, which cannot be converted here; ask its issuer for one in bitcoin.`;
 }

@@ -16,8 +16,9 @@ const invalid: Invalid = invalidDocument(
 
 /**
  * Checks that an invoice fits its request (BOLT 12, reader of an invoice): it repeats every field of the request, it is
- * signed with the key that the offer names, and its amount is that of the request or the offer. The signature was
- * verified when the invoice was read. Check the expiry with `isBolt12InvoiceExpired`. Throws `CodecError('bolt12')`.
+ * signed with the key that the offer names, and its amount is that of the request or the offer, but for an offer in a
+ * currency. The signature was verified when the invoice was read. Check the expiry with `isBolt12InvoiceExpired`.
+ * Throws `CodecError('bolt12')`.
  */
 export function verifyInvoice(invoice: Bolt12Invoice, request: InvoiceRequest): void {
   const mirrored = invoice.records.filter(({ type }) => isInvoiceRequestType(type));
@@ -42,8 +43,8 @@ export function verifyInvoice(invoice: Bolt12Invoice, request: InvoiceRequest): 
       amount: offerAmount,
       quantity: request.quantity,
     });
-  if (expectedMsat === null) invalid('its request leaves the amount to a price in a currency');
-  if (invoice.amountMsat !== expectedMsat) {
+  // Where the offer has a price in a currency, the payer compares the amount with a rate.
+  if (expectedMsat !== null && invoice.amountMsat !== expectedMsat) {
     invalid(`invoice_amount is not the expected ${expectedMsat} millisatoshis`);
   }
 }

@@ -9,7 +9,8 @@ import { sameRecords } from './same-records.ts';
 /** What a payer asked for, which the invoice of an offer must repeat. */
 export interface OfferInvoiceTerms {
   readonly offer: Offer;
-  readonly amountMsat: bigint;
+  /** Null where the issuer names it, since its offer is in a currency: the caller compares it with a rate. */
+  readonly amountMsat: bigint | null;
   /** Genesis hash of the payer's chain, wire order, hex. */
   readonly chain: string;
   /** The message to the payee; null for none. */
@@ -35,7 +36,7 @@ export function verifyOfferInvoice(invoice: Bolt12Invoice, terms: OfferInvoiceTe
   if (!sameRecords(mirrored, offer.records)) invalid('it does not repeat the fields of the offer');
   requireIssuerKey(invoice.nodeId, offer, invalid);
   if (invoice.chain !== chain) invalid('invreq_chain is not the chain of this wallet');
-  if (invoice.amountMsat !== amountMsat) {
+  if (amountMsat !== null && invoice.amountMsat !== amountMsat) {
     invalid(`invoice_amount is not the ${amountMsat} millisatoshis that were asked for`);
   }
   if (invoice.payerNote !== payerNote) invalid('invreq_payer_note is not the message of the payer');

@@ -213,6 +213,8 @@ export const en = {
     nothing: 'These credentials cannot pay this.',
     back: 'Pay something else',
     terms: 'You are about to pay',
+    priced:
+      'The receiver counts the price in sats, within 2 per cent of the rate here. The amounts below are the most that it can be.',
     outcome: 'Your payment',
     way: 'Pay by',
     kinds: {

@@ -1,4 +1,4 @@
-import { type Payable, toMsat } from '../../client/index.ts';
+import { type Amount, fromMsat, type Payable, type Price, toMsat } from '../../client/index.ts';
 
 const MSAT_PER_SAT = 1000n;
 /** The least that routing may cost, as the sidecar's own default has it (`--max-fee`). */
@@ -9,6 +9,16 @@ export function methodOf(payable: Payable): string {
   if (payable.kind === 'invoice') return payable.invoice;
   if (payable.kind === 'offer') return payable.offer;
   return payable.kind === 'onchain' ? payable.onchain : payable.lnurl;
+}
+
+/**
+ * Returns the price at which an offer in a currency is paid, and the most that it may cost: its worth now, and the 2
+ * per cent by which the receiver's rate may differ (docs/decisions.md 201). Null where an amount is asked for or given.
+ */
+export function ownPrice(payable: Payable): { price: Price; amount: Amount } | null {
+  if (payable.kind !== 'offer' || payable.amount !== null) return null;
+  const { price, min_amount: worth } = payable;
+  return price && worth && { price, amount: fromMsat((toMsat(worth) * 102n) / 100n) };
 }
 
 /**

@@ -91,5 +91,5 @@ export function accessSentence(access: RouteAccess): string {
   if (typeof access === 'string')
     return ACCESS_WORDS[access] ?? `Needs the permission \`${access}\`.`;
   const names = access.map((permission) => `\`${permission}\``).join(', ');
-  return `Needs the permission of the method used, one of ${names}.`;
+  return `Needs one of ${names}.`;
 }

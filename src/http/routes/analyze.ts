@@ -7,6 +7,7 @@ import {
   payableJson,
 } from '../../model/analysis.ts';
 import { rejected } from '../../model/errors.ts';
+import type { Price } from '../../model/prices/price.ts';
 import { seesOnlyOwn } from '../../wallet/session/own-payments.ts';
 import { analyze } from '../../wallet/strings/analyze.ts';
 import type { PricedMethod } from '../../wallet/strings/fee-estimate.ts';
@@ -23,8 +24,7 @@ export const analyzeRoutes = [
     access: 'node_info',
     specified: true,
     summary: 'Explain a payment string',
-    description:
-      'Payables are ordered from most to least recommended. Where the amount is null, add `&amount=` to the callback.',
+    description: 'Where the amount of a payable is null, add `&amount=` to its callback.',
     query: () => ({
       payment_string: paymentStringInput()
         .optional()
@@ -34,7 +34,7 @@ export const analyzeRoutes = [
           examples: [exampleInvoice],
         }),
       payable: paymentStringInput().optional().meta({
-        description: 'Another name of `payment_string`. If both are given, they must be equal.',
+        description: 'Another name of `payment_string`; both must be equal.',
         addition: true,
       }),
     }),
@@ -101,7 +101,7 @@ function encodePayable(method: PricedMethod, sidecarUrl: string): PayableJson {
   };
   switch (method.kind) {
     case 'offer':
-      return { ...shared, kind: 'offer', offer: method.text };
+      return { ...shared, kind: 'offer', offer: method.text, price: priceJson(method.price) };
     case 'invoice':
       return { ...shared, kind: 'invoice', invoice: method.text };
     case 'onchain':
@@ -109,6 +109,10 @@ function encodePayable(method: PricedMethod, sidecarUrl: string): PayableJson {
     case 'lnurl-pay':
       return { ...shared, kind: 'lnurl-pay', lnurl: method.text };
   }
+}
+
+function priceJson(price: Price | null): Price | null {
+  return price && { currency: price.currency, amount: price.amount };
 }
 
 function encodeClaimable(method: ClaimMethod, sidecarUrl: string): ClaimableJson {

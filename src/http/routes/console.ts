@@ -87,7 +87,7 @@ const signInRoutes = [
         caller: session.caller.id,
         owner: session.isOwner,
         budgets_confirmed: areBudgetsConfirmed,
-        rates: parts.rates !== null,
+        rates: parts.services.rates !== null,
         sandbox: parts.sandbox !== null,
       };
     },

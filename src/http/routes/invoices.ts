@@ -94,7 +94,8 @@ export const invoiceRoutes = [
     },
     handler: async ({ session, parts, names }, { body }) => {
       const { description_hash: hash } = body;
-      const priced = body.price && (await pricedAmount(session, parts.rates, body.price, names));
+      const priced =
+        body.price && (await pricedAmount(session, parts.services.rates, body.price, names));
       const defaultSecs = priced ? PRICE_BINDS_SECS : INVOICE_EXPIRATION_SECS.default;
       const request = {
         expirationSecs: body.expiration_secs ?? defaultSecs,
@@ -115,10 +116,10 @@ export const invoiceRoutes = [
     },
   }),
   get('/v2/node/rate', 'receive', {
-    access: 'create_invoice',
+    // Who may name a price may know what it is worth.
+    access: ['create_invoice', 'pay_invoice', 'pay_offer', 'pay_onchain'],
     summary: 'Read what one bitcoin costs',
-    description:
-      'The median of what the sources say that `--rate-source` names; without that option error 110.',
+    description: 'The median of the sources; without `--rate-source` error 110.',
     query: () => ({ currency: currencyInput() }),
     response: () => ({
       rate: z.string().describe('Decimal text.'),
@@ -135,7 +136,11 @@ export const invoiceRoutes = [
       },
     },
     handler: async ({ session, parts }, { query: { currency } }) => {
-      const { rate, rateAtMs, rateSource } = await currentRate(session, parts.rates, currency);
+      const { rate, rateAtMs, rateSource } = await currentRate(
+        session,
+        parts.services.rates,
+        currency,
+      );
       return { rate, rate_at: rateAtMs, rate_source: rateSource };
     },
   }),

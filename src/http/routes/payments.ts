@@ -94,11 +94,11 @@ export const paymentRoutes = [
         .meta({ description: 'Only this direction.', addition: true }),
       rail: z.enum(RAILS).optional().meta({ description: 'Only this rail.', addition: true }),
       since: integerQuery(TIMES).optional().meta({
-        description: 'Only payments created at this time or later, in milliseconds.',
+        description: 'Only those created at this time or later, in milliseconds.',
         addition: true,
       }),
       until: integerQuery(TIMES).optional().meta({
-        description: 'Only payments created before this time, in milliseconds.',
+        description: 'Only those created before this time, in milliseconds.',
         addition: true,
       }),
       text: noteInput().optional().meta({
@@ -107,15 +107,15 @@ export const paymentRoutes = [
         addition: true,
       }),
       external_id: externalIdInput().optional().meta({
-        description: 'Only payments with this id of yours, as it was given.',
+        description: 'Only those with exactly this id of yours.',
         addition: true,
       }),
       client: hexInput(32)
         .optional()
-        .meta({ description: 'Only payments that this client made.', addition: true }),
+        .meta({ description: 'Only what this client made.', addition: true }),
       id_part: idPartInput().optional().meta({
         description:
-          'Only payments with these 4 to 64 hex characters at the beginning or end of the last 64 of their index.',
+          'Only those with these 4 to 64 hex characters at the beginning or end of the last 64 of the index.',
         addition: true,
       }),
     }),

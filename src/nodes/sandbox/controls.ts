@@ -25,6 +25,7 @@ import {
   lnurlCallbackAnswer,
 } from './lnurl/services.ts';
 import type { NodeParts } from './node.ts';
+import type { OfferParts } from './offers/exchange.ts';
 import { createOffer } from './offers/offers.ts';
 import { type OutsideOfferPayment, payOfferFromOutside } from './offers/outside.ts';
 import { nextUnusedAddress } from './onchain/funds.ts';
@@ -55,6 +56,7 @@ interface ControlOptions extends NodeParts {
 type Funds = { readonly amountMsat: bigint; readonly rail: 'lightning' | 'onchain' };
 type OutsideTerms = Parameters<typeof createOutsideInvoice>[1];
 type OutsideOffer = Omit<CreateOfferCommand, 'expiresAtMs' | 'externalId'> &
+  Pick<OfferParts, 'price'> &
   Pick<OutsideTerms, 'behavior'>;
 
 /** Returns the controls of the outside world, which the routes below `/sandbox` call (docs/decisions.md 78). */

@@ -7,6 +7,7 @@ import { grantSignal } from '../clients/grant-signal.ts';
 import { requirePermission, type WithHistory } from '../session/session.ts';
 import { type Examination, examine, nothingLeft, rank } from '../strings/analyze.ts';
 import { invoiceTerms, type PayMethod, type UriTerms } from '../strings/method-terms.ts';
+import type { OfferPrice } from '../strings/offer-price.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
 import { planInvoicePayment } from './invoice.ts';
@@ -76,19 +77,22 @@ function payBy(
   fees: FeePolicy,
 ): Promise<Payment> {
   const { session } = context;
+  const priced = priceOf(method, request, uri);
   const payment = {
     ...request,
     amountMsat: agreedAmountMsat({
       // The price of an LNURL service is not what the caller has seen: the caller names the amount.
-      askedMsat: method.kind === 'lnurl-pay' ? uri.amountMsat : method.amountMsat,
-      givenMsat: request.amountMsat,
+      askedMsat:
+        priced?.amountMsat ?? (method.kind === 'lnurl-pay' ? uri.amountMsat : method.amountMsat),
+      givenMsat: priced ? null : request.amountMsat,
       field: 'amount',
     }),
   };
   switch (method.kind) {
     case 'offer': {
       const { offer, viaName } = method;
-      const wish = { ...payment, offer, viaName, signal: context.signal };
+      const { signal } = context;
+      const wish = { ...payment, ...priced, ofPrice: priced?.price, offer, viaName, signal };
       const plan = planOfferPayment(wish, session, fees, context.names);
       return sendAndWait(context, plan);
     }
@@ -109,6 +113,18 @@ function payBy(
         ...sendWords(request),
       });
   }
+}
+
+/** The price of an offer in a currency, unless another amount is asked for or given; null for every other method. */
+function priceOf(
+  method: PayMethod,
+  { amountMsat: givenMsat, price: given }: AnyPaymentRequest,
+  uri: UriTerms,
+): OfferPrice | null {
+  if (method.kind !== 'offer' || method.price === null || method.minMsat === null) return null;
+  const { price, minMsat: amountMsat } = method;
+  const isSame = given?.currency === price.currency && given.amount === price.amount;
+  return isSame || (givenMsat ?? uri.amountMsat) === null ? { price, amountMsat } : null;
 }
 
 /**

@@ -5,6 +5,10 @@ import {
   verifyOfferInvoice,
 } from '../../codecs/bolt12/index.ts';
 import { NETWORKS } from '../../codecs/network.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
+import { refused } from '../../model/errors.ts';
+import { areTogether } from '../../model/prices/median.ts';
+import type { Price } from '../../model/prices/price.ts';
 import { readOrRefuse } from '../../model/read-or-error.ts';
 import { nodeGroup, type OnNode } from '../session/session.ts';
 
@@ -12,6 +16,8 @@ import { nodeGroup, type OnNode } from '../session/session.ts';
 export interface OfferWish {
   readonly offer: Offer;
   readonly amountMsat: bigint;
+  /** Given where the issuer is to name the amount, which must be near `amountMsat` (docs/decisions.md 201). */
+  readonly ofPrice?: Price | undefined;
   readonly message: string | null;
   /** The Human Bitcoin Address whose record holds the offer, without `₿`; null without one. */
   readonly viaName: string | null;
@@ -23,21 +29,32 @@ export interface OfferWish {
  */
 export async function fetchOfferInvoice(
   session: OnNode,
-  { offer, amountMsat, message, viaName }: OfferWish,
+  { offer, amountMsat, ofPrice, message, viaName }: OfferWish,
   signal: AbortSignal,
 ): Promise<Bolt12Invoice> {
   const { node } = session;
-  const wish = { offer, amountMsat, message, viaName };
+  const askedMsat = ofPrice ? null : amountMsat;
+  const wish = { offer, amountMsat: askedMsat, message, viaName };
   const fetched = await nodeGroup(session, 'offers').fetchInvoice(wish, signal);
   return readOrRefuse(() => {
     const invoice = decodeInvoice(fetched);
     verifyOfferInvoice(invoice, {
       offer,
-      amountMsat,
+      amountMsat: askedMsat,
       chain: NETWORKS[node.descriptor.network].chainHash,
       payerNote: message,
       nowSecs: Math.floor(node.clock.now() / 1000),
     });
+    if (ofPrice) requireNear(ofPrice, amountMsat, invoice.amountMsat);
     return invoice;
   });
+}
+
+/** Throws error 106 where an issuer counts at a rate that is more than 2 per cent from ours (docs/decisions.md 201). */
+function requireNear({ amount, currency }: Price, oursMsat: bigint, theirsMsat: bigint): void {
+  if (areTogether([oursMsat, theirsMsat].map((digits) => ({ digits, decimals: 0 })))) return;
+  const [ours, theirs] = [oursMsat, theirsMsat].map(formatAmountMsat);
+  throw refused(
+    `The offer costs ${amount} ${currency}, which are ${ours} sats at the rate here, and its issuer asks for ${theirs} sats: they are more than 2 per cent apart. Try again later, or give an amount in sats.`,
+  );
 }

@@ -50,6 +50,9 @@ export function planOfferPayment(
       `the offer asks for at least ${formatAmountMsat(offer.amountMsat)} sats`,
     );
   }
+  if (request.ofPrice && words.refundOf) {
+    throw rejected('amount', 'is required with refund_of, since the issuer of the offer names it');
+  }
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
   const terms = {
     // An offer can be paid many times, so each payment has an id of its own.
@@ -69,8 +72,11 @@ export function planOfferPayment(
     ...terms,
     async fetch() {
       const invoice = await fetchOfferInvoice(session, request, request.signal);
+      const { amountMsat } = invoice;
+      const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
       return {
         ...terms,
+        ...{ amountMsat, maxFeeMsat },
         details: { ...terms.details, hash: invoice.paymentHash },
         repeat: { maxFeeMsat },
         fetchedInvoice: invoice.text,

@@ -15,6 +15,7 @@ import {
 } from './method-terms.ts';
 import { type FoundMethod, findMethods } from './named-methods.ts';
 import { addressObstacle, invoiceObstacle, offerObstacle, requireNone } from './obstacles.ts';
+import { offerPrice } from './offer-price.ts';
 import type { PaymentServices } from './payment-services.ts';
 import type { NamedMethod } from './payment-string.ts';
 
@@ -132,13 +133,15 @@ async function look(
   { method, viaName }: FoundMethod,
   uri: UriTerms,
   node: WalletNode,
-  { lnurl }: PaymentServices,
+  { lnurl, rates }: PaymentServices,
   caller: Caller | undefined,
 ): Promise<Judgement> {
   switch (method.kind) {
-    case 'offer':
-      requireNone(offerObstacle(method.offer, node));
-      return { payable: offerTerms(method.offer, viaName, uri) };
+    case 'offer': {
+      const { offer } = method;
+      requireNone(offerObstacle(offer, node));
+      return { payable: offerTerms(offer, viaName, uri, await offerPrice(offer, rates)) };
+    }
     case 'invoice':
       requireNone(invoiceObstacle(method.invoice, node));
       return { payable: invoiceTerms(method.invoice, uri) };

@@ -1,7 +1,9 @@
 import type { DecodedAddress } from '../../codecs/address.ts';
 import type { Bolt11Invoice } from '../../codecs/bolt11/index.ts';
 import type { Offer } from '../../codecs/bolt12/index.ts';
+import type { PaymentPrice } from '../../model/prices/price.ts';
 import type { LnurlPayRequest, LnurlWithdrawRequest } from '../../net/lnurl.ts';
+import type { OfferPrice } from './offer-price.ts';
 
 interface MethodTerms {
   /** The method alone, encoded in its canonical form. */
@@ -19,7 +21,13 @@ interface MethodTerms {
 /** A way to pay that the wallet's node supports, with its terms. */
 export type PayMethod = MethodTerms &
   (
-    | { readonly kind: 'offer'; readonly offer: Offer; readonly viaName: string | null }
+    | {
+        readonly kind: 'offer';
+        readonly offer: Offer;
+        readonly viaName: string | null;
+        /** Of an offer in a currency; `minMsat` is its worth then. */
+        readonly price: PaymentPrice | null;
+      }
     | { readonly kind: 'invoice'; readonly invoice: Bolt11Invoice }
     | { readonly kind: 'lnurl-pay'; readonly request: LnurlPayRequest }
     | { readonly kind: 'onchain'; readonly address: DecodedAddress }
@@ -49,15 +57,21 @@ function termsOf(text: string, own: string | null, uri: UriTerms) {
   };
 }
 
-/** Returns the terms of an offer. Its amount is the least that it accepts (BOLT 12). */
-export function offerTerms(offer: Offer, viaName: string | null, uri: UriTerms): PayMethod {
-  const { text, description, amountMsat: minMsat, absoluteExpirySecs } = offer;
+/** Returns the terms of an offer, and its price in a currency. Its amount is the least that it accepts (BOLT 12). */
+export function offerTerms(
+  offer: Offer,
+  viaName: string | null,
+  uri: UriTerms,
+  priced: OfferPrice | null,
+): PayMethod {
+  const { text, description, absoluteExpirySecs } = offer;
   return {
     ...termsOf(text, description, uri),
     kind: 'offer',
     offer,
     viaName,
-    minMsat,
+    price: priced?.price ?? null,
+    minMsat: priced?.amountMsat ?? offer.amountMsat,
     expiresAtMs: absoluteExpirySecs === null ? null : absoluteExpirySecs * 1000,
   };
 }

@@ -100,7 +100,6 @@ describe('asking for an invoice', () => {
     ['a quantity', OPEN_OFFER, { amountMsat: 1n, quantity: 1n }, 'not sold by quantity'],
     ['another chain', OPEN_OFFER, { chain: NETWORKS.bitcoin.chainHash }, 'not one of offer_chains'],
     ['short metadata', OPEN_OFFER, { metadata: new Uint8Array(15) }, 'fewer than 16 bytes'],
-    ['a currency', makeOffer({ currency: 'USD', amount: 1n }), {}, 'priced in USD'],
     [
       'half a character',
       OPEN_OFFER,
@@ -232,16 +231,13 @@ describe('verifying a request against an offer', () => {
     }
   });
 
-  test('an offer priced in a currency cannot be judged', () => {
+  test('an offer in a currency is asked for with an amount, or without: its issuer names it', () => {
     const offer = makeOffer({ currency: 'USD', amount: 100n });
-    const records = [...REQUEST.records.filter(({ type }) => type !== 2n && type !== 10n)].filter(
-      ({ type }) => type !== 22n,
-    );
-    const request = decodeInvoiceRequest(resigned({}, [...offer.records, ...records].sort(byType)));
-    expectInvalid(() => verifyInvoiceRequest(request, offer), 'bolt12', 'priced in USD');
+    for (const amountMsat of [1n, undefined]) {
+      const parts = amountMsat === undefined ? {} : { amountMsat };
+      const request = decodeInvoiceRequest(makeRequest(offer, parts).bytes);
+      expect(request.amountMsat).toBe(amountMsat ?? null);
+      expect(() => verifyInvoiceRequest(request, offer)).not.toThrow();
+    }
   });
 });
-
-function byType(a: TlvRecord, b: TlvRecord): number {
-  return a.type < b.type ? -1 : 1;
-}

@@ -243,7 +243,7 @@ describe('verifying an invoice against the request', () => {
     expectInvalid(tooMuch, 'bolt12', 'not the expected 40 millisatoshis');
   });
 
-  test('an amount that only a rate of exchange could tell is refused', () => {
+  test('an amount that only a rate of exchange could tell is for the payer, unless the request names one', () => {
     const offer = makeOffer({ currency: 'USD', amount: 100n });
     const asked = REQUEST.records.filter(
       ({ type }) => type === 0n || (type >= 80n && type !== 82n),
@@ -251,11 +251,11 @@ describe('verifying an invoice against the request', () => {
     const records = [...asked.slice(0, 1), ...offer.records, ...asked.slice(1)];
     const subject = { message: 'invoice_request', field: 'signature' } as const;
     const request = decodeInvoiceRequest(signStream(records, subject, secretKey(0x42)));
-    expectInvalid(
-      () => makeInvoice(request),
-      'bolt12',
-      'leaves the amount to a price in a currency',
-    );
+    expect(makeInvoice(request, { amountMsat: 77n }).amountMsat).toBe(77n);
+    const named = makeRequest(offer, { amountMsat: 70n });
+    expect(makeInvoice(named, { amountMsat: 70n }).amountMsat).toBe(70n);
+    const other = () => makeInvoice(named, { amountMsat: 77n });
+    expectInvalid(other, 'bolt12', 'not the expected 70 millisatoshis');
   });
 
   test('an invoice signed by someone else than the issuer is refused', () => {

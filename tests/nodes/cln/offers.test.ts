@@ -41,6 +41,15 @@ test('a message with characters that Core Lightning would not send as they are i
   expect(cln.of('fetchinvoice')).toHaveLength(2);
 });
 
+test('an issuer that is to name the amount is asked without one', async () => {
+  const order = { offer: OFFER, amountMsat: null, message: null, viaName: null };
+  await fetchInvoice(rpcOf(cln), fakeWallet(), order, STAYS);
+  await fetched(null);
+  const [without, exact] = cln.of('fetchinvoice');
+  expect(without).not.toHaveProperty('amount_msat');
+  expect(exact).toMatchObject({ amount_msat: '1000msat' });
+});
+
 test('a description with control characters that Core Lightning does not read is error 110', async () => {
   const make = (description: string) =>
     createOffer(rpcOf(cln), {

@@ -87,7 +87,8 @@ function invoiceFor({ offer, amountMsat, message }: FetchInvoiceCommand): Bolt12
   const paymentHash = createHash('sha256').update(preimage).digest('hex');
   preimages.set(paymentHash, preimage.toString('hex'));
   const note = message === null ? {} : { payerNote: message };
-  return makeInvoice(makeRequest(offer, { amountMsat, ...note }), { paymentHash });
+  const asked = amountMsat === null ? {} : { amountMsat };
+  return makeInvoice(makeRequest(offer, { ...asked, ...note }), { paymentHash });
 }
 
 const planned = (names: EffectNames) =>

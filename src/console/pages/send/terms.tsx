@@ -10,9 +10,16 @@ import { text } from '../../texts/index.ts';
 import { mustWait } from '../../values/approval.ts';
 import type { MoneyRequest } from '../../values/kept.ts';
 import { momentText } from '../../values/moment.ts';
+import { priceText } from '../../values/price.ts';
 import { isShort, shortened } from '../../values/recipient.ts';
 import { satsOf, satsOfMsat, typedMsatOrZero } from '../../values/sats.ts';
-import { amountProblem, methodOf, onchainUri, usualFeeLimitMsat } from '../../values/terms.ts';
+import {
+  amountProblem,
+  methodOf,
+  onchainUri,
+  ownPrice,
+  usualFeeLimitMsat,
+} from '../../values/terms.ts';
 
 interface TermsProps {
   readonly payable: Payable;
@@ -32,8 +39,11 @@ export interface SendTermsProps extends Pick<TermsProps, 'onSend' | 'refund'> {
 /** What is paid, by which way, how much it costs at most; and the two presses that pay. */
 export function SendTerms({ string, payables, refund, onSend }: SendTermsProps) {
   const [place, setPlace] = useState('0');
-  const payable = payables[Number(place)] ?? payables[0];
-  if (payable === undefined) return null;
+  const found = payables[Number(place)] ?? payables[0];
+  if (found === undefined) return null;
+  // What is refunded has an amount, of which there is as much left.
+  const priced = refund.of === null ? ownPrice(found) : null;
+  const payable = priced ? { ...found, amount: priced.amount } : found;
   const ways = Object.fromEntries(payables.map(({ kind }, at) => [at, text.send.kinds[kind]]));
   return (
     <section class="card narrow">
@@ -42,10 +52,11 @@ export function SendTerms({ string, payables, refund, onSend }: SendTermsProps) 
         {payable.amount !== null && (
           <>
             {' · '}
-            <Money of={payable.amount} />
+            {priced ? priceText(priced.price) : <Money of={payable.amount} />}
           </>
         )}
       </h2>
+      {priced && <p class="dim">{text.send.priced}</p>}
       {payables.length > 1 && (
         <Choice legend={text.send.way} options={ways} value={place} onChange={setPlace} />
       )}

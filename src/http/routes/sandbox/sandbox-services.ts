@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { once } from '../../../lib/once.ts';
 import { positiveAmountInput } from '../../../model/amount.ts';
+import { priceInput } from '../../../model/prices/price.ts';
 import { hexInput, hexOutput, noteInput } from '../../../model/text.ts';
+import { given, implies, withRules } from '../../body-rules.ts';
 import {
   exampleLnurl,
   exampleLnurlUrl,
@@ -61,19 +63,27 @@ export const sandboxServiceRoutes = [
   post('/sandbox/offer', 'sandbox', {
     access: 'sandbox',
     summary: 'Create an offer of an outside node',
-    body: () => ({
-      min_amount: positiveAmountInput()
-        .optional()
-        .describe('Smallest amount in sats; without it any amount is accepted.'),
-      description: noteInput().optional().describe('Shown to the payer.'),
-      behavior: behaviorInput(),
-    }),
+    body: () =>
+      withRules(
+        z.object({
+          min_amount: positiveAmountInput()
+            .optional()
+            .describe('Smallest amount in sats; without it any amount is accepted.'),
+          description: noteInput().optional().describe('Shown to the payer.'),
+          price: priceInput()
+            .optional()
+            .describe('Its price, for which its issuer asks `min_amount`.'),
+          behavior: behaviorInput(),
+        }),
+        [implies(given('price'), given('min_amount')), 'min_amount', 'is required with price'],
+      ),
     response: () => ({ offer: z.string().describe('The BOLT 12 offer.') }),
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: (context, { body }) =>
       sandboxControls(context.parts).createOffer({
         minAmountMsat: body.min_amount ?? null,
         description: body.description ?? null,
+        price: body.price,
         behavior: body.behavior ?? DEFAULT_BEHAVIOR,
       }),
   }),

@@ -11,6 +11,7 @@ import { lnurlPayRequest, payLnurl } from '../../../wallet/pay/lnurl.ts';
 import { planOfferPayment, readOffer } from '../../../wallet/pay/offer.ts';
 import { sendAndWait } from '../../../wallet/pay/send.ts';
 import { amountToPay } from '../../../wallet/read/prices.ts';
+import { offerPrice } from '../../../wallet/strings/offer-price.ts';
 import { answerPayment } from '../../answer-payment.ts';
 import { NOT_BESIDE_AMOUNT, PRICE_OR_AMOUNT, withRules } from '../../body-rules.ts';
 import {
@@ -65,7 +66,7 @@ export const sendRoutes = [
     specified: true,
     summary: 'Pay any payment string',
     description:
-      'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable`, `amount`, `message` and `personal_note` may be given in the body or the query.',
+      'Pays by the most recommended method, and needs its permission. It answers when the payment is completed or failed, on chain while it is pending. `payable`, `amount`, `message` and `personal_note` may be given in the body or the query.',
     paymentStrings: ['payable'],
     body: payBody,
     neededInBodyOrQuery: ['payable'],
@@ -83,8 +84,8 @@ export const sendRoutes = [
       if (payable === undefined) throw rejected('payable', 'is required, in the body or the query');
       const amountMsat = agree('amount', body.amount, query.amount) ?? null;
       if (body.price && amountMsat !== null) throw rejected('price', NOT_BESIDE_AMOUNT);
-      const { services, fees, rates } = context.parts;
-      const priced = body.price && (await amountToPay(context.session, rates, body.price));
+      const { services, fees } = context.parts;
+      const priced = body.price && (await amountToPay(context.session, services.rates, body.price));
       const request = {
         payable,
         amountMsat,
@@ -151,8 +152,10 @@ export const sendRoutes = [
     handler: (context, { body, query }) =>
       answerPayment(context, async (send) => {
         const { session, parts, names } = context;
+        const offer = readOffer(body.offer, session);
+        await offerPrice(offer, parts.services.rates);
         const request = {
-          offer: readOffer(body.offer, session),
+          offer,
           amountMsat: body.amount,
           maxFeeMsat: body.max_fee ?? null,
           ...agreedNotes(body, query),

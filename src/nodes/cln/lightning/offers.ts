@@ -43,7 +43,7 @@ export async function fetchInvoice(
   requireMessage(message);
   const params = {
     offer: offer.text,
-    amount_msat: `${amountMsat}msat`,
+    ...(amountMsat === null ? {} : { amount_msat: `${amountMsat}msat` }),
     ...(offer.quantityMax === null ? {} : { quantity: 1 }),
     ...(message === null ? {} : { payer_note: message }),
     ...(viaName === null ? {} : { bip353: viaName }),

@@ -22,7 +22,10 @@ import {
   verifyInvoiceRequest,
 } from '../../../codecs/bolt12/index.ts';
 import { NETWORKS } from '../../../codecs/network.ts';
+import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
+import { parseDecimal, scaled } from '../../../model/prices/decimal.ts';
+import { decimalsOf, type Price } from '../../../model/prices/price.ts';
 import { readOrRefuse } from '../../../model/read-or-error.ts';
 import type { CreateOfferCommand, FetchInvoiceCommand } from '../../node.ts';
 
@@ -31,8 +34,13 @@ const CHAIN_HASH = NETWORKS.regtest.chainHash;
 /** Seconds until an invoice for an offer expires; payers pay at once. */
 const INVOICE_EXPIRY_SECS = 7200;
 
+/** How many bytes of an offer's metadata are random. */
+export const METADATA_BYTES = 16;
+
 /** The content of a new offer. */
 export interface OfferParts extends Omit<CreateOfferCommand, 'externalId'> {
+  /** The price in a currency, for which the issuer asks `minAmountMsat`; left out where it counts in bitcoin. */
+  readonly price?: Price | undefined;
   /** The node that answers invoice requests, and signs its invoices. */
   readonly issuerSecretKey: Uint8Array;
   /** Random, so that two offers with the same content have different ids. */
@@ -41,14 +49,16 @@ export interface OfferParts extends Omit<CreateOfferCommand, 'externalId'> {
 
 /** Writes an offer on the sandbox's network. Its issuer is a node that can be asked directly, without blinded paths. */
 export function writeOffer(parts: OfferParts): Offer {
-  const { description, minAmountMsat, expiresAtMs } = parts;
+  const { description, minAmountMsat, expiresAtMs, price, metadata } = parts;
   // BOLT 12 requires a description when there is an amount; it may be empty.
   const shown = description ?? (minAmountMsat === null ? null : '');
   return decodeOffer(
     encodeOffer({
       chains: [CHAIN_HASH],
-      metadata: parts.metadata,
+      // The metadata of an offer is for its issuer alone (BOLT 12), who finds its own rate there.
+      metadata: price ? concatBytes(metadata, utf8ToBytes(String(minAmountMsat))) : metadata,
       ...(minAmountMsat === null ? {} : { amount: minAmountMsat }),
+      ...(price && smallestUnits(price)),
       ...(shown === null ? {} : { description: shown }),
       // Rounded down, because an offer must not outlive the expiry that was asked for.
       ...(expiresAtMs === null ? {} : { absoluteExpirySecs: Math.floor(expiresAtMs / 1000) }),
@@ -57,7 +67,18 @@ export function writeOffer(parts: OfferParts): Offer {
   );
 }
 
-/** Throws `refused` when an offer has expired, is for another chain, or is priced in another currency. */
+function smallestUnits({ currency, amount }: Price) {
+  const read = parseDecimal(amount);
+  return read && { currency, amount: scaled(read, decimalsOf(currency) ?? 0) };
+}
+
+/** What the issuer of an offer asks for at least; null where the payer chooses. */
+function leastOf({ amountMsat, currency, metadata }: Offer): bigint | null {
+  if (currency === null || metadata === null) return amountMsat;
+  return BigInt(new TextDecoder().decode(metadata.subarray(METADATA_BYTES)));
+}
+
+/** Throws `refused` when an offer has expired, or is for another chain. */
 export function requirePayable(offer: Offer, nowMs: number): void {
   const reason = offerUnpayableReason(offer, {
     chainHash: CHAIN_HASH,
@@ -83,7 +104,7 @@ export function askForInvoice(parts: PayerParts): InvoiceRequest {
       payerSecretKey: parts.payerSecretKey,
       metadata: parts.metadata,
       chain: CHAIN_HASH,
-      amountMsat: parts.amountMsat,
+      ...(parts.amountMsat === null ? {} : { amountMsat: parts.amountMsat }),
       ...(parts.message === null ? {} : { payerNote: parts.message }),
       ...(name === null ? {} : { bip353Name: name }),
     }),
@@ -114,8 +135,12 @@ export function answerInvoiceRequest(parts: AnswerParts): Bolt12Invoice {
   return readOrRefuse(() => {
     const request = decodeInvoiceRequest(parts.requestBytes);
     verifyInvoiceRequest(request, parts.offer);
-    const amountMsat = request.amountMsat ?? parts.offer.amountMsat;
+    const leastMsat = leastOf(parts.offer);
+    const amountMsat = request.amountMsat ?? leastMsat;
     if (amountMsat === null) throw refused('The invoice request names no amount; name one.');
+    if (leastMsat !== null && amountMsat < leastMsat) {
+      throw refused(`The issuer of the offer asks for ${formatAmountMsat(leastMsat)} sats.`);
+    }
     return createInvoice({
       invoiceRequest: request,
       paymentHash: parts.paymentHash,

@@ -15,6 +15,8 @@ import {
   acceptInvoice,
   answerInvoiceRequest,
   askForInvoice,
+  METADATA_BYTES,
+  type OfferParts,
   requirePayable,
   writeOffer,
 } from './exchange.ts';
@@ -26,12 +28,12 @@ export type OfferIssuer = Pick<InvoiceRow, 'userPk' | 'behavior'>;
 export function createOffer(
   world: World,
   issuer: OfferIssuer,
-  command: CreateOfferCommand,
+  command: CreateOfferCommand & Pick<OfferParts, 'price'>,
 ): { offer: string; offerId: string } {
   const offer = writeOffer({
     ...command,
     issuerSecretKey: issuerSecretKey(world, issuer),
-    metadata: world.random(16),
+    metadata: world.random(METADATA_BYTES),
   });
   const { offerId, text } = offer;
   const { userPk: user_pk, behavior } = issuer;

@@ -36,7 +36,7 @@ function offer(change: Partial<OfferParts> = {}) {
   });
 }
 
-function ask(of = offer(), amountMsat = 1_000n, name: string | null = null) {
+function ask(of = offer(), amountMsat: bigint | null = 1_000n, name: string | null = null) {
   return askForInvoice({
     offer: of,
     amountMsat,
@@ -142,13 +142,20 @@ describe('the offer exchange', () => {
 
   test.each([
     ['for another chain', { chains: [NETWORKS.bitcoin.chainHash], issuerId }, 'another network'],
-    [
-      'priced in a currency',
-      { chains, issuerId, currency: 'EUR', amount: 500n, description: 'Cup' },
-      'priced in EUR',
-    ],
   ])('an offer %s is refused with the reason', (_name, fields, message) => {
     expect(() => requirePayable(decodeOffer(encodeOffer(fields)), nowMs)).toThrow(refusal(message));
+  });
+
+  test('the issuer of an offer in a currency names the amount, and takes no less', () => {
+    const price = { currency: 'EUR', amount: '5.00' };
+    const priced = offer({ price, minAmountMsat: 9_000n });
+    expect(priced).toMatchObject({ currency: 'EUR', amount: 500n, amountMsat: null });
+    const asked = (amountMsat: bigint | null) => {
+      const request = ask(priced, amountMsat);
+      return acceptInvoice(answer(request.bytes, priced).bytes, request, nowMs).amountMsat;
+    };
+    expect([asked(null), asked(9_001n)]).toEqual([9_000n, 9_001n]);
+    expect(() => asked(8_999n)).toThrow(refusal('asks for 9 sats'));
   });
 
   test('an offer that requires unknown features is refused with the reason', async () => {

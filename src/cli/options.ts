@@ -1,9 +1,10 @@
 import { Option } from 'commander';
 import { OPTIONS } from '../config/options.ts';
 import { PRIORITIES, type Priority } from '../model/payment.ts';
+import type { Price } from '../model/prices/price.ts';
 import { DELIVERY_EVENTS, type WebhookEvent } from '../model/webhooks/delivery.ts';
 import { flag, optionWord, type Word } from './command.ts';
-import { readAmount, readNames } from './inputs.ts';
+import { readAmount, readNames, readPrice } from './inputs.ts';
 
 /** The note of a payment, as every command that makes one has it. */
 export const noteFlag = flag('--note <text>', 'note that only you see');
@@ -13,6 +14,12 @@ export const externalIdFlag = flag(
   '--external-id <id>',
   'your own id for it, such as an order number, by which "payments" finds it; only you see it',
 );
+
+/** Returns the flag for a price in a currency, as every command has it that takes one. */
+export function priceFlag(more: string): Word<Price | undefined> {
+  const about = 'price in a currency in place of the amount, such as "12.50 EUR"';
+  return flag('--price <price>', `${about}${more}`, readPrice);
+}
 
 /** The flag of every command that shows a table. */
 export const wideFlag = flag(

@@ -8,7 +8,7 @@ import {
 import { argument } from '../command.ts';
 import { oneCall } from '../one-call.ts';
 import { fields } from '../terminal/table.ts';
-import { moment, sats } from '../terminal/words.ts';
+import { moment, priceWords, sats } from '../terminal/words.ts';
 
 /** Adds `analyze`, which explains a payment string without paying it. */
 export const addAnalyze = oneCall('analyze', {
@@ -29,6 +29,7 @@ export const addAnalyze = oneCall('analyze', {
 function payableLines(payable: PayableJson): string[] {
   return fields({
     'To pay': payable.kind,
+    Price: payable.kind === 'offer' && payable.price ? priceWords(payable.price) : null,
     Amount: amountWords(payable.amount, payable),
     'Fee about': payable.fee_estimate === null ? null : sats(payable.fee_estimate),
     Description: payable.description || null,

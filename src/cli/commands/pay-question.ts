@@ -3,6 +3,7 @@ import { decodeLnurl } from '../../codecs/lnurl.ts';
 import { formatAmountMsat, parseAmountMsat } from '../../model/amount.ts';
 import type { PayableJson } from '../../model/analysis.ts';
 import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
+import type { Price } from '../../model/prices/price.ts';
 import { costLines } from '../terminal/cost.ts';
 
 /** What a person agrees to before a payment. The request holds these terms, so that it cannot cost more. */
@@ -11,11 +12,15 @@ export interface Agreed {
   readonly amount: string | null;
   /** The most that fees may cost, in sats; null where nothing bounds them. */
   readonly maxFee: string | null;
+  /** The price that is paid, of which the amount is the worth about; null where the amount is exact. */
+  readonly price: Price | null;
 }
 
 /** What the person gave to `pay`. */
 interface Asked {
+  /** In sats; of a price, its worth. */
   readonly amount: string | undefined;
+  readonly price: Price | undefined;
   readonly maxFee: string | undefined;
   readonly all: boolean;
 }
@@ -25,11 +30,14 @@ const ONCHAIN_HEADROOM = 2n;
 
 /**
  * Returns the terms to agree on. Without --max-fee a Lightning payment has the cap of the settings, and a transaction
- * twice its estimate.
+ * twice its estimate. An offer in a currency has its own price, unless an amount is given.
  */
 export function agreedTerms(payable: PayableJson, asked: Asked, policy: FeePolicy): Agreed {
-  const amount = asked.all ? null : (asked.amount ?? payable.amount);
-  return { amount, maxFee: asked.maxFee ?? defaultCap(payable, amount, policy) };
+  const named = asked.amount ?? payable.amount;
+  const own = payable.kind === 'offer' && named === null ? payable.price : null;
+  const amount = asked.all ? null : (named ?? (own && payable.min_amount));
+  const maxFee = asked.maxFee ?? defaultCap(payable, amount, policy);
+  return { amount, maxFee, price: asked.price ?? own };
 }
 
 function defaultCap(

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { feePolicyOf } from '../../config/fee-policy.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
 import { payableJson } from '../../model/analysis.ts';
 import { AWAITING_APPROVAL, paymentJson } from '../../model/payment.ts';
+import { msatOfPrice, type Price } from '../../model/prices/price.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag, type Given } from '../command.ts';
 import { type ConnectionFlags, settingsOf } from '../connection.ts';
@@ -11,7 +13,14 @@ import type { AskSidecar } from '../http.ts';
 import { readPositiveAmount } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { refundFlag } from '../naming.ts';
-import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
+import {
+  CAP_OF_SETTINGS,
+  externalIdFlag,
+  maxFeeFlag,
+  noteFlag,
+  priceFlag,
+  priorityFlag,
+} from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { paymentLines, requireNotFailed, shortId } from '../terminal/payment-text.ts';
 import { show } from '../terminal/show.ts';
@@ -25,6 +34,7 @@ const PAY_WORDS = {
     readPositiveAmount,
   ),
   amount: flag('--amount <sats>', 'the same as the argument', readPositiveAmount),
+  price: priceFlag(''),
   send_all: flag('--all', 'on chain: send everything, in place of an amount'),
   max_fee: maxFeeFlag(
     `the most that routing or the transaction may cost (default on Lightning: ${CAP_OF_SETTINGS})`,
@@ -49,12 +59,15 @@ export const addPay = asking(
       'pay bc1q... 50000 --priority high --yes',
       'pay lno1... 500 --idempotency-key order-17',
       'pay lnbc10u1p... --refund-of 3de403f1aa',
+      'pay alice@example.com --price "4.50 EUR"',
     ],
     check({ typed, amount, ...given }) {
       if (typed !== undefined && amount !== undefined)
         return 'give the amount once, either after the string or as --amount';
       if (given.send_all && (typed ?? amount) !== undefined)
         return 'give either an amount or --all';
+      if (given.price && (isOnchainOrder(given) || (typed ?? amount) !== undefined))
+        return 'give --price alone, without an amount, --all and --priority';
       return isOnchainOrder(given) && given.message !== undefined
         ? '--message cannot be sent on chain: leave it out, or --all and --priority'
         : null;
@@ -66,10 +79,11 @@ export const addPay = asking(
     const flags = command.opts<ConnectionFlags & SpendingFlags>();
     const order = { ...given, amount };
     const agreed = await agreeToPay(io, ask, order, flags);
-    const terms = agreed ?? { amount: amount ?? null, maxFee: given.max_fee ?? null };
+    const { price = null, max_fee: maxFee } = given;
+    const terms = agreed ?? { amount: amount ?? null, maxFee: maxFee ?? null, price };
     const answer = await spendOnce(io, {
       key: flags.idempotencyKey,
-      flags: agreed === null ? [] : flagsBeside({ amount, maxFee: given.max_fee }, agreed),
+      flags: agreed === null ? [] : flagsBeside({ amount, maxFee }, agreed),
       send: (idempotencyKey) => send(ask, order, terms, idempotencyKey),
     });
     const { index, status_msg, status, finalized_at } = answer.value;
@@ -106,7 +120,7 @@ async function agreeToPay(
   flags: ConnectionFlags & SpendingFlags,
 ): Promise<Agreed | null> {
   if (flags.yes || !io.terminal.canAsk) return null;
-  const { payable, amount, max_fee: maxFee, send_all: all = false } = order;
+  const { payable, price, max_fee: maxFee, send_all: all = false } = order;
   const { value } = await ask(
     (sidecar) => sidecar.analyze({ payment_string: payable }),
     z.object({ payables: z.array(payableJson()) }),
@@ -120,7 +134,9 @@ async function agreeToPay(
       'This string names no way to pay that fits: "wallet-sidecar analyze" explains it.',
     );
   }
-  const agreed = agreedTerms(best, { amount, maxFee, all }, feePolicyOf(settingsOf(io, flags)));
+  const amount = price ? await worthOf(ask, price) : order.amount;
+  const asked = { amount, price, maxFee, all };
+  const agreed = agreedTerms(best, asked, feePolicyOf(settingsOf(io, flags)));
   if (agreed.amount === null && !all) {
     throw new CallFailed('The string names no amount: give one after it.');
   }
@@ -128,16 +144,27 @@ async function agreeToPay(
   return agreed;
 }
 
+/** Returns what a price is worth at the present rate, in sats. */
+async function worthOf(ask: AskSidecar, price: Price): Promise<string> {
+  const { value } = await ask(
+    (sidecar) => sidecar.rate({ currency: price.currency }),
+    z.object({ rate: z.string() }),
+  );
+  return formatAmountMsat(msatOfPrice(price, value.rate, 'payer'));
+}
+
 function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: string) {
   const { payable, message, personal_note, external_id, refund_of, priority, send_all } = order;
+  const { price } = order;
   const own = { personal_note, external_id, refund_of };
-  const shared = { amount: terms.amount ?? undefined, max_fee: terms.maxFee ?? undefined };
+  const amount = terms.price ? undefined : (terms.amount ?? undefined);
+  const shared = { amount, max_fee: terms.maxFee ?? undefined };
   const options = { idempotencyKey, respondAfterSecs: NO_BOUND_SECS };
   return ask(
     (sidecar) =>
       isOnchainOrder(order)
         ? sidecar.payOnchain({ address: payable, ...shared, send_all, priority, ...own }, options)
-        : sidecar.pay({ payable, ...shared, message, ...own }, options),
+        : sidecar.pay({ payable, ...shared, price, message, ...own }, options),
     paymentJson(),
     'Paying',
   );
@@ -149,11 +176,12 @@ function isOnchainOrder({ send_all, priority }: Pick<Order, 'send_all' | 'priori
 }
 
 /** The terms that the person gave. */
-type Typed = { readonly [Term in keyof Agreed]: string | undefined };
+type Typed = { readonly [Term in 'amount' | 'maxFee']: string | undefined };
 
 /** The flags that, beside the typed terms, repeat the request as it was agreed to. */
 function flagsBeside(typed: Typed, agreed: Agreed): string[] {
-  const added = (flag: string, term: keyof Agreed) =>
+  const added = (flag: string, term: keyof Typed) =>
     typed[term] === undefined && agreed[term] !== null ? [flag, agreed[term]] : [];
-  return ['--yes', ...added('--amount', 'amount'), ...added('--max-fee', 'maxFee')];
+  const amount = agreed.price ? [] : added('--amount', 'amount');
+  return ['--yes', ...amount, ...added('--max-fee', 'maxFee')];
 }

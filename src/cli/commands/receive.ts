@@ -8,13 +8,12 @@ import {
   readCurrency,
   readHex32,
   readPositiveAmount,
-  readPrice,
   readSeconds,
   readSecondsUpTo,
 } from '../inputs.ts';
 import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
-import { externalIdFlag, noteFlag } from '../options.ts';
+import { externalIdFlag, noteFlag, priceFlag } from '../options.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
 import { addressQrText, invoiceQrText, offerQrText, qrLines } from '../terminal/qr.ts';
 import { show } from '../terminal/show.ts';
@@ -44,11 +43,7 @@ export const addInvoice = asking(
         'make a hold invoice for this hash: its payment is held until "settle" is called',
         readHex32,
       ),
-      price: flag(
-        '--price <price>',
-        'price in a currency in place of the amount, such as "12.50 EUR"; binds for 5m',
-        readPrice,
-      ),
+      price: priceFlag('; binds for 5m'),
       expiration_secs: flag(
         '--expiry <duration>',
         'how long the invoice can be paid, such as 15m or 2h, at most 7d (default: 1d)',

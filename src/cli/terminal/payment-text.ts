@@ -1,7 +1,7 @@
 import type { PaymentJson } from '../../model/payment.ts';
 import { CallFailed } from '../call-failed.ts';
 import { type Column, fields } from './table.ts';
-import { grouped, minute, moment, sats } from './words.ts';
+import { grouped, minute, moment, priceWords, sats } from './words.ts';
 
 /** The width of descriptions, ids, notes and messages in a table, in characters. */
 const TEXT_WIDTH = 30;
@@ -57,7 +57,7 @@ export function paymentLines(payment: PaymentJson): string[] {
     Status: statusWords(payment),
     Direction: payment.direction,
     Amount: payment.amount === null ? null : sats(payment.amount),
-    Price: payment.price && `${payment.price.amount} ${payment.price.currency}`,
+    Price: payment.price && priceWords(payment.price),
     Rate: payment.price && `${payment.rate} (${payment.rate_source})`,
     Fees: sats(payment.fees),
     Rail: payment.rail,

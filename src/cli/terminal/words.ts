@@ -1,3 +1,5 @@
+import type { Price } from '../../model/prices/price.ts';
+
 /** Returns an amount of the API with thousands separators, such as `1,234,567.5`; `none` for null. */
 export function grouped(amount: string | null, none = ''): string {
   if (amount === null) return none;
@@ -9,6 +11,11 @@ export function grouped(amount: string | null, none = ''): string {
 /** Returns {@link grouped} with the unit. */
 export function sats(amount: string): string {
   return `${grouped(amount)} ${amount === '1' ? 'sat' : 'sats'}`;
+}
+
+/** Returns a price as it is typed, such as `12.50 EUR`. */
+export function priceWords({ amount, currency }: Price): string {
+  return `${amount} ${currency}`;
 }
 
 /**

@@ -9,10 +9,20 @@ setDefaultTimeout(SLOW_TEST_MS);
 const CTRL_C = '\u0003';
 
 let world: CliWorld;
-beforeAll(async () => {
-  world = await openCliWorld();
+/** One bitcoin costs 30,000 in every currency. */
+const exchange = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: () => new Response('{"price":30000}'),
 });
-afterAll(() => world.close());
+beforeAll(async () => {
+  const source = `http://127.0.0.1:${exchange.port}/{currency}#/price`;
+  world = await openCliWorld(['--rate-source', source]);
+});
+afterAll(async () => {
+  await world.close();
+  await exchange.stop(true);
+});
 
 function start(...args: readonly string[]): TerminalProcess {
   const env = { ...BARE_ENV, SERVICE_DATA_DIR: world.dataDir };
@@ -95,6 +105,44 @@ describe('a payment on a terminal', () => {
     await paying.shows(/Pay +12 sats[\s\S]*\[y\/N\]/);
     paying.type('yes\n');
     expect(await paying.exit()).toBe(0);
+  });
+
+  test('--price is shown with what it is worth, and the price is what is paid', async () => {
+    const { offer } = await world.api('POST', '/sandbox/offer', {});
+    const paying = start('pay', offer, '--price', '4.5 eur');
+    await paying.shows('[y/N]');
+    expect(paying.screen()).toMatch(/^Pay +4\.5 EUR, about 15,000 sats\r$/m);
+    expect(paying.screen()).toMatch(/^Fees +at most 150 sats\r$/m);
+    expect(paying.screen()).not.toContain('In all');
+    paying.type('y\n');
+    expect(await paying.exit()).toBe(0);
+    const price = { currency: 'EUR', amount: '4.50' };
+    expect(await world.json('show', 'last')).toMatchObject({ price, amount: '15000' });
+    const again = await world.json('pay', offer, '--price', '0.3 EUR');
+    expect(again).toMatchObject({ amount: '1000', price: { currency: 'EUR', amount: '0.30' } });
+    for (const beside of [['5'], ['--amount', '5'], ['--all'], ['--priority', 'high']]) {
+      const wrong = await world.run('pay', offer, '--price', '1 EUR', ...beside);
+      expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--price') });
+    }
+    expect((await world.run('pay', offer, '--price', '1.001 EUR')).exitCode).toBe(2);
+  });
+
+  test('of an offer in a currency asks for its price, unless an amount is given', async () => {
+    const price = { currency: 'EUR', amount: '3.00' };
+    const { offer } = await world.api('POST', '/sandbox/offer', { price, min_amount: '10100' });
+    const { stdout } = await world.run('analyze', offer);
+    expect(stdout).toMatch(/^Price +3\.00 EUR\nAmount +yours to choose, at least 10,000 sats$/m);
+    const paying = start('pay', offer);
+    await paying.shows('[y/N]');
+    expect(paying.screen()).toMatch(/^Pay +3\.00 EUR, about 10,000 sats\r$/m);
+    paying.type('y\n');
+    expect(await paying.exit()).toBe(0);
+    expect(await world.json('show', 'last')).toMatchObject({ price, amount: '10100' });
+    const exact = start('pay', offer, '10200');
+    await exact.shows(/Pay +10,200 sats[\s\S]*\[y\/N\]/);
+    exact.type('y\n');
+    expect(await exact.exit()).toBe(0);
+    expect(await world.json('show', 'last')).toMatchObject({ price: null, amount: '10200' });
   });
 
   test('on chain is for at most twice the estimate, and for everything with --all', async () => {

@@ -1,6 +1,4 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { decodeOffer } from '../../src/codecs/bolt12/index.ts';
@@ -12,16 +10,10 @@ import {
   describeClnNetwork,
   describeMixedNetwork,
 } from './harness/index.ts';
+import { leavesNothing } from './leaves-nothing.ts';
 import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-
-const STARTS_A_NETWORK_AND_HANGS = `
-  import { findClnBinaries, startClnNetwork } from './harness/index.ts';
-  const { alice } = await startClnNetwork(findClnBinaries()[0]);
-  console.log(JSON.stringify({ dir: alice.dir, url: alice.url }));
-  await new Promise(() => setInterval(() => {}, 1000));
-`;
 
 interface Sendpay {
   readonly status: string;
@@ -205,24 +197,8 @@ describeClnNetwork('the interop harness on Core Lightning', (network) => {
     await carol.stop();
   });
 
-  test('a test run that is killed leaves no process and no folder behind', async () => {
-    const run = Bun.spawn([process.execPath, '-e', STARTS_A_NETWORK_AND_HANGS], {
-      cwd: import.meta.dir,
-      stdout: 'pipe',
-    });
-    const { value } = await run.stdout.getReader().read();
-    const { dir, url } = JSON.parse(new TextDecoder().decode(value)) as Record<string, string>;
-    const folder = dirname(dir ?? '');
-    expect(existsSync(folder)).toBe(true);
-    run.kill('SIGKILL');
-    await waitUntil('the folder is gone', async () => !existsSync(folder));
-    await waitUntil('nothing listens there', () =>
-      fetch(url ?? '').then(
-        () => false,
-        (error) => String(error).includes('Unable to connect'),
-      ),
-    );
-  });
+  test('a test run that is killed leaves no process and no folder behind', () =>
+    leavesNothing('const { alice } = await startClnNetwork(findClnBinaries()[0]);'));
 });
 
 describeMixedNetwork('LND and Core Lightning on one chain', (network) => {

@@ -5,7 +5,7 @@ import type { NodeConnector, PayInvoiceCommand, WalletNode } from '../../src/nod
 import { follow, payCommand, questionOf } from '../contracts/node/steps.ts';
 import { memoryState } from '../support/memory-state.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
-import { clnOutsider } from './cln-outsider.ts';
+import { clnOutsider, clnParts } from './cln-outsider.ts';
 import { caughtUp } from './harness/channels.ts';
 import { clnSteps } from './harness/cln-steps.ts';
 import { ClnRpcError, describeClnNetwork } from './harness/index.ts';
@@ -20,10 +20,6 @@ setDefaultTimeout(4 * SLOW_TEST_MS);
  */
 
 const STILL_MS = 5 * 60_000;
-
-interface Part {
-  readonly status: string;
-}
 
 describeClnNetwork('a part that Core Lightning has lost', (network) => {
   const times = { passedMs: 0 };
@@ -45,8 +41,7 @@ describeClnNetwork('a part that Core Lightning has lost', (network) => {
     for (const connector of connectors) await connector.close();
   });
 
-  const parts = async (payment_hash: string) =>
-    (await network().alice.rpc<{ payments: Part[] }>('listsendpays', { payment_hash })).payments;
+  const parts = (hash: string) => clnParts(network().alice, hash);
 
   /** What a feed that opens now tells of that payment. */
   async function told(payment: Payment): Promise<Payment | undefined> {

@@ -5,11 +5,11 @@ import type { Fault, FaultProxy } from '../hostile/fault-proxy.ts';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 
-import { clnOutsider } from './cln-outsider.ts';
+import { type ClnPart, clnOutsider, clnParts } from './cln-outsider.ts';
 import { type ClnNode, describeClnPartsNetwork } from './harness/index.ts';
 import { behindFaultProxy, clnNode } from './kinds.ts';
-import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
-import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
+import { type NodeSidecar, paymentEnd } from './node-sidecar.ts';
+import { type NoticeReceiver, startNoticed } from './notices.ts';
 
 setDefaultTimeout(2 * SLOW_TEST_MS);
 
@@ -24,13 +24,6 @@ const UNKNOWN_DETAILS = `400f${'00'.repeat(8)}${'00'.repeat(4)}`;
 /** From this much on, carol returns what she was paid, in that many pieces. */
 const WORTH_RETURNING_MSAT = 1_000_000_000;
 const PIECES = 5;
-
-interface Part {
-  readonly groupid: number;
-  readonly status: 'pending' | 'failed' | 'complete';
-  readonly amount_msat: number;
-  readonly amount_sent_msat: number;
-}
 
 interface HeldPart {
   readonly id: string;
@@ -50,12 +43,7 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
   beforeAll(async () => {
     const placed = await behindFaultProxy(clnNode(network().alice));
     proxy = placed.proxy;
-    notices = startNoticeReceiver();
-    sidecar = await startNodeSidecar([
-      '--client-credentials',
-      placed.credentials,
-      ...notices.flags,
-    ]);
+    ({ notices, sidecar } = await startNoticed(placed.credentials));
   });
   afterEach(async () => {
     proxy.rules();
@@ -108,8 +96,7 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
     return { ...(await clnOutsider(carol).invoice({ amount_msat: amountMsat })), amountMsat };
   }
 
-  const parts = async (payment_hash: string) =>
-    (await network().alice.rpc<{ payments: Part[] }>('listsendpays', { payment_hash })).payments;
+  const parts = (hash: string) => clnParts(network().alice, hash);
   const statuses = async (hash: string) =>
     (await parts(hash)).map(({ status }) => status).toSorted();
 
@@ -155,19 +142,11 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
     return body;
   }
   const paymentAt = (index: string) => sidecar.get('/v2/node/payment', { index });
-  const endOf = (index: string, patienceMs?: number) =>
-    waitUntil(
-      'the payment has ended',
-      async () => {
-        const payment = await paymentAt(index);
-        return payment.status !== 'pending' && payment;
-      },
-      patienceMs,
-    );
+  const endOf = (index: string, patienceMs?: number) => paymentEnd(sidecar, index, patienceMs);
   const sats = (amountMsat: number) => `${amountMsat / 1000}`;
 
   /** The parts that were paid. The payment is completed with the first of them, and the others follow. */
-  async function completeParts(hash: string): Promise<Part[]> {
+  async function completeParts(hash: string): Promise<ClnPart[]> {
     const all = await waitUntil('each part has ended', async () => {
       const some = await parts(hash);
       return some.every(({ status }) => status !== 'pending') && some;
@@ -205,6 +184,35 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
     expect(notices.byIndex.has(index)).toBe(false);
   }
 
+  /** Begins a payment whose parts carol holds, and that costs a budget. */
+  async function begunAndHeld() {
+    const credentials = await budgetClient();
+    const order = await splitInvoice();
+    await hold();
+    const { index } = await begins(order, credentials);
+    return { credentials, order, index: index as string };
+  }
+  type Begun = Awaited<ReturnType<typeof begunAndHeld>>;
+  async function endsPaid({ credentials, order, index }: Begun): Promise<void> {
+    const sent = await isPaidOnce(await endOf(index), order);
+    expect(await spent(credentials)).toBe(sats(sent));
+  }
+  async function endsFailed({ credentials, order, index }: Begun): Promise<Body> {
+    const failed = await endOf(index, GIVES_UP_WITHIN_MS);
+    expect(failed).toMatchObject({ status: 'failed', preimage: null, fees: '0' });
+    expect(await statuses(order.hash)).toEqual(['failed', 'failed']);
+    await notices.delivered(index, 'failed');
+    expect(await spent(credentials)).toBe('0');
+    return failed;
+  }
+  /** Refuses one of two parts for good, and returns the other. */
+  async function refuseOne(hash: string): Promise<HeldPart | undefined> {
+    const [first, second] = await heldParts(hash);
+    if (first) await refuse(first, UNKNOWN_DETAILS);
+    await waitUntil('one part failed', async () => (await statuses(hash)).includes('failed'));
+    return second;
+  }
+
   test('a payment that xpay splits is one payment with all parts and fees, and costs a budget just that', async () => {
     const credentials = await budgetClient();
     const order = await splitInvoice();
@@ -215,10 +223,7 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
   });
 
   test('a part that fails while another is on its way, or all between two tries, ends nothing', async () => {
-    const credentials = await budgetClient();
-    const order = await splitInvoice();
-    await hold();
-    const { index } = await begins(order, credentials);
+    const { credentials, order, index } = await begunAndHeld();
     const [first] = await heldParts(order.hash);
     await isPending(index);
     if (first) await refuse(first, MPP_TIMEOUT);
@@ -234,28 +239,18 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
     await sidecar.put('/v2/node/sync_payments');
     await isPending(index);
     await accept(order.hash);
-    const sent = await isPaidOnce(await endOf(index), order);
-    expect(await spent(credentials)).toBe(sats(sent));
+    await endsPaid({ credentials, order, index });
     expect((await statuses(order.hash)).filter((status) => status === 'failed').length).toBe(3);
   });
 
   test('a payment whose parts are all refused gives its whole budget back, and may be tried again', async () => {
-    const credentials = await budgetClient();
-    const order = await splitInvoice();
-    await hold();
-    const { index } = await begins(order, credentials);
-    const [first, second] = await heldParts(order.hash);
-    if (first) await refuse(first, UNKNOWN_DETAILS);
-    await waitUntil('one part failed', async () => (await statuses(order.hash)).includes('failed'));
+    const { credentials, order, index } = await begunAndHeld();
+    const second = await refuseOne(order.hash);
     await sidecar.put('/v2/node/sync_payments');
     await isPending(index);
     expect(Number(await spent(credentials))).toBeGreaterThanOrEqual(order.amountMsat / 1000);
     if (second) await refuse(second, UNKNOWN_DETAILS);
-    const failed = await endOf(index, GIVES_UP_WITHIN_MS);
-    expect(failed).toMatchObject({ status: 'failed', preimage: null, fees: '0' });
-    expect(await statuses(order.hash)).toEqual(['failed', 'failed']);
-    await notices.delivered(index, 'failed');
-    expect(await spent(credentials)).toBe('0');
+    await endsFailed({ credentials, order, index });
     await network().carol.rpc('passparts');
     const paid = await pays(order, credentials);
     expect(paid).toMatchObject({ status: 'completed', amount: sats(order.amountMsat) });
@@ -267,10 +262,7 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
   });
 
   test('the sidecar killed between parts ends in what the node did: completed', async () => {
-    const credentials = await budgetClient();
-    const order = await splitInvoice();
-    await hold();
-    const { index } = await begins(order, credentials);
+    const { credentials, order, index } = await begunAndHeld();
     const [first] = await heldParts(order.hash);
     await sidecar.kill();
     if (first) await refuse(first, MPP_TIMEOUT);
@@ -280,35 +272,21 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
     expect(await begins(order, credentials)).toMatchObject({ index, status: 'pending' });
     await isPending(index);
     await accept(order.hash);
-    const sent = await isPaidOnce(await endOf(index), order);
-    expect(await spent(credentials)).toBe(sats(sent));
+    await endsPaid({ credentials, order, index });
   });
 
   test('the sidecar killed between parts ends in what the node did: failed', async () => {
-    const credentials = await budgetClient();
-    const order = await splitInvoice();
-    await hold();
-    const { index } = await begins(order, credentials);
-    const [first, second] = await heldParts(order.hash);
-    if (first) await refuse(first, UNKNOWN_DETAILS);
-    await waitUntil('one part failed', async () => (await statuses(order.hash)).includes('failed'));
+    const { credentials, order, index } = await begunAndHeld();
+    const second = await refuseOne(order.hash);
     await sidecar.kill();
     await sidecar.start();
     await isPending(index);
     if (second) await refuse(second, UNKNOWN_DETAILS);
-    const failed = await endOf(index, GIVES_UP_WITHIN_MS);
-    expect(failed).toMatchObject({ status: 'failed', preimage: null, fees: '0' });
-    expect(await statuses(order.hash)).toEqual(['failed', 'failed']);
-    await notices.delivered(index, 'failed');
-    expect(await spent(credentials)).toBe('0');
-    await isListedOnce(failed, order.hash);
+    await isListedOnce(await endsFailed({ credentials, order, index }), order.hash);
   });
 
   test('parts that settle while the sidecar is down are one completed payment after its start', async () => {
-    const credentials = await budgetClient();
-    const order = await splitInvoice();
-    await hold();
-    const { index } = await begins(order, credentials);
+    const { credentials, order, index } = await begunAndHeld();
     await heldParts(order.hash);
     await sidecar.kill();
     await accept(order.hash);
@@ -316,8 +294,7 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
       (await statuses(order.hash)).every((status) => status === 'complete'),
     );
     await sidecar.start();
-    const sent = await isPaidOnce(await endOf(index), order);
-    expect(await spent(credentials)).toBe(sats(sent));
+    await endsPaid({ credentials, order, index });
   });
 
   const CUTS: readonly [string, Fault][] = [
@@ -337,10 +314,7 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
   });
 
   test('connections cut while parts are held: a part that is sent again completes the payment', async () => {
-    const credentials = await budgetClient();
-    const order = await splitInvoice();
-    await hold();
-    const { index } = await begins(order, credentials);
+    const { credentials, order, index } = await begunAndHeld();
     const [first] = await heldParts(order.hash);
     proxy.drop();
     if (first) await refuse(first, MPP_TIMEOUT);
@@ -349,8 +323,7 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
     await sidecar.put('/v2/node/sync_payments');
     await isPending(index);
     await accept(order.hash);
-    const sent = await isPaidOnce(await endOf(index), order);
-    expect(await spent(credentials)).toBe(sats(sent));
+    await endsPaid({ credentials, order, index });
   });
 
   test('an invoice that is paid in parts is one receipt of the whole', async () => {
@@ -358,10 +331,10 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
     const amountMsat = await amountForTwo(bob, alice);
     const made = await sidecar.post('/v2/node/create_invoice', { amount: sats(amountMsat) });
     expect(await clnOutsider(bob).pays(made.invoice)).toBe(true);
-    const { payments } = await bob.rpc<{ payments: Part[] }>('listsendpays', {
-      payment_hash: made.payment_hash,
-    });
-    expect(payments.filter(({ status }) => status === 'complete').length).toBeGreaterThan(1);
+    const arrived = (await clnParts(bob, made.payment_hash)).filter(
+      ({ status }) => status === 'complete',
+    );
+    expect(arrived.length).toBeGreaterThan(1);
     const paid = await endOf(made.index);
     expect(paid).toMatchObject({ status: 'completed', amount: sats(amountMsat), fees: '0' });
     await notices.delivered(made.index, 'completed');

@@ -12,7 +12,7 @@ import type {
 } from '../../src/nodes/node.ts';
 import type { FaultProxy } from '../hostile/fault-proxy.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
-import { clnOutsider } from './cln-outsider.ts';
+import { type ClnPart, clnOutsider, clnParts } from './cln-outsider.ts';
 import { type ClnNode, ClnRpcError, describeClnNetwork } from './harness/index.ts';
 import { behindFaultProxy, clnNode } from './kinds.ts';
 import { openConnector } from './node-world.ts';
@@ -31,12 +31,6 @@ const MOST_AHEAD_MS = 10;
 const MOST_BEHIND_MS = 90;
 const STEP_MS = 17;
 
-interface Part {
-  readonly groupid: number;
-  readonly status: 'pending' | 'failed' | 'complete';
-  readonly label?: string;
-}
-
 describeClnNetwork('one payment of a hash on Core Lightning', (network) => {
   let proxy: FaultProxy;
   let connector: NodeConnector;
@@ -54,8 +48,7 @@ describeClnNetwork('one payment of a hash on Core Lightning', (network) => {
   });
 
   const bob = () => clnOutsider(network().bob);
-  const parts = async (payment_hash: string) =>
-    (await network().alice.rpc<{ payments: Part[] }>('listsendpays', { payment_hash })).payments;
+  const parts = (hash: string) => clnParts(network().alice, hash);
   const restart = async () => {
     await network().alice.kill();
     await network().alice.start();
@@ -80,7 +73,7 @@ describeClnNetwork('one payment of a hash on Core Lightning', (network) => {
     return invoices[0]?.amount_received_msat;
   }
   /** That the hash was paid by one attempt, and the receiver has got the amount once. */
-  async function expectPaidOnce(hash: string, amountMsat: number): Promise<Part> {
+  async function expectPaidOnce(hash: string, amountMsat: number): Promise<ClnPart> {
     const complete = (await parts(hash)).filter(({ status }) => status === 'complete');
     expect(complete).toHaveLength(1);
     expect(await received(hash)).toBe(amountMsat);

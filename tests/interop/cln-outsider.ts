@@ -8,6 +8,20 @@ import type { HoldInvoice, OutsideInvoice } from './outsider.ts';
 /** The type of the record of a keysend in which wallets expect a message. */
 const KEYSEND_MESSAGE = 34349334;
 
+/** A part of a payment, as Core Lightning lists it. */
+export interface ClnPart {
+  readonly groupid: number;
+  readonly status: 'pending' | 'failed' | 'complete';
+  readonly label?: string;
+  readonly amount_msat: number;
+  readonly amount_sent_msat: number;
+}
+
+/** The parts of the node's attempts to pay a hash. */
+export async function clnParts(node: ClnNode, payment_hash: string): Promise<readonly ClnPart[]> {
+  return (await node.rpc<{ payments: ClnPart[] }>('listsendpays', { payment_hash })).payments;
+}
+
 /** Acts as the other side of the network, without the sidecar. Only bob of a network holds payments. */
 export function clnOutsider(node: ClnNode) {
   async function invoice(

@@ -4,9 +4,9 @@ import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import type { Network } from './harness/index.ts';
 import { behindFaultProxy, describeKinds, type RealNetwork } from './kinds.ts';
-import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
-import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
-import { outsider } from './outsider.ts';
+import { type NodeSidecar, paymentEnd } from './node-sidecar.ts';
+import { type NoticeReceiver, startNoticed } from './notices.ts';
+import { lndPayments, outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -39,14 +39,7 @@ describeKinds('faults between the sidecar and its node', sharedCases, {
       // The node may be between two tries.
       const soon = await early(hold.invoice, key);
       expect(soon.status).toBe('pending');
-      const failed = await waitUntil(
-        'the payment failed',
-        async () => {
-          const payment = await sidecar().get('/v2/node/payment', { index: soon.index });
-          return payment.status !== 'pending' && payment;
-        },
-        GIVES_UP_WITHIN_MS,
-      );
+      const failed = await paymentEnd(sidecar(), soon.index, GIVES_UP_WITHIN_MS);
       expect(failed).toMatchObject({ status: 'failed', preimage: null });
       expect((await early(hold.invoice, key)).index).toBe(failed.index);
       expect(await attempts(hold.hash)).toEqual(['failed']);
@@ -64,12 +57,7 @@ function sharedCases(network: () => RealNetwork) {
   beforeAll(async () => {
     const placed = await behindFaultProxy(network().alice);
     proxy = placed.proxy;
-    notices = startNoticeReceiver();
-    sidecar = await startNodeSidecar([
-      '--client-credentials',
-      placed.credentials,
-      ...notices.flags,
-    ]);
+    ({ notices, sidecar } = await startNoticed(placed.credentials));
   });
   afterEach(() => proxy.rules());
   afterAll(async () => {
@@ -359,15 +347,13 @@ function lndCases(
     }
     // What LND did not show may have been sent again meanwhile (docs/decisions.md 143).
     for (const invoice of payments.keys()) payments.set(invoice, await early(invoice));
-    const lnd = await network().alice.rest<{
-      payments: { status: string; payment_request: string; payment_preimage: string }[];
-    }>('GET', '/v1/payments?include_incomplete=true');
+    const listed = await lndPayments(network().alice);
     await sidecar().put('/v2/node/sync_payments');
     const rows: Body[] = (
       await sidecar().get('/v2/node/list_payments', { filter: 'all', limit: '1000' })
     ).payments;
     for (const [invoice, payment] of payments) {
-      const attempts = lnd.payments.filter(({ payment_request }) => payment_request === invoice);
+      const attempts = listed.filter(({ payment_request }) => payment_request === invoice);
       const own = rows.filter((row) => row.invoice === invoice);
       expect(own.map(({ index }) => index)).toEqual([payment.index]);
       expect(own.map(({ status }) => status)).toEqual([payment.status]);

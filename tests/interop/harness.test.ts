@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { base64, hex } from '@scure/base';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
+import { leavesNothing } from './leaves-nothing.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -13,13 +13,6 @@ interface PaymentUpdate {
   readonly payment_preimage: string;
   readonly failure_reason: string;
 }
-
-const STARTS_A_NETWORK_AND_HANGS = `
-  import { findBinaries, startNetwork } from './harness/index.ts';
-  const { alice } = await startNetwork(findBinaries()[0]);
-  console.log(JSON.stringify({ dir: alice.dir, restUrl: alice.restUrl }));
-  await new Promise(() => setInterval(() => {}, 1000));
-`;
 
 describeNetwork('the interop harness', (network) => {
   async function pay(from: 'alice' | 'bob', to: 'alice' | 'bob'): Promise<void> {
@@ -107,25 +100,11 @@ describeNetwork('the interop harness', (network) => {
     await fresh.stop();
   });
 
-  test('a test run that is killed leaves no process and no folder behind', async () => {
-    const run = Bun.spawn([process.execPath, '-e', STARTS_A_NETWORK_AND_HANGS], {
-      cwd: import.meta.dir,
-      stdout: 'pipe',
-    });
-    const { value } = await run.stdout.getReader().read();
-    const { dir, restUrl } = JSON.parse(new TextDecoder().decode(value)) as Record<string, string>;
-    const folder = dirname(dir ?? '');
-    expect(existsSync(folder)).toBe(true);
-    run.kill('SIGKILL');
-    await waitUntil('the folder is gone', async () => !existsSync(folder));
-    // A connection may be reset while the process is ending.
-    await waitUntil('nothing listens there', () =>
-      fetch(restUrl ?? '').then(
-        () => false,
-        (error) => String(error).includes('Unable to connect'),
-      ),
-    );
-  }, 90_000);
+  test(
+    'a test run that is killed leaves no process and no folder behind',
+    () => leavesNothing('const { alice } = await startNetwork(findBinaries()[0]);'),
+    90_000,
+  );
 
   test('a call without a macaroon is refused by the node itself', async () => {
     const refused = network().alice.rest('GET', '/v1/getinfo', undefined, { macaroonHex: null });

@@ -1,7 +1,7 @@
 import { encodeNodeCredentials } from '../../src/model/credentials.ts';
 import type { RemoteKind } from '../../src/model/node-kind.ts';
 import { type FaultProxy, startFaultProxy } from '../hostile/fault-proxy.ts';
-import { clnOutsider } from './cln-outsider.ts';
+import { clnOutsider, clnParts } from './cln-outsider.ts';
 import { connectCln, connectLnd } from './connect.ts';
 import type { Btcd } from './harness/btcd.ts';
 import type { NodeSteps } from './harness/channels.ts';
@@ -15,7 +15,7 @@ import {
   type Network,
 } from './harness/index.ts';
 import { lndSteps } from './harness/lnd-steps.ts';
-import { type HoldInvoice, type OutsideInvoice, outsider } from './outsider.ts';
+import { type HoldInvoice, lndPayments, type OutsideInvoice, outsider } from './outsider.ts';
 
 /** What kinds of node are called here. */
 export const TITLES: Readonly<Record<RemoteKind, string>> = { lnd: 'LND', cln: 'Core Lightning' };
@@ -108,14 +108,8 @@ export function lndNode(node: LndNode): RealNode {
     pays: async (...payment) => (await outside.pays(...payment)) === 'SUCCEEDED',
     keysends: async (pubkey, ...payment) =>
       (await outside.keysends({ pubkey }, ...payment)).status === 'SUCCEEDED',
-    async attempts(hash) {
-      const { payments } = await node.rest<{
-        payments: { payment_hash: string; status: keyof typeof LND_STATES }[];
-      }>('GET', '/v1/payments?include_incomplete=true&reversed=true&max_payments=100');
-      return payments
-        .filter(({ payment_hash }) => payment_hash === hash)
-        .map(({ status }) => LND_STATES[status] ?? 'pending');
-    },
+    attempts: async (hash) =>
+      (await lndPayments(node, hash)).map(({ status }) => LND_STATES[status] ?? 'pending'),
     offer: null,
     async isHeld(hash) {
       const path = `/v1/invoice/${hash}`;
@@ -151,14 +145,7 @@ export function clnNode(node: ClnNode): RealNode {
     pays: outside.pays,
     keysends: async (pubkey, ...payment) =>
       (await outside.keysends({ pubkey }, ...payment)) !== null,
-    async attempts(payment_hash) {
-      const request = { payment_hash };
-      const { payments } = await node.rpc<{ payments: { status: string }[] }>(
-        'listsendpays',
-        request,
-      );
-      return payments.map(({ status }) => status);
-    },
+    attempts: async (hash) => (await clnParts(node, hash)).map(({ status }) => status),
     offer: outside.offer,
     isHeld: null,
   };

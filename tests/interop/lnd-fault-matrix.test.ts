@@ -9,7 +9,7 @@ import { ALL_FAULT_CASES, FAULT_SAMPLE, type FaultCase } from './fault-cases.ts'
 import { describeNetwork, type LndNode } from './harness/index.ts';
 import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
-import { outsider } from './outsider.ts';
+import { lndPayments, outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -122,18 +122,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
     return { first, ask, repeated };
   }
 
-  interface LndPayment {
-    readonly payment_hash: string;
-    readonly status: string;
-    readonly value_msat: string;
-    readonly fee_msat: string;
-    readonly payment_preimage: string;
-  }
-  async function attempts(hash: string): Promise<readonly LndPayment[]> {
-    const path = '/v1/payments?include_incomplete=true&max_payments=10000';
-    const { payments } = await network().alice.rest<{ payments: LndPayment[] }>('GET', path);
-    return payments.filter(({ payment_hash }) => payment_hash === hash);
-  }
+  const attempts = (hash: string) => lndPayments(network().alice, hash);
   interface LndTransaction {
     readonly tx_hash: string;
     readonly total_fees: string;

@@ -4,7 +4,7 @@ import { SLOW_TEST_MS } from '../support/until.ts';
 import { connectLnd } from './connect.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
 import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
-import { outsider } from './outsider.ts';
+import { lndPayments, outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -25,10 +25,7 @@ describeNetwork('the fee that analyze expects on LND', (network) => {
     const { payables } = await sidecar.get('/v2/node/analyze', { payment_string });
     return payables[0].fee_estimate;
   };
-  const attempts = async () => {
-    const path = '/v1/payments?include_incomplete=true&max_payments=1000';
-    return (await network().alice.rest<{ payments: unknown[] }>('GET', path)).payments.length;
-  };
+  const attempts = async () => (await lndPayments(network().alice)).length;
 
   test('is the routing fee that the payment then costs, to the millisatoshi', async () => {
     const { invoice } = await outsider(carol).invoice({ value: '20000' });

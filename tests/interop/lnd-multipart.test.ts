@@ -7,19 +7,11 @@ import { commitmentsSettled } from './commitments.ts';
 import { connectLnd } from './connect.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
 import { lndSteps } from './harness/lnd-steps.ts';
-import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
-import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
-import { outsider } from './outsider.ts';
+import { type NodeSidecar, paymentEnd } from './node-sidecar.ts';
+import { type NoticeReceiver, startNoticed } from './notices.ts';
+import { type LndPayment, lndPayments, outsider } from './outsider.ts';
 
 setDefaultTimeout(2 * SLOW_TEST_MS);
-
-interface LndPayment {
-  readonly payment_hash: string;
-  readonly status: string;
-  readonly value_msat: string;
-  readonly fee_msat: string;
-  readonly htlcs: readonly { readonly status: string }[];
-}
 
 describeNetwork('payments in parts on LND', (network) => {
   let sidecar: NodeSidecar;
@@ -28,12 +20,7 @@ describeNetwork('payments in parts on LND', (network) => {
   beforeAll(async () => {
     await network().addChannel();
     carol = await network().addBeyondBob('carol');
-    notices = startNoticeReceiver();
-    sidecar = await startNodeSidecar([
-      '--client-credentials',
-      await connectLnd(network().alice),
-      ...notices.flags,
-    ]);
+    ({ notices, sidecar } = await startNoticed(await connectLnd(network().alice)));
   });
   afterAll(async () => {
     await sidecar?.close();
@@ -66,21 +53,13 @@ describeNetwork('payments in parts on LND', (network) => {
   /** The payment as LND lists it, once it has ended, with the number of parts that arrived. */
   async function listed(node: LndNode, hash: string): Promise<LndPayment & { parts: number }> {
     const payment = await waitUntil('LND lists the end of the payment', async () => {
-      const { payments } = await node.rest<{ payments: LndPayment[] }>(
-        'GET',
-        '/v1/payments?include_incomplete=true',
-      );
-      const found = payments.find(({ payment_hash }) => payment_hash === hash);
+      const [found] = await lndPayments(node, hash);
       return found !== undefined && found.status !== 'IN_FLIGHT' && found;
     });
     const parts = payment.htlcs.filter(({ status }) => status === 'SUCCEEDED').length;
     return { ...payment, parts };
   }
-  const endOf = (index: string) =>
-    waitUntil('the payment has ended', async () => {
-      const payment = await sidecar.get('/v2/node/payment', { index });
-      return payment.status !== 'pending' && payment;
-    });
+  const endOf = (index: string) => paymentEnd(sidecar, index);
   async function rowsOf(hash: string): Promise<Body[]> {
     await sidecar.put('/v2/node/sync_payments');
     const { payments } = await sidecar.get('/v2/node/list_payments', { filter: 'all' });

@@ -4,20 +4,11 @@ import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { connectLnd } from './connect.ts';
 import { hasNativeSql } from './harness/describe-network.ts';
 import { describeNetwork, type LndDatabase, type LndNode } from './harness/index.ts';
-import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
-import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
-import { outsider } from './outsider.ts';
+import type { NodeSidecar } from './node-sidecar.ts';
+import { type NoticeReceiver, startNoticed } from './notices.ts';
+import { type LndPayment, outsider } from './outsider.ts';
 
 setDefaultTimeout(2 * SLOW_TEST_MS);
-
-/** A payment in LND's list. */
-interface LndPayment {
-  readonly payment_hash: string;
-  readonly payment_index: string;
-  readonly creation_time_ns: string;
-  readonly status: string;
-  readonly fee_msat: string;
-}
 
 const ENOUGH = '10';
 const LONG_MS = 600_000;
@@ -30,12 +21,7 @@ describeNetwork(
     let carol: LndNode;
     beforeAll(async () => {
       carol = await network().addBeyondBob('carol');
-      notices = startNoticeReceiver();
-      sidecar = await startNodeSidecar([
-        '--client-credentials',
-        await connectLnd(network().alice),
-        ...notices.flags,
-      ]);
+      ({ notices, sidecar } = await startNoticed(await connectLnd(network().alice)));
     }, LONG_MS);
     afterAll(async () => {
       await sidecar?.close();

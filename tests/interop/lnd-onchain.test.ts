@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { connectLnd } from './connect.ts';
+import { caughtUp } from './harness/channels.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
+import { lndSteps } from './harness/lnd-steps.ts';
 import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -24,14 +26,7 @@ describeNetwork('on-chain payments and channels on LND', (network) => {
     (await node.rest<{ address: string }>('GET', '/v1/newaddress?type=0')).address;
   const mine = async (blocks: number) => {
     await network().btcd.generate(blocks);
-    const tip = await network().btcd.height();
-    await waitUntil('alice knows the tip', async () => {
-      const info = await network().alice.rest<{ block_height: number; synced_to_chain: boolean }>(
-        'GET',
-        '/v1/getinfo',
-      );
-      return info.synced_to_chain && info.block_height >= tip;
-    });
+    await caughtUp(network().btcd, [lndSteps(network().alice)]);
   };
   const sentOf = async (label: string) =>
     (

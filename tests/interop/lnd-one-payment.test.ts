@@ -5,16 +5,9 @@ import { fund, openChannel, usable } from './harness/channels.ts';
 import { hasNativeSql } from './harness/describe-network.ts';
 import { describeNetwork, type LndNode, LndRestError } from './harness/index.ts';
 import { lndSteps } from './harness/lnd-steps.ts';
-import { outsider } from './outsider.ts';
+import { type LndPayment, lndPayments, outsider } from './outsider.ts';
 
 setDefaultTimeout(2 * SLOW_TEST_MS);
-
-interface LndPayment {
-  readonly payment_hash: string;
-  readonly status: string;
-  readonly creation_time_ns: string;
-  readonly htlcs: readonly { readonly status: string }[];
-}
 
 /** A channel in the graph, with the fees that its two ends have told. */
 interface Edge {
@@ -79,11 +72,7 @@ describeNetwork(
       }
       throw new Error('LND said nothing');
     }
-    async function listed(hash: string): Promise<readonly LndPayment[]> {
-      const path = '/v1/payments?include_incomplete=true&max_payments=1000';
-      const { payments } = await network().alice.rest<{ payments: LndPayment[] }>('GET', path);
-      return payments.filter(({ payment_hash }) => payment_hash === hash);
-    }
+    const listed = (hash: string) => lndPayments(network().alice, hash);
     const isNow = (hash: string, status: string) =>
       waitUntil(`the payment is ${status}`, async () => {
         const [payment] = await listed(hash);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Body } from '../support/requests.ts';
-import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { connectLnd } from './connect.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
-import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
-import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
-import { type OutsideInvoice, outsider } from './outsider.ts';
+import { type NodeSidecar, paymentEnd } from './node-sidecar.ts';
+import { type NoticeReceiver, startNoticed } from './notices.ts';
+import { lndPayments, type OutsideInvoice, outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -17,15 +17,6 @@ const AT_ONCE = 24;
 const PAUSES_SECS = [0, 1, 6, 12] as const;
 const LONG_MS = 600_000;
 const ENOUGH = '10';
-
-/** A payment in LND's list. */
-interface LndPayment {
-  readonly payment_hash: string;
-  readonly status: string;
-  readonly value_msat: string;
-  readonly fee_msat: string;
-  readonly payment_preimage: string;
-}
 
 /** An invoice that was paid with too low a max_fee first, and then with enough. */
 interface Retried extends OutsideInvoice {
@@ -44,12 +35,7 @@ describeNetwork('an invoice that failed and is paid again', (network) => {
   let client: { client_credentials: string };
   beforeAll(async () => {
     carol = await network().addBeyondBob('carol');
-    notices = startNoticeReceiver();
-    sidecar = await startNodeSidecar([
-      '--client-credentials',
-      await connectLnd(network().alice),
-      ...notices.flags,
-    ]);
+    ({ notices, sidecar } = await startNoticed(await connectLnd(network().alice)));
     client = await sidecar.post('/v2/node/create_client', {
       scopes: ['full'],
       budget: { amount: '1000000', period: 'total' },
@@ -68,10 +54,7 @@ describeNetwork('an invoice that failed and is paid again', (network) => {
     });
     expect(status).toBe(body.status === 'pending' ? 202 : 200);
     if (status === 200) return body;
-    return waitUntil('the payment has ended', async () => {
-      const now = await sidecar.get('/v2/node/payment', { index: body.index });
-      return now.status !== 'pending' && now;
-    });
+    return paymentEnd(sidecar, body.index);
   }
 
   async function retried(nth: number): Promise<Retried> {
@@ -89,10 +72,7 @@ describeNetwork('an invoice that failed and is paid again', (network) => {
     const info = await sidecar.get('/v2/node/client_info', {}, client.client_credentials);
     return Math.round(Number(info.budget.spent) * 1000);
   };
-  const listed = async (): Promise<readonly LndPayment[]> => {
-    const path = '/v1/payments?include_incomplete=true&max_payments=10000';
-    return (await network().alice.rest<{ payments: LndPayment[] }>('GET', path)).payments;
-  };
+  const listed = () => lndPayments(network().alice);
   /** Every row of the cache after a sync, in the order of the list. */
   async function rows(): Promise<Body[]> {
     await sidecar.put('/v2/node/sync_payments');

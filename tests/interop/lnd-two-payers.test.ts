@@ -4,7 +4,7 @@ import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
 import { lndNode } from './kinds.ts';
 import { openConnector } from './node-world.ts';
-import { outsider } from './outsider.ts';
+import { lndPayments, outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -14,13 +14,6 @@ const RACES = Number(process.env.INTEROP_RACES ?? 30);
 const LATER_MS = [-12, -6, -3, -1, 0, 1, 2, 3, 4, 6, 8, 10, 15] as const;
 const LONG_MS = 1_200_000;
 const ALREADY_EXISTS = 6;
-
-/** A payment in LND's list. */
-interface LndPayment {
-  readonly payment_hash: string;
-  readonly status: string;
-  readonly creation_time_ns: string;
-}
 
 describeNetwork('two programs that pay one invoice at a real LND', (network) => {
   test(
@@ -68,9 +61,7 @@ describeNetwork('two programs that pay one invoice at a real LND', (network) => 
           seen[isTheirs ? 'taken' : 'known']++;
           if (told.length === 0) seen.withheld++;
           const [payment, ...more] = await waitUntil('it has ended', async () => {
-            const path = '/v1/payments?include_incomplete=true&reversed=true&max_payments=20';
-            const { payments } = await alice.rest<{ payments: LndPayment[] }>('GET', path);
-            const own = payments.filter(({ payment_hash }) => payment_hash === hash);
+            const own = await lndPayments(alice, hash);
             return own.every(({ status }) => status === 'SUCCEEDED') && own;
           });
           expect(more).toEqual([]);

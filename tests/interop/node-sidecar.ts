@@ -5,10 +5,12 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import {
   type Answer,
+  type Body,
   type CallOptions,
   type SucceedingCalls,
   succeedingCalls,
 } from '../support/requests.ts';
+import { waitUntil } from '../support/until.ts';
 
 /** The compiled binary in front of a real node. */
 export interface NodeSidecar extends SucceedingCalls {
@@ -81,6 +83,22 @@ export async function startNodeSidecar(flags: readonly string[]): Promise<NodeSi
       removeFolder(dataDir);
     },
   };
+}
+
+/** A payment of the sidecar, once it has ended. */
+export function paymentEnd(
+  sidecar: SucceedingCalls,
+  index: string,
+  patienceMs?: number,
+): Promise<Body> {
+  return waitUntil(
+    'the payment has ended',
+    async () => {
+      const payment = await sidecar.get('/v2/node/payment', { index });
+      return payment.status !== 'pending' && payment;
+    },
+    patienceMs,
+  );
 }
 
 const SECRET_FLAGS: Readonly<Record<string, string>> = {

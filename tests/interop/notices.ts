@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { waitUntil } from '../support/until.ts';
+import { startNodeSidecar } from './node-sidecar.ts';
 
 const SECRET = Buffer.alloc(32, 7).toString('base64');
 
@@ -21,6 +22,13 @@ export interface NoticeReceiver {
    */
   delivered(index: string, status: string): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** Starts a sidecar with these credentials of a node, and a receiver of its webhooks. */
+export async function startNoticed(credentials: string) {
+  const notices = startNoticeReceiver();
+  const flags = ['--client-credentials', credentials, ...notices.flags];
+  return { notices, sidecar: await startNodeSidecar(flags) };
 }
 
 /** Starts a receiver on loopback. */

@@ -19,6 +19,26 @@ export interface HoldInvoice extends OutsideInvoice {
   cancel(): Promise<unknown>;
 }
 
+/** A payment in LND's list. */
+export interface LndPayment {
+  readonly payment_hash: string;
+  readonly payment_index: string;
+  readonly payment_request: string;
+  readonly payment_preimage: string;
+  readonly status: string;
+  readonly value_msat: string;
+  readonly fee_msat: string;
+  readonly creation_time_ns: string;
+  readonly htlcs: readonly { readonly status: string }[];
+}
+
+/** LND's payments, those of one hash where one is given. */
+export async function lndPayments(node: LndNode, hash?: string): Promise<readonly LndPayment[]> {
+  const path = '/v1/payments?include_incomplete=true&max_payments=10000';
+  const { payments } = await node.rest<{ payments: LndPayment[] }>('GET', path);
+  return payments.filter(({ payment_hash }) => hash === undefined || payment_hash === hash);
+}
+
 /** Acts as the other side of the network, without the sidecar. */
 export function outsider(node: LndNode) {
   const send = async (body: unknown): Promise<string | undefined> => {

@@ -30,6 +30,19 @@ export function patternsOf(word: SoughtWord): string[] {
   return word.map((beginning) => `% ${beginning}%`);
 }
 
+/**
+ * Returns words that find the same, as many as a power of two and each with as many beginnings: a server keeps what a
+ * connection prepares, so searches may have few different statements.
+ */
+function evened(words: readonly SoughtWord[]): SoughtWord[] {
+  const most = Math.max(...words.map(({ length }) => length));
+  const count = words.length && 2 ** Math.ceil(Math.log2(words.length));
+  return Array.from({ length: count }, (_, at) => {
+    const word = words[at % words.length] as SoughtWord;
+    return Array.from({ length: most }, (_, one) => word[one % word.length] as string);
+  });
+}
+
 /** Returns what the list of a wallet's payments selects. */
 export function cacheConditions(walletId: string, query: CacheQuery): CacheConditions {
   const conditions: string[] = [];
@@ -54,7 +67,7 @@ export function cacheConditions(walletId: string, query: CacheQuery): CacheCondi
     conditions.push('(idx LIKE ? OR idx LIKE ?)');
     values.push(`${BEFORE_HEX}${query.idPart}%`, `%${query.idPart}`);
   }
-  const sought = query.text === undefined ? [] : soughtWords(query.text);
+  const sought = query.text === undefined ? [] : evened(soughtWords(query.text));
   for (const word of sought) {
     conditions.push(hasWord(word));
     values.push(...patternsOf(word));

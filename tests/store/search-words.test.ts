@@ -1,8 +1,10 @@
+import { heapStats } from 'bun:jsc';
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { examplePayment } from '../../src/http/examples.ts';
 import { encodePayment, type Payment } from '../../src/model/payment.ts';
+import { cacheConditions } from '../../src/store/cache-conditions.ts';
 import type { CacheQuery, Store } from '../../src/store/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
@@ -142,4 +144,24 @@ test('a change that leaves the words as they are writes nothing into their index
   await store.cache.apply(WALLET, [{ ...payments[0], personalNote: 'x' } as Payment], null);
   expect(indexed()).not.toEqual(before);
   await store.close();
+});
+
+test('searches of any number of words keep no statements, neither here nor in a server', async () => {
+  const words = (count: number) =>
+    Array.from({ length: count }, (_, at) => (at % 3 === 0 ? 'ab12' : 'zimt')).join(' ');
+  const texts = Array.from({ length: 300 }, (_, at) => words(at + 1));
+  const store = openSqliteStore(':memory:');
+  const kept = () => {
+    Bun.gc(true);
+    return heapStats().objectTypeCounts.SQLStatement ?? 0;
+  };
+  const before = kept();
+  for (const text of texts.slice(0, 60)) await store.cache.list(WALLET, { ...QUERY, text });
+  // Bun keeps 20 of a database.
+  expect(kept() - before).toBeLessThan(25);
+  await store.close();
+  const statements = new Set(
+    texts.map((text) => cacheConditions(WALLET, { ...QUERY, text }).where),
+  );
+  expect(statements.size).toBeLessThan(12);
 });

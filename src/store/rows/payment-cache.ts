@@ -58,14 +58,14 @@ export function paymentCache(
   );
   const clearRows = rows.prepare('DELETE FROM wallet_sidecar.cache WHERE wallet = ?');
   const clearCursor = rows.prepare('DELETE FROM wallet_sidecar.cache_cursor WHERE wallet = ?');
-  // There are as many as combinations of filters.
+  // There are as many as combinations of filters: a search, of which there are more, is not kept.
   const lists = new Map<string, Selected<Stored<CachedColumns>>>();
   const listed = (rest: string) => {
     const found = lists.get(rest) ?? table.select(rest, { isPrepared: false });
     lists.set(rest, found);
     return found;
   };
-  const search = wordSearch(db, rows, (rest) => listed(rest).raw);
+  const search = wordSearch(db, rows, (rest) => table.select(rest, { isPrepared: false }).raw);
   const signed = (walletId: string, payment: Payment): CachedRow => {
     const row = columnsOfCached(walletId, payment);
     return { ...row, mac: table.mac(row), words: searchWordsOf(payment) };
@@ -122,18 +122,20 @@ export function paymentCache(
         return row && json !== undefined ? { json, final: isFinal(row) } : null;
       }),
     async list(walletId, query) {
-      const { where, values, order, sought } = cacheConditions(walletId, query);
-      const found = listed(`WHERE ${where} ORDER BY idx ${order} LIMIT ?`);
+      const conditions = cacheConditions(walletId, query);
+      const { where, values, order, sought } = conditions;
       // One row more than was asked for says whether there is a next page.
       const most = query.limit + 1;
+      const list = () =>
+        listed(`WHERE ${where} ORDER BY idx ${order} LIMIT ?`).raw.all(...values, most);
       const raws =
         sought.length === 0
-          ? await db.read(() => found.raw.all(...values, most))
-          : await search(walletId, { ...query, limit: most });
+          ? await db.read(list)
+          : await search(walletId, { ...query, limit: most }, conditions);
       const page = raws.slice(0, query.limit);
       const last = raws.length > query.limit ? page.at(-1) : undefined;
       return {
-        json: await pageOf(walletId, found.read, page),
+        json: await pageOf(walletId, table.read, page),
         nextIndex: (last?.idx as PaymentIndex | undefined) ?? null,
       };
     },

@@ -15,14 +15,14 @@ const RARE = NEAR / 20;
 const WORDLESS = { text: undefined, idPart: undefined };
 
 /**
- * Returns what finds rows of the cache by words, at most as many as the query's limit (docs/decisions.md 193). What is
- * asked of the store is asked in steps, between which other requests are served.
+ * Returns what finds rows of the cache by words, at most as many as the query's limit (docs/decisions.md 193), of which
+ * the conditions are given. What is asked of the store is asked in steps, between which other requests are served.
  */
 export function wordSearch(
   db: RowDatabase,
   rows: Rows,
   select: (rest: string) => Query<RawRow>,
-): (walletId: string, query: CacheQuery) => Promise<RawRow[]> {
+): (walletId: string, query: CacheQuery, conditions: CacheConditions) => Promise<RawRow[]> {
   /** Returns the payment up to which the words are compared; null where that is all of them. */
   const edgeOf = ({ where, values, order }: CacheConditions) =>
     rows
@@ -45,8 +45,7 @@ export function wordSearch(
     return sought.filter((_, at) => countOf(at) <= least);
   }
 
-  return async (walletId, query) => {
-    const { where, values, order, sought } = cacheConditions(walletId, query);
+  return async (walletId, query, { where, values, order, sought }) => {
     const listed = cacheConditions(walletId, { ...query, ...WORDLESS });
     const edge = await db.read(() => edgeOf(listed));
     const before = order === 'ASC' ? '<' : '>';

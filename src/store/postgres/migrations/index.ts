@@ -12,6 +12,7 @@ import { origins } from './0010-origins.ts';
 import { completions } from './0011-completions.ts';
 import { searchWords } from './0012-search-words.ts';
 import { own } from './0013-own.ts';
+import { wordsByPeriod } from './0014-words-by-period.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -31,6 +32,7 @@ export const STEPS: readonly (string | ((tx: SQL) => Promise<void>))[] = [
   completions,
   searchWords,
   own,
+  wordsByPeriod,
 ];
 
 /** The version of the schema that this program reads and writes. */

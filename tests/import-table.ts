@@ -13,6 +13,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['wallet', 'store/ports.ts', 'fleet', 'model'],
   mcp: ['http'],
   phoenixd: ['http', 'codecs', 'model'],
+  nwc: ['phoenixd', 'http', 'store/ports.ts', 'net', 'codecs', 'model'],
   cli: ['client', 'config', 'model', 'codecs'],
   client: [],
   console: ['client'],

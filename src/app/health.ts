@@ -36,6 +36,8 @@ interface HealthOptions extends Doubts {
   readonly data: Pick<DataCare, 'problems'>;
   readonly store: Pick<Store, 'problem'>;
   readonly rows: Pick<UnfitRows, 'problem'>;
+  /** The relays of Nostr Wallet Connect that cannot be reached. */
+  readonly relaysAway: () => readonly { readonly url: string }[];
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;
   /**
@@ -60,6 +62,7 @@ export function health(options: HealthOptions): string {
   add(rows.problem());
   nodes.problems().forEach(add);
   add(guard.problem());
+  for (const { url } of options.relaysAway()) add(`The relay ${url} cannot be reached: ${AWAY}`);
   if (unproven.size > 0) add(unprovenWords(unproven, config));
   if (contradicted.size > 0) add(contradictedWords(contradicted, config));
   if (unreadable.size > 0) add(unreadableWords(unreadable, config));
@@ -103,6 +106,7 @@ export async function watchBudgets(store: Store): Promise<{ store: Store; any: (
   return { store: { ...store, clients: { ...store.clients, change } }, any: () => any };
 }
 
+const AWAY = 'applications that are paired over it wait, and it is tried again.';
 const NAMES_OUT_OF_REACH =
   'Payers cannot reach the names of --address-domain: set --sidecar-url to the https address under which they reach this sidecar.';
 const UNPROVEN =

@@ -16,9 +16,14 @@ export interface Listener {
   answerWith(app: Answering): void;
   /**
    * Makes a request that came in by another protocol, in place of a connection with `peer`. It waits as those that
-   * came here do.
+   * came here do. With a `speaker` it is made in the name of that client, whatever its headers say.
    */
-  answer(path: string, init: RequestInit, peer: string | null): Promise<Response>;
+  answer(
+    path: string,
+    init: RequestInit,
+    peer: string | null,
+    speaker?: AppEnv['Bindings']['speaker'],
+  ): Promise<Response>;
   /** Accepts no further connections. Resolves when the requests in progress have ended. */
   stop(): Promise<void>;
   /** Closes the port and every connection. */
@@ -55,10 +60,10 @@ export function listen({ host, port }: { readonly host: string; readonly port: n
       answering = Promise.resolve(app);
       ready.resolve(app);
     },
-    async answer(path, init, peer) {
+    async answer(path, init, peer, speaker) {
       const request = new Request(new URL(path, baseUrl).href, init);
       request.headers.set('host', new URL(baseUrl).host);
-      return (await answering).fetch(request, { peer: () => peer });
+      return (await answering).fetch(request, { peer: () => peer, ...(speaker && { speaker }) });
     },
     stop: () => server.stop(),
     close: () => server.stop(true),

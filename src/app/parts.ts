@@ -19,6 +19,7 @@ import { createLnurlClient } from '../net/lnurl.ts';
 import { createRates } from '../net/rates.ts';
 import { createTxtResolver } from '../net/txt-resolver.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
+import { openNwc, type RunningNwc } from '../nwc/index.ts';
 import type { Store } from '../store/ports.ts';
 import { VERSION } from '../version.ts';
 import { observationRules } from '../wallet/follow/observe.ts';
@@ -33,6 +34,7 @@ import { lowBudgetRule } from '../webhooks/low-budget.ts';
 import { targets } from '../webhooks/target.ts';
 import { testMessage } from '../webhooks/test-message.ts';
 import type { Doubts } from './health.ts';
+import type { Listener } from './listener.ts';
 import type { Nodes } from './open-nodes.ts';
 
 /** How long a source of rates may take: an invoice waits for it. */
@@ -152,6 +154,24 @@ export function openServices(
       localZone: async (dnsName) => (sandbox && names ? zoneText(names, dnsName) : null),
     }),
   };
+}
+
+/** Opens Nostr Wallet Connect, which asks the application in the names of its clients. */
+export function openNwcOf(
+  { allowPrivateNetwork, nwcRelays: trusted }: Pick<Config, 'allowPrivateNetwork' | 'nwcRelays'>,
+  {
+    listener,
+    sandbox,
+    ...made
+  }: { store: Store; log: Log; listener: Pick<Listener, 'answer'>; sandbox: Sandbox | null },
+): RunningNwc {
+  return openNwc({
+    ...made,
+    askAs: (speaker) => (path, init) => listener.answer(path, init, null, speaker),
+    guard: { allowPrivateNetwork, allowLoopback: sandbox !== null },
+    trusted,
+    clock: systemClock,
+  });
 }
 
 /** Opens the rates of currencies; null where the configuration names no source of them, so that nobody is asked. */

@@ -31,6 +31,7 @@ import { openStore, requireUsableDatabase } from './open-store.ts';
 import {
   openConsole,
   openDispatcher,
+  openNwcOf,
   openServedNames,
   openServices,
   openWallets,
@@ -185,7 +186,20 @@ export const START = new Steps<Given>()
     noteUrl();
     return { value: cookie };
   })
-  .step('health', ({ config, nodes, guard, data, store, doubts, rows, budgets, trial }) => ({
+  .step('nwc', ({ config, store, log, metrics, nodes, listener }) => {
+    const nwc = openNwcOf(config, { store, log, listener, sandbox: nodes.sandbox });
+    metrics.gauge(
+      {
+        name: 'wallet_sidecar_nwc_relay_connected',
+        help: 'Whether a relay of Nostr Wallet Connect is connected (1) or not (0).',
+        labels: ['relay'],
+      },
+      async () =>
+        nwc.relays().map(({ url, isOpen }) => ({ labels: { relay: url }, value: isOpen ? 1 : 0 })),
+    );
+    return { value: nwc };
+  })
+  .step('health', ({ config, nodes, guard, data, store, doubts, rows, budgets, nwc, trial }) => ({
     value: () => {
       const unbounded = outOfBudgets({ config, hasBudgets: budgets.any });
       const status = health({
@@ -196,13 +210,14 @@ export const START = new Steps<Given>()
         store,
         ...doubts,
         rows,
+        relaysAway: () => nwc.relays().filter(({ failures }) => failures > 1),
         hasBudgets: budgets.any,
         isTrialWalletReady: trial.isReady || nodes.sandbox === null,
       });
       return unbounded === null ? { status } : { status, budgets: unbounded };
     },
   }))
-  .step('parts', ({ config, nodes: { sandbox }, wallets, names, ...made }) => {
+  .step('parts', ({ config, nodes: { sandbox }, wallets, names, nwc, ...made }) => {
     const { store, log, metrics, health, cookie, dispatcher, site } = made;
     const parts: Parts = {
       wallets,
@@ -226,6 +241,7 @@ export const START = new Steps<Given>()
       sandbox: sandbox?.controls ?? null,
       lnurlServices: sandbox?.controls ?? null,
       names,
+      nwc,
     };
     return { value: parts };
   })
@@ -256,6 +272,10 @@ export const START = new Steps<Given>()
       await listener.stop();
     };
     return { value: null, undo: ending('requests', stop) };
+  })
+  .step('paired', async ({ nwc }) => {
+    await nwc.start();
+    return { value: null, undo: ending('requests', async () => nwc.stop()) };
   })
   .step('waits', ({ stopping }) => ({
     value: null,

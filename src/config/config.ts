@@ -2,6 +2,7 @@ import { systemClock } from '../lib/clock.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
+import { parseRelay } from '../model/clients/nwc.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import type { FeePolicy } from '../model/fee-cap.ts';
 import type { Parsed } from '../model/parsed.ts';
@@ -84,6 +85,8 @@ export interface Config {
   readonly mcpAllowUnlimited: boolean;
   /** Where phoenixd's API is served; null: nowhere. */
   readonly phoenixdListen: { readonly host: string; readonly port: number } | null;
+  /** The relays of Nostr Wallet Connect for pairings that name none. */
+  readonly nwcRelays: readonly string[];
   /** Whether GET /metrics is served. */
   readonly metrics: boolean;
   readonly logLevel: LogLevel;
@@ -148,6 +151,7 @@ export function loadConfig(sources: Sources): Config {
     approvalSecs: parse(find('approvalSecs'), asApprovalSecs) ?? 3600,
     mcpAllowUnlimited: readSwitch(find('mcpAllowUnlimited')),
     phoenixdListen: parse(find('phoenixdListenAddr'), parseListenAddress),
+    nwcRelays: settings.list('nwcRelay').map((one) => parseFound(one, parseRelay)),
     // Metrics reveal activity, so they are off by default when the sidecar listens beyond loopback.
     metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopbackHost(listen.host),
     logLevel: parse(find('logLevel'), oneOf(LOG_LEVELS)) ?? 'info',

@@ -282,6 +282,15 @@ export const OPTIONS = {
     description: "Address to serve phoenixd's HTTP API on, such as 127.0.0.1:9740.",
     fallback: 'none: it is not served',
   },
+  nwcRelay: {
+    flag: 'nwc-relay',
+    env: 'SERVICE_NWC_RELAYS',
+    value: 'url',
+    description:
+      'Relay over which applications that are paired by Nostr Wallet Connect are met, such as wss://relay.example (repeatable; comma separated in the environment).',
+    fallback: 'none: each pairing names its own',
+    repeatable: true,
+  },
   metrics: {
     flag: 'metrics',
     env: 'SERVICE_METRICS',

@@ -79,9 +79,10 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       const parseQuery = readQuery(context);
       let known: Session | null = null;
       const understood = async () => {
-        const caller = await authorize(context.req.raw.headers, (session) => {
+        const opened = (session: Session) => {
           known = session;
-        });
+        };
+        const caller = await authorize(context.req.raw.headers, opened, context.env?.speaker);
         if (caller.consoleEnded) context.set('consoleEnded', caller.consoleEnded);
         const query = parseQuery();
         route.requireHead?.(context.req.raw.headers);

@@ -1,4 +1,5 @@
 import type { PassedOn } from '../fleet/passed-on.ts';
+import type { ClientOfDevice } from '../wallet/open/wallets.ts';
 
 /** What the layers of a request tell each other. */
 export interface AppEnv {
@@ -11,6 +12,11 @@ export interface AppEnv {
     readonly timeout?: (request: Request, seconds: number) => void;
     /** What the sidecar tells that passed the request on; absent for a request of a caller (docs/decisions.md 139). */
     readonly passedOn?: PassedOn;
+    /**
+     * The client in whose name this process itself makes the request, after it has found out by other means that the
+     * client asks (docs/decisions.md 200). No header says so.
+     */
+    readonly speaker?: ClientOfDevice;
   };
   Variables: {
     /** The path of the matched route, for the log. */

@@ -8,6 +8,7 @@ import type { Wallets } from '../wallet/open/wallets.ts';
 import type { PaymentServices } from '../wallet/strings/payment-services.ts';
 import type { ConsoleDoor } from './console/door.ts';
 import type { LnurlServices } from './lnurl-services.ts';
+import type { Nwc } from './nwc.ts';
 import type { SandboxControls } from './sandbox-controls.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
@@ -45,4 +46,5 @@ export interface Parts {
   readonly lnurlServices: LnurlServices | null;
   /** The names of wallets in this sidecar's domain; null where none are served (docs/decisions.md 100). */
   readonly names: Names | null;
+  readonly nwc: Nwc;
 }

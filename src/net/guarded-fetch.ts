@@ -93,9 +93,7 @@ export function createGuardedRequest(options: GuardOptions): RequestResource {
   const timeoutMs = options.timeoutMs ?? RESOURCE_TIMEOUT_MS;
   return (request, { signal }) =>
     withinTime(request.url, { signal, timeoutMs }, async (url, ended) => {
-      const obstacle = urlObstacle(url, options);
-      if (obstacle !== null) throw serviceFailed('not_allowed', obstacle);
-      const address = await allowedAddress(url, options, ended, 'not_allowed');
+      const address = await guardedAddress(url, options, ended, 'not_allowed');
       const { method, headers, body } = request;
       const sent = { url, method, headers, accept: '*/*', address, signal: ended, ca: options.ca };
       const response = await send(body.length === 0 ? sent : { ...sent, body });
@@ -105,6 +103,15 @@ export function createGuardedRequest(options: GuardOptions): RequestResource {
         body: await readBytes(response, url, RESOURCE_MAX_BYTES),
       };
     });
+}
+
+/** Throws error 113 unless a URL may be asked by these rules, and every address of its host may be reached. */
+export async function requireReachable(
+  url: URL,
+  options: GuardOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  await guardedAddress(url, options, signal, 'not_allowed');
 }
 
 function headersOf(raw: readonly string[]): Headers {
@@ -146,9 +153,7 @@ async function getFollowing(
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     // The target of a redirect is part of the service's answer.
     const problem = redirects === 0 ? 'not_allowed' : 'unusable_answer';
-    const obstacle = urlObstacle(url, options);
-    if (obstacle !== null) throw serviceFailed(problem, obstacle);
-    const address = await allowedAddress(url, options, signal, problem);
+    const address = await guardedAddress(url, options, signal, problem);
     const accept = 'application/json';
     const response = await get({ url, address, accept, signal, ca: options.ca });
     const { statusCode = 0, headers } = response;
@@ -184,13 +189,15 @@ function isLocalName(hostname: string): boolean {
   return hostname === 'localhost' || addressKind(bare(hostname)) === 'loopback';
 }
 
-/** Returns an address of the host to connect to. Throws error 113 unless all its addresses are allowed. */
-async function allowedAddress(
+/** Returns an address of the host to connect to. Throws error 113 unless URL and all addresses are allowed. */
+async function guardedAddress(
   url: URL,
   options: GuardOptions,
   signal: AbortSignal,
   problem: Extract<ServiceProblem, 'not_allowed' | 'unusable_answer'>,
 ): Promise<string> {
+  const obstacle = urlObstacle(url, options);
+  if (obstacle !== null) throw serviceFailed(problem, obstacle);
   const host = bare(url.hostname);
   const resolve = options.resolve ?? resolveAll;
   const addresses = isIP(host) ? [host] : await abortable(resolve(host), signal);

@@ -19,7 +19,7 @@ type Texts = Readonly<Record<string, string>>;
 type AskOptions = { readonly query?: Texts; readonly body?: object; readonly headers?: Texts };
 
 /** One client of a wallet, in whose name the application is asked. */
-export type Caller = ReturnType<typeof callerOf>;
+export type Caller = ReturnType<typeof asking>;
 
 /** One call of phoenixd's API. */
 export interface Call {
@@ -48,12 +48,17 @@ export function callerOf(headers: Headers, send: Ask) {
       'Use HTTP Basic with the credentials of a client as the password: "wallet-sidecar clients create" makes them.',
     );
   }
+  return asking(known.client.client, { authorization: `Bearer ${password}` }, send);
+}
+
+/** Returns the client of that public key, whose requests have these headers. */
+export function asking(id: string, own: Texts, send: Ask) {
   /** Returns a successful answer. Throws {@link Refusal} for every other. */
   const ask = async (method: string, path: string, { query, body, headers }: AskOptions = {}) => {
     const json = body && { 'content-type': 'application/json' };
     const answer = await send(query ? `${path}?${new URLSearchParams(query)}` : path, {
       method,
-      headers: { authorization: `Bearer ${password}`, ...json, ...headers },
+      headers: { ...own, ...json, ...headers },
       body: body ? JSON.stringify(body) : null,
     });
     if (answer.ok) return answer;
@@ -62,16 +67,13 @@ export function callerOf(headers: Headers, send: Ask) {
   /** `ask` for the JSON of the answer, whose form is that of the route. */
   const read = async <T>(...given: Parameters<typeof ask>): Promise<T> =>
     (await ask(...given)).json() as Promise<T>;
-  /** Its public key in hex. */
-  const id = known.client.client;
   return { id, ask, read };
 }
 
 function refusalOf(status: number, text: string): Refusal {
   // A sidecar that is stopping may answer without a body.
   const { msg = 'There is no answer: try again.', code, data } = text ? JSON.parse(text) : {};
-  const named = String(msg).replace(/^(fallback_)?amount(?=:)/, 'amountSat');
-  return new Refusal(status, named, data ?? {}, code);
+  return new Refusal(status, String(msg), data ?? {}, code);
 }
 
 /** The fields of a request. An empty text is none, as phoenixd's clients send it. */

@@ -10,6 +10,21 @@ export async function* received(
   events: ReadableStreamDefaultReader<string>,
   nowMs: () => number,
 ): AsyncGenerator<object, void> {
+  const hasArrived = ({ status, direction, hash }: PaymentJson) =>
+    status === 'completed' && direction === 'inbound' && hash !== null;
+  for await (const payment of news(events, (one) => (hasArrived(one) ? one.index : null))) {
+    const { hash: paymentHash, external_id: externalId, message: payerNote } = payment;
+    const amountSat = satsOf(payment.amount);
+    const what = { amountSat, paymentHash, externalId, payerNote };
+    yield { type: 'payment_received', timestamp: nowMs(), ...what };
+  }
+}
+
+/** Yields payments of a stream of events once for each name that `nameOf` gives them; those without one never. */
+export async function* news(
+  events: ReadableStreamDefaultReader<string>,
+  nameOf: (payment: PaymentJson) => string | null,
+): AsyncGenerator<PaymentJson, void> {
   const told = new Set<string>();
   let rest = '';
   for (;;) {
@@ -20,14 +35,11 @@ export async function* received(
     for (const event of whole) {
       const [, data = 'null'] = /^event: payment\ndata: (.+)$/m.exec(event) ?? [];
       const payment: PaymentJson | null = JSON.parse(data);
-      if (payment?.status !== 'completed' || payment.direction !== 'inbound') continue;
-      const { index, hash: paymentHash, external_id: externalId, message: payerNote } = payment;
-      if (paymentHash === null || told.has(index)) continue;
-      const [oldest] = told.add(index);
+      const name = payment && nameOf(payment);
+      if (name === null || told.has(name)) continue;
+      const [oldest] = told.add(name);
       if (told.size > REMEMBERED && oldest !== undefined) told.delete(oldest);
-      const amountSat = satsOf(payment.amount);
-      const what = { amountSat, paymentHash, externalId, payerNote };
-      yield { type: 'payment_received', timestamp: nowMs(), ...what };
+      yield payment as PaymentJson;
     }
   }
 }

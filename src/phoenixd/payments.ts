@@ -21,7 +21,10 @@ export async function listed(
 }
 
 /** Returns the payment of a hash, of several attempts the one that counts; null where there is none. */
-export async function byHash({ caller, id }: Call, direction: Side): Promise<PaymentJson | null> {
+export async function byHash(
+  { caller, id }: Pick<Call, 'caller' | 'id'>,
+  direction: Side,
+): Promise<PaymentJson | null> {
   const hash = id.toLowerCase();
   if (!/^[0-9a-f]{64}$/.test(hash))
     throw new Refusal(400, 'paymentHash: must be 64 hex characters');

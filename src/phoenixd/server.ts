@@ -126,7 +126,8 @@ function refused(error: unknown, log: Log): Response {
     log.error("A call of phoenixd's API failed.", { error });
     return respond('Internal error: the log of the sidecar says more.', 'text/plain', 500);
   }
-  const answer = respond(error.message, 'text/plain', error.status);
+  const named = error.message.replace(/^(fallback_)?amount(?=:)/, 'amountSat');
+  const answer = respond(named, 'text/plain', error.status);
   if (error.status === 401) answer.headers.set('www-authenticate', 'Basic realm="phoenixd"');
   return answer;
 }

@@ -17,6 +17,7 @@ function healthWith(flags: Flags): string {
     rows: { problem: () => null },
     unfit: new Set<string>(),
     unreadable: new Set([INDEX]),
+    relaysAway: () => [],
     hasBudgets: () => false,
     isTrialWalletReady: true,
   });

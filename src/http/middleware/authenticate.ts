@@ -1,6 +1,7 @@
 import { isSameSecret } from '../../lib/secrets/same-secret.ts';
 import { PERMISSIONS, type Permission } from '../../model/clients/permissions.ts';
 import { ApiError, isApiError } from '../../model/errors.ts';
+import type { ClientOfDevice } from '../../wallet/open/wallets.ts';
 import { seesOnlyOwn } from '../../wallet/session/own-payments.ts';
 import { allows, lacking, requireOwner, type Session } from '../../wallet/session/session.ts';
 import type { ConsoleDoor } from '../console/door.ts';
@@ -41,10 +42,14 @@ export interface Caller {
 }
 
 /**
- * Returns who calls, by the headers of the request. Throws error 104, 108 or 112. `opened` is called with the session
+ * Returns who calls: `speaker` where there is one, otherwise by the headers of the request. Throws error 104, 108 or 112. `opened` is called with the session
  * as soon as it is known, before it is checked whether it may use the route.
  */
-type Authenticate = (headers: Headers, opened?: (session: Session) => void) => Promise<Caller>;
+type Authenticate = (
+  headers: Headers,
+  opened?: (session: Session) => void,
+  speaker?: ClientOfDevice,
+) => Promise<Caller>;
 
 const NOBODY: Caller = {
   session: undefined,
@@ -61,7 +66,12 @@ export function authenticate(access: RouteAccess, options: AuthenticateOptions):
   if (access === 'public') return async () => NOBODY;
   const byHeader = authenticateByHeader(access, options);
   const requireAccess = isSandbox(access) ? requireEverything : accessCheck(access);
-  return async (headers, opened) => {
+  return async (headers, opened, speaker) => {
+    if (speaker) {
+      const session = await options.open(speaker);
+      opened?.(session);
+      return callerWith(session, requireAccess, null);
+    }
     const signedIn = await options.console.sessionOf(headers);
     if (signedIn === null) return byHeader(headers.get('authorization'), opened);
     if (access === 'root_seed') throw notFromConsole();

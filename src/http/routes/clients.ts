@@ -10,6 +10,7 @@ import {
   permissionsInput,
   scopesInput,
 } from '../../model/clients/client.ts';
+import { nwcInput } from '../../model/clients/nwc.ts';
 import { originsInput } from '../../model/clients/origins.ts';
 import { effectivePermissions } from '../../model/clients/permissions.ts';
 import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
@@ -94,6 +95,10 @@ const createdClient = once(() =>
       .describe('The secret: send it as `Authorization: Bearer`. Shown only now.'),
     created_at: timestamp().describe('When it was created, in milliseconds.'),
     effective_permissions: effectivePermissionsField(),
+    nwc_uri: z.string().optional().meta({
+      description: 'With `nwc`, the URI for its application. Shown only now.',
+      addition: true,
+    }),
   }),
 );
 
@@ -152,6 +157,7 @@ export const clientRoutes = [
           approve_above: approveAboveInput().optional(),
           origins: originsInput().optional(),
           own: ownInput().optional(),
+          nwc: nwcInput().optional(),
         }),
         [GRANT, 'scopes', NO_GRANT],
       ),
@@ -167,7 +173,8 @@ export const clientRoutes = [
       },
     },
     secretOf: (answer) => createdClient().parse(answer).client_pk,
-    handler: async ({ session, names }, { body }) => {
+    handler: async ({ session, names, parts: { nwc } }, { body }) => {
+      const relays = body.nwc && nwc.relaysFor(body.nwc.relays);
       const request = {
         scopes: body.scopes,
         permissions: body.permissions ?? [],
@@ -184,6 +191,7 @@ export const clientRoutes = [
         client_credentials: credentials,
         created_at: client.createdAtMs,
         effective_permissions: effectivePermissions(client.scopes, client.permissions),
+        ...(relays && { nwc_uri: await nwc.pair(credentials, relays) }),
       };
     },
   }),
@@ -200,8 +208,10 @@ export const clientRoutes = [
       body: { client_pk: exampleClient.client_pk, label: 'Shop' },
       response: { client: exampleClient },
     },
-    handler: async ({ session }, { body }) => ({
-      client: await updateClient(session, body.client_pk, changeOf(body)),
+    handler: async ({ session, parts }, { body }) => ({
+      client: await updateClient(session, body.client_pk, changeOf(body)).finally(
+        parts.nwc.changed,
+      ),
     }),
   }),
   post('/v2/node/revoke_client', 'clients', {
@@ -215,8 +225,8 @@ export const clientRoutes = [
       body: { client_pk: exampleClient.client_pk },
       response: { client: exampleClient },
     },
-    handler: async ({ session, names }, { body }) => ({
-      client: await revokeClient(session, body.client_pk, names),
+    handler: async ({ session, names, parts }, { body }) => ({
+      client: await revokeClient(session, body.client_pk, names).finally(parts.nwc.changed),
     }),
   }),
 ];

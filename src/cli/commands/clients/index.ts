@@ -82,30 +82,48 @@ const showClient = oneCall('show', {
   lines: clientLines,
 });
 
+const NWC_WORDS = {
+  nwc: flag('--nwc', 'pair it with an application: print the URI of Nostr Wallet Connect'),
+  relay: flag(
+    '--relay <url>',
+    'relay of the pairing in place of those of --nwc-relay, such as wss://relay.example; repeatable',
+    (text: string, before: readonly string[] = []) => [...before, text],
+  ),
+};
+
 const create = asking(
   'create',
   {
     about:
       'Create a client. Its credentials are printed once, to stdout, and cannot be read again.',
-    words: GRANT_WORDS,
+    words: { ...GRANT_WORDS, ...NWC_WORDS },
     examples: [
       'clients create --label shop --scope read_info,read_payments,receive > credentials',
       'clients create --label "Till 1" --scope read_payments,receive --own > credentials',
       'clients create --scope send --budget 10000/day --max-payment 1000 --expires 30d',
+      'clients create --scope receive,send --budget 10000/day --nwc --relay wss://relay.example',
     ],
     check: (given) =>
       given.scopes === undefined && given.permissions === undefined
         ? 'the client has no scope or permission: give --scope'
-        : grantProblem(given),
+        : (grantProblem(given) ??
+          (given.relay && !given.nwc ? '--relay is for a pairing: give --nwc too' : null)),
   },
   async (given, { io, flags, ask }) => {
-    const { scopes = [], budget, max_payment, ...rest } = given;
-    const body = { ...rest, scopes, budget: budget && { ...budget, max_payment } };
+    const { scopes = [], budget, max_payment, nwc, relay, ...rest } = given;
+    const limit = budget && { ...budget, max_payment };
+    const body = { ...rest, scopes, budget: limit, nwc: nwc ? { relays: relay } : undefined };
     const answer = await ask(
       (sidecar) => sidecar.createClient(body),
-      z.object({ client_pk: z.string(), client_credentials: z.string() }),
+      z.object({
+        client_pk: z.string(),
+        client_credentials: z.string(),
+        nwc_uri: z.string().optional(),
+      }),
     );
-    show(io, flags, answer, (created) => [printable(created.client_credentials)]);
+    show(io, flags, answer, ({ nwc_uri, client_credentials }) => [
+      printable(nwc_uri ?? client_credentials),
+    ]);
     io.stderr(
       `Keep it secret: anyone who has it can use the wallet within the grant. To revoke it, run "wallet-sidecar clients revoke ${printable(answer.value.client_pk)}".`,
     );

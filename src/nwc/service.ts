@@ -1,0 +1,280 @@
+import * as nip44 from 'nostr-tools/nip44';
+import { type Event, finalizeEvent, verifyEvent } from 'nostr-tools/pure';
+import type { Clock } from '../lib/clock.ts';
+import { keyedLock } from '../lib/keyed-lock.ts';
+import type { Log } from '../lib/log.ts';
+import { sleep } from '../lib/sleep.ts';
+import type { GuardOptions } from '../net/guarded-fetch.ts';
+import { type Ask, asking, type Caller, Refusal } from '../phoenixd/caller.ts';
+import { news } from '../phoenixd/events.ts';
+import { type Call, errorOf, factsOf, offered, partsOf, spends, toldOf } from './methods.ts';
+import { type Pairing, type Pairings, publicKeyOf } from './pairings.ts';
+import { paramsOf, secsOf } from './params.ts';
+import { openRelay, type Relay } from './relay.ts';
+import { notificationOf, transactionOf } from './transactions.ts';
+
+/** The kinds of events of NIP-47. */
+const KIND = { info: 13194, request: 23194, response: 23195, notification: 23197 } as const;
+/** How old a request may be, and how far ahead the clock of its writer. */
+const MOST_AGE_SECS = 600;
+const MOST_AHEAD_SECS = 60;
+/** The most bytes of a request's content, and the most requests of a client that are in progress. */
+const MOST_CONTENT = 64 * 1024;
+const MOST_IN_PROGRESS = 16;
+/** After a stream of payments has broken it is opened again so much later. */
+const AGAIN_MS = 5000;
+
+export interface ServiceOptions {
+  readonly pairings: Pairings;
+  /** Makes requests to the application in the name of a client. */
+  readonly askAs: (speaker: ReturnType<Pairings['speakerOf']>) => Ask;
+  /** What relays may be reached that the configuration does not name. */
+  readonly guard: GuardOptions;
+  readonly trusted: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Serves the applications of all pairings. */
+export type Service = ReturnType<typeof openService>;
+
+/** A pairing that is served. */
+interface Live extends Pick<Pairing, 'clientPk' | 'app' | 'relays'> {
+  readonly key: Uint8Array;
+  readonly service: string;
+  readonly sealKey: Uint8Array;
+  readonly caller: Caller;
+  readonly refused: Set<string>;
+  floorSecs: number;
+  inProgress: number;
+  /** What the application was told that it may do; null at first. */
+  info: string | null;
+  /** Whether its client has ended: it is told so until this process ends. */
+  isOver: boolean;
+  stopTelling: () => void;
+}
+
+/** Opens the service, which connects to relays when {@link Service.refresh} finds pairings. */
+export function openService({ pairings, askAs, guard, trusted, clock, log }: ServiceOptions) {
+  const startedSecs = secsOf(clock.now());
+  const stopping = new AbortController();
+  const byApp = new Map<string, Live>();
+  const relays = new Map<string, Relay>();
+  /** Ids of requests that were taken, with their second. */
+  const taken = new Map<string, number>();
+  const locks = keyedLock();
+  const nowSecs = () => secsOf(clock.now());
+
+  function publish(live: Live, kind: number, content: string, tags: string[][]): void {
+    const event = finalizeEvent({ kind, created_at: nowSecs(), content, tags }, live.key);
+    for (const url of live.relays) relays.get(url)?.publish(event);
+  }
+  const sealed = (live: Live, message: object) =>
+    nip44.encrypt(JSON.stringify(message), live.sealKey);
+
+  /** Begins to serve a pairing that is new; one whose client has ended meanwhile is forgotten. */
+  function liveOf(pairing: Pairing): Live {
+    const { clientPk, app } = pairing;
+    const known = byApp.get(app);
+    if (known) return known;
+    const key = pairings.serviceKey(clientPk);
+    const live: Live = {
+      ...{ clientPk, app, relays: pairing.relays, key, service: publicKeyOf(key) },
+      sealKey: nip44.getConversationKey(key, app),
+      caller: asking(clientPk, {}, askAs(pairings.speakerOf(clientPk))),
+      refused: new Set(Object.keys(pairing.refused)),
+      floorSecs: pairing.floorSecs,
+      ...{ inProgress: 0, info: null, isOver: false, stopTelling: () => undefined },
+    };
+    byApp.set(app, live);
+    return live;
+  }
+
+  /** Tells applications what they may do now, and listens for those that are new. */
+  async function refresh(): Promise<void> {
+    const before = byApp.size;
+    for (const pairing of await pairings.list()) {
+      const isNew = !byApp.has(pairing.app);
+      const live = liveOf(pairing);
+      const facts = await factsOf(live.caller).catch((error: unknown) => {
+        if (error instanceof Refusal && error.code === 104) return null;
+        throw error;
+      });
+      if (facts === null) {
+        await pairings.remove(live.clientPk);
+        if (isNew) byApp.delete(live.app);
+        else if (!live.isOver) tellInfo(live, [], []);
+        live.isOver = true;
+        live.stopTelling();
+        continue;
+      }
+      for (const url of live.relays) {
+        const isTrusted = trusted.includes(url);
+        if (!relays.has(url)) relays.set(url, relayAt(url, isTrusted ? null : guard));
+      }
+      tellInfo(live, offered(facts), toldOf(facts));
+    }
+    if (byApp.size !== before) for (const relay of relays.values()) relay.subscribe();
+  }
+
+  function tellInfo(live: Live, methods: string[], told: string[]): void {
+    const info = JSON.stringify([methods, told]);
+    if (info === live.info) return;
+    live.info = info;
+    const content = [...methods, ...(told.length > 0 ? ['notifications'] : [])].join(' ');
+    const notifications = told.length > 0 ? [['notifications', told.join(' ')]] : [];
+    publish(live, KIND.info, content, [['encryption', 'nip44_v2'], ...notifications]);
+    live.stopTelling();
+    live.stopTelling = told.length > 0 ? tellPayments(live) : () => undefined;
+  }
+
+  /** Tells of payments from now on, until the returned function is called or the client may not see them. */
+  function tellPayments(live: Live): () => void {
+    const end = new AbortController();
+    const tell = async () => {
+      const { body } = await live.caller.ask('GET', '/v2/node/events');
+      if (body === null) return;
+      const events = body.pipeThrough(new TextDecoderStream()).getReader();
+      end.signal.addEventListener('abort', () => void events.cancel().catch(() => undefined));
+      if (end.signal.aborted) return events.cancel();
+      const nameOf = (one: Parameters<typeof notificationOf>[0]) => {
+        const type = notificationOf(one);
+        return type && `${type} ${one.index}`;
+      };
+      for await (const payment of news(events, nameOf)) {
+        const notification_type = notificationOf(payment);
+        const message = { notification_type, notification: transactionOf(payment) };
+        publish(live, KIND.notification, sealed(live, message), [['p', live.app]]);
+      }
+    };
+    // A stream that ends has lost its client or its grant, which the look that follows finds.
+    const again = async () => {
+      if (end.signal.aborted) return;
+      await look();
+      await sleep(AGAIN_MS, end.signal);
+      if (!end.signal.aborted) live.stopTelling = tellPayments(live);
+    };
+    void tell()
+      .catch((error) => log.debug('Payments are not told over Nostr.', { error }))
+      .then(again);
+    return () => end.abort();
+  }
+
+  const look = (): Promise<void> =>
+    locks
+      .run('refresh', async () => (stopping.signal.aborted ? undefined : refresh()))
+      .catch((error) => log.warn('The pairings of Nostr Wallet Connect were not read.', { error }));
+
+  function relayAt(url: string, guarding: GuardOptions | null): Relay {
+    const filter = () => {
+      const here = [...byApp.values()].filter((one) => one.relays.includes(url));
+      return {
+        kinds: [KIND.request],
+        authors: here.map(({ app }) => app),
+        '#p': here.map(({ service }) => service),
+        since: nowSecs() - MOST_AGE_SECS,
+      };
+    };
+    const onEvent = (event: unknown) =>
+      void arrived(event).catch((error) => log.error('A request over Nostr failed.', { error }));
+    return openRelay({ url, guard: guarding, filter, onEvent, log });
+  }
+
+  /** Takes a request once. What is not from an application of a pairing costs next to nothing. */
+  async function arrived(event: unknown): Promise<void> {
+    const live = isEvent(event) ? byApp.get(event.pubkey) : undefined;
+    if (!isEvent(event) || live === undefined || stopping.signal.aborted) return;
+    const { id, kind, created_at, content } = event;
+    const now = nowSecs();
+    const isDue = created_at >= now - MOST_AGE_SECS && created_at <= now + MOST_AHEAD_SECS;
+    const expiration = Number(tagOf(event, 'expiration') ?? Number.POSITIVE_INFINITY);
+    if (kind !== KIND.request || !isDue || !(expiration > now)) return;
+    if (content.length > MOST_CONTENT || created_at <= live.floorSecs) return;
+    if (tagOf(event, 'p') !== live.service || taken.has(id) || !verifyEvent(event)) return;
+    for (const [old, atSecs] of taken) if (atSecs < now - MOST_AGE_SECS) taken.delete(old);
+    taken.set(id, created_at);
+    await answer(live, event);
+  }
+
+  async function answer(live: Live, event: Event): Promise<void> {
+    const { id, created_at } = event;
+    const respond = (result_type: string, outcome: object, d?: string) => {
+      const tags = [['p', live.app], ['e', id], ...(d === undefined ? [] : [['d', d]])];
+      publish(live, KIND.response, sealed(live, { result_type, ...outcome }), tags);
+    };
+    const failed = (code: string, message: string) => ({ error: { code, message }, result: null });
+    if (tagOf(event, 'encryption') !== 'nip44_v2') {
+      respond('', failed('UNSUPPORTED_ENCRYPTION', 'Use nip44_v2, and say so in the tag.'));
+      return;
+    }
+    const request = requestIn(event.content, live.sealKey);
+    if (request === null) return;
+    const { method, params } = request;
+    const refuse = async (key: string) => {
+      await pairings.refuse(live.clientPk, key, created_at, nowSecs() - MOST_AGE_SECS);
+      live.refused.add(key);
+    };
+    if (live.inProgress >= MOST_IN_PROGRESS) {
+      if (spends(method)) await refuse(id);
+      respond(method, failed('RATE_LIMITED', 'Too many requests are in progress: try later.'));
+      return;
+    }
+    const call: Call = {
+      ...{ caller: live.caller, id, params: paramsOf(params), ended: stopping.signal },
+      isFresh: created_at >= startedSecs,
+      refusals: { has: (key) => live.refused.has(key), add: refuse },
+    };
+    const answerPart = async (result: Promise<object>, d?: string) => {
+      const outcome = await result.then(
+        (found) => ({ result: found, error: null }),
+        (error: unknown) => {
+          const known = errorOf(error);
+          if (known?.code === 'INTERNAL') log.error('A request over Nostr failed.', { error });
+          return known && failed(known.code, known.message);
+        },
+      );
+      if (outcome !== null) respond(method, outcome, d);
+    };
+    live.inProgress += 1;
+    try {
+      const parts = partsOf(method, call);
+      await Promise.all(parts.map(({ result, d }) => answerPart(result, d)));
+    } catch (error) {
+      await answerPart(Promise.reject(error));
+    } finally {
+      live.inProgress -= 1;
+    }
+  }
+
+  return {
+    refresh: look,
+    relays: (): readonly Relay[] => [...relays.values()],
+    stop(): void {
+      stopping.abort();
+      for (const { stopTelling } of byApp.values()) stopTelling();
+      for (const relay of relays.values()) relay.close();
+    },
+  };
+}
+
+const tagOf = ({ tags }: Event, name: string): string | undefined =>
+  tags.find(([first]) => first === name)?.[1];
+
+function requestIn(content: string, key: Uint8Array) {
+  try {
+    const { method, params } = JSON.parse(nip44.decrypt(content, key));
+    return typeof method === 'string' ? { method, params: params as unknown } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether what a relay sent has the form of an event. Its signature is not looked at. */
+function isEvent(value: unknown): value is Event {
+  const { id, pubkey, sig, content, kind, created_at, tags } = Object(value);
+  const texts = [id, pubkey, sig, content].every((one) => typeof one === 'string');
+  const isTag = (tag: unknown) =>
+    Array.isArray(tag) && tag.every((part) => typeof part === 'string');
+  const numbers = [kind, created_at].every(Number.isSafeInteger);
+  return texts && numbers && Array.isArray(tags) && tags.every(isTag);
+}

@@ -1,47 +1,27 @@
 import { createHash } from 'node:crypto';
-import { hex } from '@scure/base';
-import { decodeBolt11 } from '../codecs/bolt11/index.ts';
-import { backoffDelayMs } from '../lib/backoff.ts';
-import { sleep } from '../lib/sleep.ts';
-import { formatAmountMsat } from '../model/amount.ts';
-import type { BudgetPeriod } from '../model/clients/budget.ts';
+import { formatNullableAmountMsat } from '../model/amount.ts';
 import type { ClientInfoJson } from '../model/clients/client.ts';
 import type { Permission } from '../model/clients/permissions.ts';
 import type { PaymentJson } from '../model/payment.ts';
 import type { CreatedInvoiceJson } from '../model/receive.ts';
-import { type Caller, Refusal } from '../phoenixd/caller.ts';
+import type { Caller } from '../phoenixd/caller.ts';
 import { byHash, listed } from '../phoenixd/payments.ts';
-import { msatOf, type Params, Problem, problemOf, secsOf } from './params.ts';
+import { msatOf, type Params, Problem, secsOf } from './params.ts';
+import { type Call, paid } from './pay.ts';
 import { transactionOf } from './transactions.ts';
 
-/** One request of an application. */
-export interface Call {
-  readonly caller: Caller;
-  readonly params: Params;
-  /** The id of its event, which is its Idempotency-Key (docs/decisions.md 200). */
-  readonly id: string;
-  /** Whether it was written since this process began, so that no earlier one has begun to pay it. */
-  readonly isFresh: boolean;
-  /** Payments that were answered with an error, by key: what is in it is never asked for again. */
-  readonly refusals: { has(key: string): boolean; add(key: string): Promise<void> };
-  /** Aborts when the service stops. */
-  readonly ended: AbortSignal;
-}
-
 /** An answer, which comes when it is known. Of several each has a name, `d`. */
-export type Part = { readonly d?: string; readonly result: Promise<object> };
+interface Part {
+  readonly d?: string;
+  readonly result: Promise<object>;
+}
 
 interface Method {
-  /** What a client needs for it. */
-  readonly needs: readonly Permission[];
+  readonly run: (call: Call) => Promise<object> | Part[];
+  /** What a client needs for it, beside being one. */
+  readonly needs?: readonly Permission[];
   readonly ability?: 'spontaneous' | 'hold_invoices';
-  readonly spends?: true;
-  /** Throws {@link Problem}, {@link Refusal}, and {@link StillUnknown}. Null where there are several answers. */
-  readonly run: ((call: Call) => Promise<object>) | null;
 }
-
-/** What became of a payment is not known and cannot be asked: nothing is answered, since no error would be true. */
-class StillUnknown extends Error {}
 
 /** What a client may do at its node now. */
 export interface Facts {
@@ -49,46 +29,68 @@ export interface Facts {
   readonly node: { readonly network: string; readonly abilities: readonly string[] };
 }
 
-/** Without finding it again nobody could settle what is held. */
-const HOLDS = ['create_invoice', 'get_updated_payments'] as const;
 /** The most bytes of a list: sealed it has to fit in an event of 64 KB. */
 const MOST_LIST_BYTES = 40_000;
 /** The most invoices of one request, as many as a client may have in progress. */
 const MOST_INVOICES = 16;
-const AGAIN = { firstMs: 500, mostMs: 60_000, jitter: 0.4, random: Math.random };
+const READS = ['get_updated_payments'] as const;
+const PAYS = ['pay_invoice'] as const;
+/** Who cannot find a held payment again cannot settle it. */
+const HOLDS = { needs: ['create_invoice', ...READS], ability: 'hold_invoices' } as const;
 
-/** The methods, by name. That of several invoices is answered by {@link partsOf}. */
+/** The methods, by name. */
 const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>(
   Object.entries({
-    get_info: { needs: [], run: getInfo },
-    get_balance: { needs: ['node_info'], run: getBalance },
-    get_budget: { needs: [], run: getBudget },
-    make_invoice: { needs: ['create_invoice'], run: (call) => makeInvoice(call, {}) },
-    lookup_invoice: { needs: ['get_updated_payments'], run: lookUp },
-    list_transactions: { needs: ['get_updated_payments'], run: list },
-    pay_invoice: {
-      needs: ['pay_invoice'],
-      spends: true,
-      run: (call) => payInvoice(call, call.params, call.id),
+    get_info: { run: getInfo },
+    get_balance: { run: getBalance, needs: ['node_info'] },
+    get_budget: { run: getBudget },
+    make_invoice: { run: (call) => makeInvoice(call, {}), needs: ['create_invoice'] },
+    lookup_invoice: {
+      run: async ({ caller, params }) =>
+        transactionOf(
+          await found(caller, params.text('payment_hash') ?? params.invoice().paymentHash),
+        ),
+      needs: READS,
     },
-    multi_pay_invoice: { needs: ['pay_invoice'], spends: true, run: null },
-    pay_keysend: { needs: ['pay_invoice'], ability: 'spontaneous', spends: true, run: payKeysend },
+    list_transactions: { run: list, needs: READS },
+    pay_invoice: { run: (call) => payInvoice(call, call.params), needs: PAYS },
+    multi_pay_invoice: { run: payInvoices, needs: PAYS },
+    pay_keysend: {
+      run: async (call) => {
+        call.params.without('preimage', 'tlv_records');
+        const to = { node_pk: call.params.required('pubkey') };
+        return paid(call, '/v2/node/pay_spontaneous', {
+          ...to,
+          amount: call.params.amount('amount'),
+        });
+      },
+      needs: PAYS,
+      ability: 'spontaneous',
+    },
     make_hold_invoice: {
-      needs: HOLDS,
-      ability: 'hold_invoices',
-      run: (call) => makeInvoice(call, { payment_hash: call.params.required('payment_hash') }),
+      run: async (call) => {
+        call.params.without('min_cltv_expiry_delta');
+        return makeInvoice(call, { payment_hash: call.params.required('payment_hash') });
+      },
+      ...HOLDS,
     },
-    settle_hold_invoice: { needs: HOLDS, ability: 'hold_invoices', run: settle },
+    settle_hold_invoice: {
+      run: async (call) => {
+        const preimage = call.params.required('preimage').toLowerCase();
+        const hash = createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex');
+        return decide(call, 'settle_invoice', hash, { preimage });
+      },
+      ...HOLDS,
+    },
     cancel_hold_invoice: {
-      needs: [...HOLDS, 'cancel_payment'],
-      ability: 'hold_invoices',
-      run: cancel,
+      run: async (call) => decide(call, 'cancel_payment', call.params.required('payment_hash'), {}),
+      ...{ ...HOLDS, needs: [...HOLDS.needs, 'cancel_payment'] },
     },
   } satisfies Record<string, Method>),
 );
 
 /** Whether a method can cost money. */
-export const spends = (method: string): boolean => METHODS.get(method)?.spends === true;
+export const spends = (method: string): boolean => METHODS.get(method)?.needs === PAYS;
 
 /** Reads what the caller may do now. */
 export async function factsOf(caller: Caller): Promise<Facts> {
@@ -98,34 +100,32 @@ export async function factsOf(caller: Caller): Promise<Facts> {
 
 /** The names of the methods that grant and node allow. */
 export function offered({ client, node }: Facts): string[] {
-  const isOwnBudget = (name: string) =>
-    client.own && name === 'get_balance' && client.budget !== null;
-  return [...METHODS].flatMap(([name, { needs, ability }]) => {
+  const isOffered = (name: string, { needs = [], ability }: Method) => {
+    // Who sees only its own has no balance but what is left of its budget (docs/decisions.md 195).
+    if (name === 'get_balance' && client.own) return client.budget !== null;
     const may = needs.every((one) => client.effective_permissions.includes(one));
-    const can = ability === undefined || node.abilities.includes(ability);
-    // Who sees only its own has no balance of the wallet (docs/decisions.md 195).
-    const sees = name !== 'get_balance' || !client.own;
-    return (may && can && sees) || isOwnBudget(name) ? [name] : [];
-  });
+    return may && (ability === undefined || node.abilities.includes(ability));
+  };
+  return [...METHODS].flatMap(([name, method]) => (isOffered(name, method) ? [name] : []));
 }
 
 /** The notifications that a client may have. */
 export function toldOf({ client, node }: Facts): string[] {
-  if (!client.effective_permissions.includes('get_updated_payments')) return [];
+  if (!client.effective_permissions.includes(READS[0])) return [];
   const held = node.abilities.includes('hold_invoices') ? ['hold_invoice_accepted'] : [];
   return ['payment_received', 'payment_sent', ...held];
 }
 
-/** Begins a call, and returns its answers. */
+/** Begins a call, and returns its answers. Throws {@link Problem}. */
 export function partsOf(method: string, call: Call): Part[] {
-  const known = METHODS.get(method);
-  if (known?.run === null) return payInvoices(call);
-  const run = known?.run ?? (() => Promise.reject(unknownMethod(method)));
-  return [{ result: run(call) }];
+  const run = METHODS.get(method)?.run;
+  if (!run) throw new Problem('NOT_IMPLEMENTED', `There is no ${method.slice(0, 50)} here.`);
+  const answer = run(call);
+  return Array.isArray(answer) ? answer : [{ result: answer }];
 }
 
-const unknownMethod = (method: string) =>
-  new Problem('NOT_IMPLEMENTED', `There is no method ${method.slice(0, 50)} here.`);
+type NodeInfo = { readonly node_pk: string; readonly lightning_max_sendable_balance: string };
+const nodeOf = (caller: Caller) => caller.read<NodeInfo>('GET', '/v2/node/node_info');
 
 async function getInfo({ caller }: Call): Promise<object> {
   const facts = await factsOf(caller);
@@ -141,63 +141,46 @@ async function getInfo({ caller }: Call): Promise<object> {
   };
 }
 
-type NodeInfo = { readonly node_pk: string; readonly lightning_max_sendable_balance: string };
-const nodeOf = (caller: Caller) => caller.read<NodeInfo>('GET', '/v2/node/node_info');
-
 async function getBalance({ caller }: Call): Promise<object> {
-  const { own, budget } = await caller.read<ClientInfoJson>('GET', '/v2/node/client_info');
-  if (own && budget) {
-    return { balance: Math.max(0, msatOf(budget.amount) - msatOf(budget.spent)) };
-  }
+  const { own, budget } = (await factsOf(caller)).client;
+  if (own && budget) return { balance: Math.max(0, msatOf(budget.amount) - msatOf(budget.spent)) };
   return { balance: msatOf((await nodeOf(caller)).lightning_max_sendable_balance) };
 }
 
-const PERIODS: Readonly<Record<BudgetPeriod, string>> = {
-  day: 'daily',
-  week: 'weekly',
-  month: 'monthly',
-  total: 'never',
-};
+const PERIODS = { day: 'daily', week: 'weekly', month: 'monthly', total: 'never' } as const;
 
 async function getBudget({ caller }: Call): Promise<object> {
-  const { budget } = await caller.read<ClientInfoJson>('GET', '/v2/node/client_info');
-  if (budget === null) return {};
-  const { amount, spent, period, resets_at } = budget;
-  return {
-    used_budget: msatOf(spent),
-    total_budget: msatOf(amount),
-    renewal_period: PERIODS[period],
-    ...(resets_at !== null && { renews_at: secsOf(resets_at) }),
-  };
+  const { budget } = (await factsOf(caller)).client;
+  return budget === null
+    ? {}
+    : {
+        used_budget: msatOf(budget.spent),
+        total_budget: msatOf(budget.amount),
+        renewal_period: PERIODS[budget.period],
+        renews_at: secsOf(budget.resets_at),
+      };
 }
 
 async function makeInvoice({ caller, params, id }: Call, hold: object): Promise<object> {
-  if (params.given('min_cltv_expiry_delta')) throw notOffered('min_cltv_expiry_delta');
   const description_hash = params.text('description_hash');
   const body = {
     ...hold,
-    amount: params.amount('amount') ?? undefined,
+    amount: params.amount('amount'),
     ...(description_hash ? { description_hash } : { description: params.text('description') }),
     expiration_secs: params.whole('expiry') ?? 3600,
   };
-  const headers = { 'idempotency-key': id };
+  const options = { body, headers: { 'idempotency-key': id } };
   const path = '/v2/node/create_invoice';
-  const made = await caller.read<CreatedInvoiceJson>('POST', path, { body, headers });
+  const made = await caller.read<CreatedInvoiceJson>('POST', path, options);
   return {
-    type: 'incoming',
-    state: 'pending',
-    invoice: made.invoice,
+    ...{ type: 'incoming', state: 'pending', invoice: made.invoice, description_hash },
     description: made.description ?? undefined,
-    description_hash,
     payment_hash: made.payment_hash,
     amount: msatOf(made.amount),
     created_at: secsOf(made.created_at),
     expires_at: secsOf(made.expires_at),
   };
 }
-
-const notOffered = (name: string) =>
-  new Problem('NOT_IMPLEMENTED', `${name}: is not offered: leave it out.`);
 
 /** Returns the payment of a hash, received or sent. */
 async function found(caller: Caller, id: string): Promise<PaymentJson> {
@@ -207,24 +190,24 @@ async function found(caller: Caller, id: string): Promise<PaymentJson> {
   throw new Problem('NOT_FOUND', 'There is no payment of this hash.');
 }
 
-async function lookUp({ caller, params }: Call): Promise<object> {
-  const hash = params.text('payment_hash') ?? invoiceIn(params).paymentHash;
-  return transactionOf(await found(caller, hash));
+async function decide({ caller, id }: Call, path: string, hash: string, how: object) {
+  const body = { index: (await found(caller, hash)).index, ...how };
+  const options = { body, headers: { 'idempotency-key': id } };
+  return caller.read<object>('POST', `/v2/node/${path}`, options);
 }
 
 async function list({ caller, params }: Call): Promise<object> {
-  const [from, until] = [params.whole('from') ?? 0, params.whole('until')];
-  const sides: Readonly<Record<string, string>> = { incoming: 'inbound', outgoing: 'outbound' };
-  const direction = sides[params.text('type') ?? ''];
+  const until = params.whole('until');
+  const type = params.text('type');
   const most = Math.min(params.whole('limit') ?? 20, 50);
   let skipped = params.whole('offset') ?? 0;
   const query = {
-    ...{ limit: '1000', since: String(from * 1000) },
+    ...{ limit: '1000', since: String((params.whole('from') ?? 0) * 1000) },
     ...(until !== undefined && { until: String((until + 1) * 1000) }),
-    ...(direction && { direction }),
-    filter: params.given('unpaid') ? 'all' : 'completed',
+    ...(type && { direction: type === 'incoming' ? 'inbound' : 'outbound' }),
+    filter: params.isTrue('unpaid') ? 'all' : 'completed',
   };
-  const shown: object[] = [];
+  const transactions: object[] = [];
   let bytes = 0;
   for (let after: string | null = ''; after !== null; ) {
     const page = await listed(caller, { ...query, ...(after && { after }) });
@@ -232,36 +215,23 @@ async function list({ caller, params }: Call): Promise<object> {
       if (payment.hash === null || payment.direction === 'info' || skipped-- > 0) continue;
       const one = transactionOf(payment);
       bytes += Buffer.byteLength(JSON.stringify(one));
-      if (shown.length >= most || bytes > MOST_LIST_BYTES) return { transactions: shown };
-      shown.push(one);
+      if (transactions.length >= most || bytes > MOST_LIST_BYTES) return { transactions };
+      transactions.push(one);
     }
     after = page.next_index ?? null;
   }
-  return { transactions: shown };
+  return { transactions };
 }
 
-function invoiceIn(params: Params) {
-  try {
-    return decodeBolt11(
-      params
-        .required('invoice')
-        .toLowerCase()
-        .replace(/^lightning:/, ''),
-    );
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem('OTHER', 'invoice: cannot be read');
-  }
-}
-
-async function payInvoice(call: Call, params: Params, key: string): Promise<object> {
-  const { text: invoice, amountMsat } = invoiceIn(params);
+async function payInvoice(call: Call, params: Params, key = call.id): Promise<object> {
+  const { text: invoice, amountMsat } = params.invoice();
+  const asked = formatNullableAmountMsat(amountMsat) ?? undefined;
   const amount = params.amount('amount');
-  if (amount !== null && amountMsat !== null && amount !== formatAmountMsat(amountMsat)) {
+  if (asked !== undefined && (amount ?? asked) !== asked) {
     throw new Problem('OTHER', 'amount: must be that of the invoice');
   }
-  const fallback = amountMsat === null && amount !== null ? { fallback_amount: amount } : {};
-  return paid(call, '/v2/node/pay_invoice', { invoice, ...fallback }, key);
+  const fallback_amount = asked === undefined ? amount : undefined;
+  return paid(call, '/v2/node/pay_invoice', { invoice, fallback_amount }, key);
 }
 
 function payInvoices(call: Call): Part[] {
@@ -269,87 +239,10 @@ function payInvoices(call: Call): Part[] {
   if (all.length === 0 || all.length > MOST_INVOICES) {
     throw new Problem('OTHER', `invoices: must be 1 to ${MOST_INVOICES}`);
   }
-  return all.map((one, at) => {
-    const pay = async () => payInvoice(call, one, `${call.id} ${at}`);
-    return { d: one.text('id') ?? hashIn(one), result: pay() };
+  // Nothing is paid before all of them were read, since an error there is an answer to all.
+  const names = all.map((one) => one.text('id') ?? one.invoice().paymentHash);
+  return names.map((d, at) => {
+    const params = all[at] ?? call.params;
+    return { d, result: payInvoice(call, params, `${call.id} ${at}`) };
   });
-}
-
-function hashIn(params: Params): string {
-  try {
-    return invoiceIn(params).paymentHash;
-  } catch {
-    return '';
-  }
-}
-
-async function payKeysend(call: Call): Promise<object> {
-  const { params } = call;
-  for (const name of ['preimage', 'tlv_records']) if (params.given(name)) throw notOffered(name);
-  const body = { node_pk: params.required('pubkey'), amount: params.amount('amount') };
-  return paid(call, '/v2/node/pay_spontaneous', body, call.id);
-}
-
-/** Pays once for a key, and returns what came of it when that is known. */
-async function paid(call: Call, path: string, body: object, key: string): Promise<object> {
-  const { caller, refusals, isFresh, ended } = call;
-  // Whoever was told that it is not paid must not have it paid by a repeat.
-  if (refusals.has(key) || refusals.has(call.id)) throw new StillUnknown();
-  const headers = { 'idempotency-key': key };
-  for (let attempt = 1; ; attempt += 1) {
-    const payment = await caller
-      .read<PaymentJson>('POST', path, { body, headers })
-      .catch(async (error: unknown) => {
-        const { data = {}, code = null } = error instanceof Refusal ? error : {};
-        const isFirst = attempt === 1 && isFresh;
-        if (data.sent === 'no' || (code === ENDED && isFirst)) {
-          await refusals.add(key);
-          throw error;
-        }
-        // It may have been sent, and nobody may ask any more in the name of this client.
-        if (code !== null && NEVER_AGAIN.has(code)) throw new StillUnknown();
-        return null;
-      });
-    if (payment?.status === 'failed') throw failed(payment.status_msg);
-    if (payment?.status === 'completed') {
-      return { preimage: payment.preimage, fees_paid: msatOf(payment.fees) };
-    }
-    await sleep(backoffDelayMs(attempt, AGAIN), ended);
-    if (ended.aborted) throw new StillUnknown();
-  }
-}
-
-/** Error 104: the client has ended. */
-const ENDED = 104;
-/** Rejected, ended, or not allowed: a repeat would be answered so too. */
-const NEVER_AGAIN: ReadonlySet<number> = new Set([7, ENDED, 107, 108, 110, 111]);
-
-function failed(reason: string): Problem {
-  const isBalance = reason === 'not enough sendable balance';
-  return new Problem(isBalance ? 'INSUFFICIENT_BALANCE' : 'PAYMENT_FAILED', reason);
-}
-
-async function settle({ caller, params, id }: Call): Promise<object> {
-  const preimage = params.required('preimage');
-  if (!/^[0-9a-f]{64}$/i.test(preimage)) {
-    throw new Problem('OTHER', 'preimage: must be 64 hex characters');
-  }
-  const hash = createHash('sha256').update(hex.decode(preimage.toLowerCase())).digest('hex');
-  const { index } = await found(caller, hash);
-  const body = { index, preimage: preimage.toLowerCase() };
-  const headers = { 'idempotency-key': id };
-  return caller.read('POST', '/v2/node/settle_invoice', { body, headers });
-}
-
-async function cancel({ caller, params, id }: Call): Promise<object> {
-  const { index } = await found(caller, params.required('payment_hash'));
-  const headers = { 'idempotency-key': id };
-  return caller.read('POST', '/v2/node/cancel_payment', { body: { index }, headers });
-}
-
-/** The error of NIP-47 for why a call was not done. */
-export function errorOf(error: unknown): { code: string; message: string } | null {
-  if (error instanceof StillUnknown) return null;
-  if (error instanceof Problem) return { code: error.code, message: error.message };
-  return error instanceof Refusal ? problemOf(error) : problemOf(null);
 }

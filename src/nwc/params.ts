@@ -1,5 +1,5 @@
+import { decodeBolt11 } from '../codecs/bolt11/index.ts';
 import { formatAmountMsat, parseAmountMsat } from '../model/amount.ts';
-import type { Refusal } from '../phoenixd/caller.ts';
 
 /** Why a request is not done, in the words of NIP-47. */
 export class Problem extends Error {
@@ -9,27 +9,6 @@ export class Problem extends Error {
   ) {
     super(message);
   }
-}
-
-/** The codes of NIP-47 for errors of the API. */
-const CODES: Readonly<Record<number, string>> = {
-  8: 'RATE_LIMITED',
-  104: 'UNAUTHORIZED',
-  107: 'NOT_FOUND',
-  108: 'RESTRICTED',
-  109: 'QUOTA_EXCEEDED',
-  110: 'NOT_IMPLEMENTED',
-};
-/** What nodes say of an amount that their channels cannot send. */
-const TOO_LITTLE = /^The wallet can send \S+ sats over Lightning/;
-
-/** The error for one of the API; null for one that nobody expected. */
-export function problemOf(refusal: Refusal | null): { code: string; message: string } {
-  if (refusal === null) return { code: 'INTERNAL', message: 'The log of the sidecar says more.' };
-  const { message, code } = refusal;
-  if (TOO_LITTLE.test(message)) return { code: 'INSUFFICIENT_BALANCE', message };
-  if (code === 6) return { code: 'INTERNAL', message };
-  return { code: CODES[code ?? 0] ?? 'OTHER', message };
 }
 
 /** The parameters of a request. One that is null or an empty text is not given. */
@@ -53,21 +32,33 @@ export function paramsOf(value: unknown) {
   return {
     text,
     whole,
-    given: (name: string): boolean => Boolean(given[name]) && String(given[name]) !== '',
-    required(name: string): string {
+    isTrue: (name: string): boolean => given[name] === true,
+    required: (name: string): string => {
       const found = text(name);
       if (found !== undefined) return found;
-      throw new Problem('OTHER', `${name}: is required`);
+      throw must(name, 'given');
     },
-    /** An amount of millisatoshis as the API has it, in sats; null where there is none. */
-    amount(name: string): string | null {
+    /** An amount of millisatoshis as the API has it, in sats. */
+    amount: (name: string): string | undefined => {
       const found = whole(name);
-      return found ? formatAmountMsat(BigInt(found)) : null;
+      return found ? formatAmountMsat(BigInt(found)) : undefined;
     },
-    list(name: string) {
+    invoice: () => {
+      try {
+        return decodeBolt11((text('invoice') ?? '').toLowerCase().replace(/^lightning:/, ''));
+      } catch {
+        throw must('invoice', 'a BOLT 11 invoice');
+      }
+    },
+    list: (name: string) => {
       const found = given[name];
       if (Array.isArray(found)) return found.map(paramsOf);
       throw must(name, 'a list');
+    },
+    /** What would be left out must not be taken for done. */
+    without: (...names: readonly string[]) => {
+      const found = names.find((name) => (given[name] ?? '') !== '');
+      if (found) throw new Problem('NOT_IMPLEMENTED', `${found}: is not offered: leave it out`);
     },
   };
 }
@@ -76,5 +67,5 @@ export function paramsOf(value: unknown) {
 export const msatOf = (amount: string | null): number =>
   Number(parseAmountMsat(amount ?? '0') ?? 0n);
 
-/** Seconds of a time in milliseconds. */
-export const secsOf = (ms: number): number => Math.floor(ms / 1000);
+/** Seconds of a time in milliseconds; undefined for none. */
+export const secsOf = (ms: number | null) => (ms === null ? undefined : Math.floor(ms / 1000));

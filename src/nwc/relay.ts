@@ -21,6 +21,8 @@ interface RelayOptions {
   readonly guard: GuardOptions | null;
   /** Returns the filter of what is to be told. */
   readonly filter: () => object;
+  /** Returns the events that a relay has to have, whatever it had before. */
+  readonly stays: () => readonly Event[];
   /** Called with what the relay says is an event. Nothing of it is checked. */
   readonly onEvent: (event: unknown) => void;
   readonly log: Log;
@@ -30,7 +32,7 @@ interface RelayOptions {
 export type Relay = ReturnType<typeof openRelay>;
 
 /** Connects to a relay, and keeps events for it until it says that it has them. */
-export function openRelay({ url, guard, filter, onEvent, log }: RelayOptions) {
+export function openRelay({ url, guard, filter, stays, onEvent, log }: RelayOptions) {
   const kept = new Map<string, { readonly event: Event; readonly untilMs: number }>();
   let socket: WebSocket | null = null;
   let isOpen = false;
@@ -60,6 +62,7 @@ export function openRelay({ url, guard, filter, onEvent, log }: RelayOptions) {
       failures = 0;
       heardMs = elapsedMs();
       subscribe();
+      for (const event of stays()) tell('EVENT', event);
       for (const [id, { event, untilMs }] of kept) {
         if (untilMs < elapsedMs()) kept.delete(id);
         else tell('EVENT', event);

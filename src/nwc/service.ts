@@ -4,17 +4,20 @@ import type { Clock } from '../lib/clock.ts';
 import { keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import { sleep } from '../lib/sleep.ts';
+import type { PaymentJson } from '../model/payment.ts';
 import type { GuardOptions } from '../net/guarded-fetch.ts';
 import { type Ask, asking, type Caller, Refusal } from '../phoenixd/caller.ts';
 import { news } from '../phoenixd/events.ts';
-import { type Call, errorOf, factsOf, offered, partsOf, spends, toldOf } from './methods.ts';
+import { factsOf, offered, partsOf, spends, toldOf } from './methods.ts';
 import { type Pairing, type Pairings, publicKeyOf } from './pairings.ts';
-import { paramsOf, secsOf } from './params.ts';
+import { paramsOf } from './params.ts';
+import { type Call, errorOf } from './pay.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { notificationOf, transactionOf } from './transactions.ts';
 
 /** The kinds of events of NIP-47. */
 const KIND = { info: 13194, request: 23194, response: 23195, notification: 23197 } as const;
+const ENCRYPTION = ['encryption', 'nip44_v2'];
 /** How old a request may be, and how far ahead the clock of its writer. */
 const MOST_AGE_SECS = 600;
 const MOST_AHEAD_SECS = 60;
@@ -39,16 +42,14 @@ export interface ServiceOptions {
 export type Service = ReturnType<typeof openService>;
 
 /** A pairing that is served. */
-interface Live extends Pick<Pairing, 'clientPk' | 'app' | 'relays'> {
+interface Live extends Pairing {
   readonly key: Uint8Array;
   readonly service: string;
   readonly sealKey: Uint8Array;
   readonly caller: Caller;
-  readonly refused: Set<string>;
-  floorSecs: number;
   inProgress: number;
-  /** What the application was told that it may do; null at first. */
-  info: string | null;
+  /** The event that says what the application may do; null while that is not known. */
+  info: Event | null;
   /** Whether its client has ended: it is told so until this process ends. */
   isOver: boolean;
   stopTelling: () => void;
@@ -56,74 +57,80 @@ interface Live extends Pick<Pairing, 'clientPk' | 'app' | 'relays'> {
 
 /** Opens the service, which connects to relays when {@link Service.refresh} finds pairings. */
 export function openService({ pairings, askAs, guard, trusted, clock, log }: ServiceOptions) {
-  const startedSecs = secsOf(clock.now());
+  const startedMs = clock.now();
   const stopping = new AbortController();
   const byApp = new Map<string, Live>();
   const relays = new Map<string, Relay>();
   /** Ids of requests that were taken, with their second. */
   const taken = new Map<string, number>();
   const locks = keyedLock();
-  const nowSecs = () => secsOf(clock.now());
+  let again: ReturnType<typeof setTimeout> | undefined;
+  const nowSecs = () => Math.floor(clock.now() / 1000);
 
-  function publish(live: Live, kind: number, content: string, tags: string[][]): void {
-    const event = finalizeEvent({ kind, created_at: nowSecs(), content, tags }, live.key);
+  function publish(live: Live, kind: number, content: string, tags: string[][]): Event {
+    // Of two info events of the same second a relay may keep the older one.
+    const created_at = Math.max(
+      nowSecs(),
+      kind === KIND.info ? 1 + (live.info?.created_at ?? 0) : 0,
+    );
+    const event = finalizeEvent({ kind, created_at, content, tags }, live.key);
     for (const url of live.relays) relays.get(url)?.publish(event);
+    return event;
   }
   const sealed = (live: Live, message: object) =>
     nip44.encrypt(JSON.stringify(message), live.sealKey);
 
-  /** Begins to serve a pairing that is new; one whose client has ended meanwhile is forgotten. */
-  function liveOf(pairing: Pairing): Live {
+  function begin(pairing: Pairing): Live {
     const { clientPk, app } = pairing;
-    const known = byApp.get(app);
-    if (known) return known;
     const key = pairings.serviceKey(clientPk);
     const live: Live = {
-      ...{ clientPk, app, relays: pairing.relays, key, service: publicKeyOf(key) },
+      ...{ ...pairing, key, service: publicKeyOf(key) },
       sealKey: nip44.getConversationKey(key, app),
       caller: asking(clientPk, {}, askAs(pairings.speakerOf(clientPk))),
-      refused: new Set(Object.keys(pairing.refused)),
-      floorSecs: pairing.floorSecs,
       ...{ inProgress: 0, info: null, isOver: false, stopTelling: () => undefined },
     };
     byApp.set(app, live);
     return live;
   }
 
-  /** Tells applications what they may do now, and listens for those that are new. */
+  /** Listens for what is new, and tells applications what they may do now. */
   async function refresh(): Promise<void> {
-    const before = byApp.size;
-    for (const pairing of await pairings.list()) {
-      const isNew = !byApp.has(pairing.app);
-      const live = liveOf(pairing);
-      const facts = await factsOf(live.caller).catch((error: unknown) => {
-        if (error instanceof Refusal && error.code === 104) return null;
-        throw error;
-      });
-      if (facts === null) {
-        await pairings.remove(live.clientPk);
-        if (isNew) byApp.delete(live.app);
-        else if (!live.isOver) tellInfo(live, [], []);
-        live.isOver = true;
-        live.stopTelling();
-        continue;
-      }
-      for (const url of live.relays) {
-        const isTrusted = trusted.includes(url);
-        if (!relays.has(url)) relays.set(url, relayAt(url, isTrusted ? null : guard));
-      }
-      tellInfo(live, offered(facts), toldOf(facts));
+    const all = await pairings.list();
+    const found = all.map((one) => byApp.get(one.app) ?? begin(one));
+    const known = await Promise.all(found.map(follow));
+    if (known.every(Boolean)) return;
+    clearTimeout(again);
+    again = setTimeout(() => void look(), AGAIN_MS);
+  }
+
+  /** Returns whether it is known what the application may do: its node may be away, and it may ask all the same. */
+  async function follow(live: Live): Promise<boolean> {
+    const facts = await factsOf(live.caller).catch((error: unknown) => {
+      if (error instanceof Refusal && error.code === 104) return null;
+      return undefined;
+    });
+    if (facts === null) {
+      live.isOver = true;
+      await pairings.remove(live.clientPk);
+      // It was over before this process began: nobody waits for an answer.
+      if (live.info === null) byApp.delete(live.app);
+      else tellInfo(live, [], []);
+      return true;
     }
-    if (byApp.size !== before) for (const relay of relays.values()) relay.subscribe();
+    for (const url of live.relays) {
+      const known = relays.get(url) ?? relayAt(url);
+      relays.set(url, known);
+      if (live.info === null) known.subscribe();
+    }
+    if (facts) tellInfo(live, offered(facts), toldOf(facts));
+    return facts !== undefined;
   }
 
   function tellInfo(live: Live, methods: string[], told: string[]): void {
-    const info = JSON.stringify([methods, told]);
-    if (info === live.info) return;
-    live.info = info;
     const content = [...methods, ...(told.length > 0 ? ['notifications'] : [])].join(' ');
     const notifications = told.length > 0 ? [['notifications', told.join(' ')]] : [];
-    publish(live, KIND.info, content, [['encryption', 'nip44_v2'], ...notifications]);
+    if (content === live.info?.content) return;
+    live.info = publish(live, KIND.info, content, [ENCRYPTION, ...notifications]);
     live.stopTelling();
     live.stopTelling = told.length > 0 ? tellPayments(live) : () => undefined;
   }
@@ -137,9 +144,9 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       const events = body.pipeThrough(new TextDecoderStream()).getReader();
       end.signal.addEventListener('abort', () => void events.cancel().catch(() => undefined));
       if (end.signal.aborted) return events.cancel();
-      const nameOf = (one: Parameters<typeof notificationOf>[0]) => {
+      const nameOf = (one: PaymentJson) => {
         const type = notificationOf(one);
-        return type && `${type} ${one.index}`;
+        return type ? `${type} ${one.index}` : null;
       };
       for await (const payment of news(events, nameOf)) {
         const notification_type = notificationOf(payment);
@@ -148,7 +155,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       }
     };
     // A stream that ends has lost its client or its grant, which the look that follows finds.
-    const again = async () => {
+    const goOn = async () => {
       if (end.signal.aborted) return;
       await look();
       await sleep(AGAIN_MS, end.signal);
@@ -156,7 +163,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     };
     void tell()
       .catch((error) => log.debug('Payments are not told over Nostr.', { error }))
-      .then(again);
+      .then(goOn);
     return () => end.abort();
   }
 
@@ -165,19 +172,20 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       .run('refresh', async () => (stopping.signal.aborted ? undefined : refresh()))
       .catch((error) => log.warn('The pairings of Nostr Wallet Connect were not read.', { error }));
 
-  function relayAt(url: string, guarding: GuardOptions | null): Relay {
-    const filter = () => {
-      const here = [...byApp.values()].filter((one) => one.relays.includes(url));
-      return {
+  function relayAt(url: string): Relay {
+    const here = () => [...byApp.values()].filter((one) => one.relays.includes(url));
+    return openRelay({
+      ...{ url, guard: trusted.includes(url) ? null : guard, log },
+      filter: () => ({
         kinds: [KIND.request],
-        authors: here.map(({ app }) => app),
-        '#p': here.map(({ service }) => service),
+        authors: here().map(({ app }) => app),
+        '#p': here().map(({ service }) => service),
         since: nowSecs() - MOST_AGE_SECS,
-      };
-    };
-    const onEvent = (event: unknown) =>
-      void arrived(event).catch((error) => log.error('A request over Nostr failed.', { error }));
-    return openRelay({ url, guard: guarding, filter, onEvent, log });
+      }),
+      stays: () => here().flatMap(({ info }) => (info ? [info] : [])),
+      onEvent: (event) =>
+        void arrived(event).catch((error) => log.error('A request over Nostr failed.', { error })),
+    });
   }
 
   /** Takes a request once. What is not from an application of a pairing costs next to nothing. */
@@ -189,7 +197,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     const isDue = created_at >= now - MOST_AGE_SECS && created_at <= now + MOST_AHEAD_SECS;
     const expiration = Number(tagOf(event, 'expiration') ?? Number.POSITIVE_INFINITY);
     if (kind !== KIND.request || !isDue || !(expiration > now)) return;
-    if (content.length > MOST_CONTENT || created_at <= live.floorSecs) return;
+    if (content.length > MOST_CONTENT) return;
     if (tagOf(event, 'p') !== live.service || taken.has(id) || !verifyEvent(event)) return;
     for (const [old, atSecs] of taken) if (atSecs < now - MOST_AGE_SECS) taken.delete(old);
     taken.set(id, created_at);
@@ -210,19 +218,15 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     const request = requestIn(event.content, live.sealKey);
     if (request === null) return;
     const { method, params } = request;
-    const refuse = async (key: string) => {
-      await pairings.refuse(live.clientPk, key, created_at, nowSecs() - MOST_AGE_SECS);
-      live.refused.add(key);
-    };
     if (live.inProgress >= MOST_IN_PROGRESS) {
-      if (spends(method)) await refuse(id);
-      respond(method, failed('RATE_LIMITED', 'Too many requests are in progress: try later.'));
+      // A payment is not answered: an error would have to be true for ever.
+      if (!spends(method)) respond(method, failed('RATE_LIMITED', 'Too many requests at a time.'));
       return;
     }
     const call: Call = {
       ...{ caller: live.caller, id, params: paramsOf(params), ended: stopping.signal },
-      isFresh: created_at >= startedSecs,
-      refusals: { has: (key) => live.refused.has(key), add: refuse },
+      isFresh: created_at * 1000 >= startedMs,
+      refuse: (key) => pairings.refuse(live.clientPk, key, clock.now()),
     };
     const answerPart = async (result: Promise<object>, d?: string) => {
       const outcome = await result.then(
@@ -251,6 +255,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     relays: (): readonly Relay[] => [...relays.values()],
     stop(): void {
       stopping.abort();
+      clearTimeout(again);
       for (const { stopTelling } of byApp.values()) stopTelling();
       for (const relay of relays.values()) relay.close();
     },

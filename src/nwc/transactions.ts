@@ -3,20 +3,21 @@ import { msatOf, secsOf } from './params.ts';
 
 /** A payment as NIP-47 shows it: millisatoshis and seconds. What there is not is left out. */
 export function transactionOf(payment: PaymentJson): object {
-  const { status, invoice, preimage, description, expires_at, finalized_at, message } = payment;
+  const { status, invoice, preimage, description, message } = payment;
+  const isSettled = status === 'completed';
   return {
     type: payment.direction === 'inbound' ? 'incoming' : 'outgoing',
     state: stateOf(payment),
     invoice: invoice ?? undefined,
     description: description ?? undefined,
-    // It is known to the wallet of an unpaid invoice too, and must not be told before it was paid.
-    preimage: (status === 'completed' && preimage) || undefined,
+    // Before it is paid, who knows it could take the payment.
+    preimage: (isSettled && preimage) || undefined,
     payment_hash: payment.hash,
     amount: msatOf(payment.amount),
     fees_paid: msatOf(payment.fees),
     created_at: secsOf(payment.created_at),
-    expires_at: expires_at === null ? undefined : secsOf(expires_at),
-    settled_at: status === 'completed' && finalized_at ? secsOf(finalized_at) : undefined,
+    expires_at: secsOf(payment.expires_at),
+    settled_at: isSettled ? secsOf(payment.finalized_at) : undefined,
     metadata: message === null ? undefined : { comment: message },
   };
 }
@@ -27,12 +28,15 @@ function stateOf({ status, status_msg, direction }: PaymentJson): string {
   return direction === 'inbound' && status_msg === 'expired' ? 'expired' : 'failed';
 }
 
-/** What NIP-47 tells of a payment's state; null for nothing. */
-export function notificationOf(payment: PaymentJson): string | null {
-  if (payment.hash === null) return null;
-  const state = stateOf(payment);
-  if (payment.direction === 'outbound') return state === 'settled' ? 'payment_sent' : null;
-  if (payment.direction !== 'inbound') return null;
-  if (state === 'settled') return 'payment_received';
-  return state === 'accepted' ? 'hold_invoice_accepted' : null;
+const NOTIFICATIONS: Readonly<Record<string, string>> = {
+  'inbound settled': 'payment_received',
+  'inbound accepted': 'hold_invoice_accepted',
+  'outbound settled': 'payment_sent',
+};
+
+/** What NIP-47 tells of a payment's state; undefined for nothing. */
+export function notificationOf(payment: PaymentJson): string | undefined {
+  return payment.hash === null
+    ? undefined
+    : NOTIFICATIONS[`${payment.direction} ${stateOf(payment)}`];
 }

@@ -1,0 +1,74 @@
+import { backoffDelayMs } from '../lib/backoff.ts';
+import { sleep } from '../lib/sleep.ts';
+import type { PaymentJson } from '../model/payment.ts';
+import { type Caller, Refusal } from '../phoenixd/caller.ts';
+import { msatOf, type Params, Problem } from './params.ts';
+
+/** One request of an application. */
+export interface Call {
+  readonly caller: Caller;
+  readonly params: Params;
+  /** The id of its event, which is its Idempotency-Key (docs/decisions.md 200). */
+  readonly id: string;
+  /** Whether it was written since this process began, so that no earlier one has begun to pay it. */
+  readonly isFresh: boolean;
+  /** Must be called before an error is answered to a request to pay with that key: it is not paid any more. */
+  readonly refuse: (key: string) => Promise<void>;
+  /** Aborts when the service stops. */
+  readonly ended: AbortSignal;
+}
+
+/** What became of a payment is not known and cannot be asked: nothing is answered, since no error would be true. */
+class StillUnknown extends Error {}
+
+const AGAIN = { firstMs: 500, mostMs: 60_000, jitter: 0.4, random: Math.random };
+/** Error 104: the client has ended. */
+const ENDED = 104;
+/** Rejected, ended, not allowed, or a key that was used up: a repeat would be answered so too. */
+const FOR_EVER: ReadonlySet<number | null> = new Set([7, ENDED, 107, 108, 110, 111]);
+
+/** Pays once for a key, and returns what came of it when that is known. */
+export async function paid(call: Call, path: string, body: object, key = call.id): Promise<object> {
+  const options = { body, headers: { 'idempotency-key': key } };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const payment = await call.caller.read<PaymentJson>('POST', path, options);
+      const { status, status_msg, preimage, fees } = payment;
+      if (status === 'completed') return { preimage, fees_paid: msatOf(fees) };
+      if (status === 'failed') throw new Problem('PAYMENT_FAILED', status_msg);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      const { data = {}, code = null } = error instanceof Refusal ? error : {};
+      if (data.sent === 'no' || (code === ENDED && attempt === 1 && call.isFresh)) {
+        await call.refuse(key);
+        throw error;
+      }
+      if (FOR_EVER.has(code)) throw new StillUnknown();
+    }
+    await sleep(backoffDelayMs(attempt, AGAIN), call.ended);
+    if (call.ended.aborted) throw new StillUnknown();
+  }
+}
+
+/** The codes of NIP-47 for errors of the API. */
+const CODES: Readonly<Record<number, string>> = {
+  6: 'INTERNAL',
+  8: 'RATE_LIMITED',
+  104: 'UNAUTHORIZED',
+  107: 'NOT_FOUND',
+  108: 'RESTRICTED',
+  109: 'QUOTA_EXCEEDED',
+  110: 'NOT_IMPLEMENTED',
+};
+/** What nodes say of an amount that their channels cannot send. */
+const TOO_LITTLE = /^The wallet can send \S+ sats over Lightning|^not enough sendable balance/;
+
+/** The error of NIP-47 for why a call was not done; null where nothing may be answered. */
+export function errorOf(error: unknown): { code: string; message: string } | null {
+  if (error instanceof StillUnknown) return null;
+  const isKnown = error instanceof Problem || error instanceof Refusal;
+  if (!isKnown) return { code: 'INTERNAL', message: 'The log of the sidecar says more.' };
+  const { message, code } = error;
+  if (TOO_LITTLE.test(message)) return { code: 'INSUFFICIENT_BALANCE', message };
+  return { code: typeof code === 'string' ? code : (CODES[code ?? 0] ?? 'OTHER'), message };
+}

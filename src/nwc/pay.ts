@@ -24,8 +24,10 @@ class StillUnknown extends Error {}
 const AGAIN = { firstMs: 500, mostMs: 60_000, jitter: 0.4, random: Math.random };
 /** Error 104: the client has ended. */
 const ENDED = 104;
-/** Rejected, ended, not allowed, or a key that was used up: a repeat would be answered so too. */
-const FOR_EVER: ReadonlySet<number | null> = new Set([7, ENDED, 107, 108, 110, 111]);
+/** Rejected, ended, or not allowed: a repeat would be answered so too. */
+const FOR_EVER: ReadonlySet<number | null> = new Set([7, ENDED, 107, 108, 110]);
+/** Error 111: the key was used up by {@link Call.refuse}, since an event's id stands for one request alone. */
+const USED_UP = 111;
 
 /** Pays once for a key, and returns what came of it when that is known. */
 export async function paid(call: Call, path: string, body: object, key = call.id): Promise<object> {
@@ -43,6 +45,7 @@ export async function paid(call: Call, path: string, body: object, key = call.id
         await call.refuse(key);
         throw error;
       }
+      if (code === USED_UP) throw new Problem('OTHER', 'It was refused before: ask anew.');
       if (FOR_EVER.has(code)) throw new StillUnknown();
     }
     await sleep(backoffDelayMs(attempt, AGAIN), call.ended);

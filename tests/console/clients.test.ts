@@ -88,6 +88,23 @@ inBrowser('credentials are shown once, work, and are gone on leaving', async () 
   await page.context().close();
 });
 
+inBrowser('the link for an app is shown once, with its QR code', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await openForm(page);
+  await page.getByRole('checkbox', { name: /For an app/ }).check();
+  await page.getByRole('textbox', { name: 'Relay' }).fill('ws://127.0.0.1:9');
+  expect(await barriersOf(page)).toEqual([]);
+  await page.getByRole('button', { name: MAKE }).click();
+  await page.getByRole('img', { name: /Link for the app/ }).waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  const shown = await page.locator('.copy code').innerText();
+  expect(shown).toMatch(/^nostr\+walletconnect:.+relay=ws%3A%2F%2F127.0.0.1%3A9&secret=/);
+  await page.getByRole('button', { name: 'The app has it' }).click();
+  await page.getByRole('link', { name: 'New client' }).waitFor();
+  expect(await page.content()).not.toContain('walletconnect');
+  await page.context().close();
+});
+
 inBrowser('a reload while the client is being made makes one client', async () => {
   const page = await openConsole(browser(), world().url, world().owner);
   await openForm(page);

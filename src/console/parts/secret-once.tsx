@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { askBeforeLeaving } from '../api/leaving.ts';
 import { text } from '../texts/index.ts';
 import { Button, Question, useQuestion } from './buttons.tsx';
-import { Copy } from './copy.tsx';
+import { Copy, Qr } from './copy.tsx';
 
 interface SecretOnceProps {
   readonly title: string;
@@ -10,6 +10,8 @@ interface SecretOnceProps {
   readonly label: string;
   readonly secret: string;
   readonly words: string;
+  /** Whether an application scans it. */
+  readonly hasQr?: boolean;
   /** What the button says that takes it away. */
   readonly done: string;
   /** Must forget the secret. Called when the browser leaves the page. */
@@ -54,6 +56,7 @@ export function SecretOnce(props: SecretOnceProps) {
         <h2>{title}</h2>
         <p>{words}</p>
       </div>
+      {props.hasQr && <Qr content={secret} label={label} />}
       <Copy value={secret} label={label} />
       <Button at={button} class="main" words={props.done} onPress={done} />
       {isAsked && (

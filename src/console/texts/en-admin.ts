@@ -80,6 +80,14 @@ export const enAdmin = {
       'Only what it makes itself',
       'For an employee: its own payments and no balance. Signed in here it gets a till: receiving, and nothing else.',
     ],
+    pairing: [
+      'For an app, over Nostr',
+      'The app is paired by a link of Nostr Wallet Connect, which is shown once.',
+    ],
+    relay: {
+      label: 'Relay',
+      help: 'Where the app and the wallet meet, such as wss://relay.example. Leave it empty for the relays of this sidecar.',
+    },
     grantWrong: 'Choose at least one thing that it may do.',
     budgetLegend: 'What it may spend',
     hasBudget: 'Limit what it may spend',
@@ -126,6 +134,13 @@ export const enAdmin = {
         'These are its credentials. Copy them now to where the client reads them: they are shown this once, are stored nowhere, and are gone when you leave this page.',
       label: 'Credentials',
       done: 'I have stored them',
+    },
+    paired: {
+      title: 'The client is made',
+      words:
+        'Scan this with the app, or copy it there. It is shown this once, is stored nowhere, and is gone when you leave this page. Who has it can do what you allowed.',
+      label: 'Link for the app',
+      done: 'The app has it',
     },
     device: {
       words: 'Sign in a phone or a till',

@@ -21,6 +21,9 @@ export interface ClientForm {
   readonly permissions: readonly Permission[];
   /** Whether it sees only what it made. */
   readonly own: boolean;
+  /** Whether an application is paired with it over Nostr, and its relay, as typed; only where it is made. */
+  readonly isPaired?: boolean;
+  readonly relay?: string;
   readonly hasBudget: boolean;
   /** Sats, as typed. */
   readonly amount: string;
@@ -42,6 +45,7 @@ export const EMPTY_FORM: ClientForm = {
   scopes: ['read_info', 'read_payments', 'receive'],
   permissions: [],
   own: false,
+  isPaired: false,
   hasBudget: true,
   amount: '',
   period: 'day',
@@ -117,6 +121,7 @@ function isWithin(typed: string, limit: Amount | null): boolean {
  * Returns the request for a new client, which expires at `latestMs` at the latest. The form must have nothing wrong.
  */
 export function createRequest(form: ClientForm, latestMs: number | null): CreateClientRequest {
+  const relay = form.relay?.trim();
   return {
     scopes: form.scopes,
     permissions: form.permissions.length === 0 ? undefined : form.permissions,
@@ -125,6 +130,7 @@ export function createRequest(form: ClientForm, latestMs: number | null): Create
     budget: form.hasBudget && spends(form) ? budgetOf(form) : undefined,
     approve_above: spends(form) ? approveAboveOf(form) : undefined,
     own: form.own || undefined,
+    nwc: form.isPaired ? { relays: relay ? [relay] : undefined } : undefined,
   };
 }
 

@@ -41,6 +41,14 @@ describe('a new client', () => {
     });
   });
 
+  test('is paired with an app over the typed relay, or without one over those of the sidecar', () => {
+    const reader = form({ scopes: ['read_info'], relay: ' wss://relay.example ' });
+    expect(createRequest(reader, null).nwc).toBeUndefined();
+    const paired = { ...reader, isPaired: true };
+    expect(createRequest(paired, null).nwc).toEqual({ relays: ['wss://relay.example'] });
+    expect(createRequest({ ...paired, relay: '' }, null).nwc).toEqual({});
+  });
+
   test('that spends nothing has no budget, and needs none', () => {
     const reader = form({ scopes: ['read_info'] });
     expect(wrongIn(reader, LIMITS)).toEqual(NOTHING_WRONG);

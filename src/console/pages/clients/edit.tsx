@@ -43,8 +43,9 @@ export function NewClient() {
       {make.value !== null ? (
         <>
           <SecretOnce
-            {...text.clients.made}
-            secret={make.value.client_credentials}
+            {...(make.value.nwc_uri ? text.clients.paired : text.clients.made)}
+            secret={make.value.nwc_uri ?? make.value.client_credentials}
+            hasQr={make.value.nwc_uri !== undefined}
             onGone={make.forget}
             onDone={done}
           />

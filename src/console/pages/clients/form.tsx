@@ -72,6 +72,14 @@ export function ClientFields(props: ClientFieldsProps) {
           onChange={(isOwn) => set({ own: isOwn })}
         />
       )}
+      {start.isPaired !== undefined && (
+        <Option
+          words={text.clients.pairing}
+          isChosen={form.isPaired === true}
+          onChange={(isPaired) => set({ isPaired })}
+        />
+      )}
+      {form.isPaired && <Field {...text.clients.relay} of={typedIn(form, 'relay', set)} />}
       {wrong.grant && (
         <p role="alert" class="help wrong">
           {text.clients.grantWrong}
@@ -156,10 +164,10 @@ function scopeWords(scope: Scope, isOwn: boolean): readonly [string, string] {
 
 function typedIn(
   form: ClientForm,
-  name: 'label' | 'amount' | 'maxPayment' | 'approveAbove' | 'lastDay',
+  name: 'label' | 'relay' | 'amount' | 'maxPayment' | 'approveAbove' | 'lastDay',
   onChange: (change: Partial<ClientForm>) => void,
 ): Typed {
-  return { value: form[name], onChange: (typed) => onChange({ [name]: typed }) };
+  return { value: form[name] ?? '', onChange: (typed) => onChange({ [name]: typed }) };
 }
 
 function toggled<T>(all: readonly T[], one: T, isChosen: boolean): readonly T[] {

@@ -62,7 +62,7 @@ export function health(options: HealthOptions): string {
   add(rows.problem());
   nodes.problems().forEach(add);
   add(guard.problem());
-  for (const { url } of options.relaysAway()) add(`The relay ${url} cannot be reached: ${AWAY}`);
+  for (const { url } of options.relaysAway()) add(relayAway(url));
   if (unproven.size > 0) add(unprovenWords(unproven, config));
   if (contradicted.size > 0) add(contradictedWords(contradicted, config));
   if (unreadable.size > 0) add(unreadableWords(unreadable, config));
@@ -106,7 +106,8 @@ export async function watchBudgets(store: Store): Promise<{ store: Store; any: (
   return { store: { ...store, clients: { ...store.clients, change } }, any: () => any };
 }
 
-const AWAY = 'applications that are paired over it wait, and it is tried again.';
+const relayAway = (url: string) =>
+  `The relay ${url} cannot be reached: applications that are paired over it wait, and it is tried again.`;
 const NAMES_OUT_OF_REACH =
   'Payers cannot reach the names of --address-domain: set --sidecar-url to the https address under which they reach this sidecar.';
 const UNPROVEN =

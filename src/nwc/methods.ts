@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { hex } from '@scure/base';
 import { formatNullableAmountMsat } from '../model/amount.ts';
 import type { ClientInfoJson } from '../model/clients/client.ts';
 import type { Permission } from '../model/clients/permissions.ts';
@@ -76,9 +77,9 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>(
     },
     settle_hold_invoice: {
       run: async (call) => {
-        const preimage = call.params.required('preimage').toLowerCase();
-        const hash = createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex');
-        return decide(call, 'settle_invoice', hash, { preimage });
+        const preimage = call.params.bytes('preimage');
+        const hash = createHash('sha256').update(preimage).digest('hex');
+        return decide(call, 'settle_invoice', hash, { preimage: hex.encode(preimage) });
       },
       ...HOLDS,
     },

@@ -1,3 +1,4 @@
+import { hex } from '@scure/base';
 import { decodeBolt11 } from '../codecs/bolt11/index.ts';
 import { formatAmountMsat, parseAmountMsat } from '../model/amount.ts';
 
@@ -37,6 +38,11 @@ export function paramsOf(value: unknown) {
       const found = text(name);
       if (found !== undefined) return found;
       throw must(name, 'given');
+    },
+    bytes: (name: string): Uint8Array => {
+      const found = text(name) ?? '';
+      if (/^([0-9a-f]{2})+$/i.test(found)) return hex.decode(found.toLowerCase());
+      throw must(name, 'hex');
     },
     /** An amount of millisatoshis as the API has it, in sats. */
     amount: (name: string): string | undefined => {

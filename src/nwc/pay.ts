@@ -42,8 +42,11 @@ export async function paid(call: Call, path: string, body: object, key = call.id
       if (error instanceof Problem) throw error;
       const { data = {}, code = null } = error instanceof Refusal ? error : {};
       if (data.sent === 'no' || (code === ENDED && attempt === 1 && call.isFresh)) {
-        await call.refuse(key);
-        throw error;
+        // Where that cannot be stored, a copy might still be paid.
+        throw await call.refuse(key).then(
+          () => error,
+          () => new StillUnknown(),
+        );
       }
       if (code === USED_UP) throw new Problem('OTHER', 'It was refused before: ask anew.');
       if (FOR_EVER.has(code)) throw new StillUnknown();

@@ -24,6 +24,8 @@ const MOST_AHEAD_SECS = 60;
 /** The most bytes of a request's content, and the most requests of a client that are in progress. */
 const MOST_CONTENT = 64 * 1024;
 const MOST_IN_PROGRESS = 16;
+/** As many more may wait, such as those that a relay tells again after a restart. */
+const MOST_WAITING = 256;
 /** After a stream of payments has broken it is opened again so much later. */
 const AGAIN_MS = 5000;
 
@@ -48,6 +50,8 @@ interface Live extends Pairing {
   readonly sealKey: Uint8Array;
   readonly caller: Caller;
   inProgress: number;
+  /** Give their place to payments that wait for one. */
+  readonly waiting: (() => void)[];
   /** The event that says what the application may do; null while that is not known. */
   info: Event | null;
   /** Whether its client has ended: it is told so until this process ends. */
@@ -87,7 +91,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       ...{ ...pairing, key, service: publicKeyOf(key) },
       sealKey: nip44.getConversationKey(key, app),
       caller: asking(clientPk, {}, askAs(pairings.speakerOf(clientPk))),
-      ...{ inProgress: 0, info: null, isOver: false, stopTelling: () => undefined },
+      ...{ inProgress: 0, waiting: [], info: null, isOver: false, stopTelling: () => undefined },
     };
     byApp.set(app, live);
     return live;
@@ -188,18 +192,22 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     });
   }
 
+  function isDue(event: Event): boolean {
+    const now = nowSecs();
+    const isRecent = event.created_at >= now - MOST_AGE_SECS;
+    const expiration = Number(tagOf(event, 'expiration') ?? Number.POSITIVE_INFINITY);
+    return isRecent && event.created_at <= now + MOST_AHEAD_SECS && expiration > now;
+  }
+
   /** Takes a request once. What is not from an application of a pairing costs next to nothing. */
   async function arrived(event: unknown): Promise<void> {
     const live = isEvent(event) ? byApp.get(event.pubkey) : undefined;
     if (!isEvent(event) || live === undefined || stopping.signal.aborted) return;
     const { id, kind, created_at, content } = event;
-    const now = nowSecs();
-    const isDue = created_at >= now - MOST_AGE_SECS && created_at <= now + MOST_AHEAD_SECS;
-    const expiration = Number(tagOf(event, 'expiration') ?? Number.POSITIVE_INFINITY);
-    if (kind !== KIND.request || !isDue || !(expiration > now)) return;
-    if (content.length > MOST_CONTENT) return;
+    if (kind !== KIND.request || !isDue(event) || content.length > MOST_CONTENT) return;
     if (tagOf(event, 'p') !== live.service || taken.has(id) || !verifyEvent(event)) return;
-    for (const [old, atSecs] of taken) if (atSecs < now - MOST_AGE_SECS) taken.delete(old);
+    const oldest = nowSecs() - MOST_AGE_SECS;
+    for (const [old, atSecs] of taken) if (atSecs < oldest) taken.delete(old);
     taken.set(id, created_at);
     await answer(live, event);
   }
@@ -218,11 +226,6 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     const request = requestIn(event.content, live.sealKey);
     if (request === null) return;
     const { method, params } = request;
-    if (live.inProgress >= MOST_IN_PROGRESS) {
-      // A payment is not answered: an error would have to be true for ever.
-      if (!spends(method)) respond(method, failed('RATE_LIMITED', 'Too many requests at a time.'));
-      return;
-    }
     const call: Call = {
       ...{ caller: live.caller, id, params: paramsOf(params), ended: stopping.signal },
       isFresh: created_at * 1000 >= startedMs,
@@ -239,14 +242,21 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       );
       if (outcome !== null) respond(method, outcome, d);
     };
-    live.inProgress += 1;
+    if (live.inProgress < MOST_IN_PROGRESS) live.inProgress += 1;
+    else if (!spends(method)) {
+      respond(method, failed('RATE_LIMITED', 'Too many requests at a time: try later.'));
+      return;
+    } else if (live.waiting.length < MOST_WAITING) {
+      // An error would have to be true for ever, so payments wait for a place while their time lasts.
+      await new Promise<void>((free) => live.waiting.push(free));
+    } else return;
     try {
-      const parts = partsOf(method, call);
-      await Promise.all(parts.map(({ result, d }) => answerPart(result, d)));
-    } catch (error) {
-      await answerPart(Promise.reject(error));
+      if (!isDue(event)) return;
+      await Promise.all(begun(method, call).map(({ result, d }) => answerPart(result, d)));
     } finally {
-      live.inProgress -= 1;
+      const next = live.waiting.shift();
+      if (next) next();
+      else live.inProgress -= 1;
     }
   }
 
@@ -260,6 +270,14 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       for (const relay of relays.values()) relay.close();
     },
   };
+}
+
+function begun(method: string, call: Call): ReturnType<typeof partsOf> {
+  try {
+    return partsOf(method, call);
+  } catch (error) {
+    return [{ result: Promise.reject(error) }];
+  }
 }
 
 const tagOf = ({ tags }: Event, name: string): string | undefined =>

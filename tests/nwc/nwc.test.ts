@@ -11,6 +11,7 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { metricsReader } from '../support/metrics-reader.ts';
 import { startNostrRelay } from '../support/nostr-relay.ts';
 import { type NwcApp, nwcApp } from '../support/nwc-app.ts';
+import { codeIn, rowsOf } from '../support/pages.ts';
 import { freePort } from '../support/ports.ts';
 import { type Body, sendOk } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
@@ -266,7 +267,7 @@ describe('errors', () => {
     expect(await codeOf(old)).toBe('UNSUPPORTED_ENCRYPTION');
   });
 
-  test('more than 16 requests in progress of a client are answered RATE_LIMITED, and those of others go on', async () => {
+  test('more than 16 requests in progress of a client are answered RATE_LIMITED, payments wait, and others go on', async () => {
     const [app, other] = [await paired(), await paired()];
     const held: Body[] = [];
     for (let n = 0; n < 16; n += 1) held.push(await billOf('1', 'hold'));
@@ -275,6 +276,8 @@ describe('errors', () => {
     await until(async () => (await codeOf(app.ask('get_budget'))) === 'RATE_LIMITED');
     const late = await billOf();
     app.send(app.eventOf('pay_invoice', { invoice: late.invoice }));
+    expect(await codeOf(app.ask('get_budget'))).toBe('RATE_LIMITED');
+    expect(await paidTimes(late)).toBe(0);
     expect((await other.ask('get_budget')).error).toBeNull();
     for (const { payment_hash } of held) {
       await until(() =>
@@ -285,8 +288,7 @@ describe('errors', () => {
       );
     }
     for (const event of events) expect((await app.answered(event))[0].error).toBeNull();
-    await taken(app);
-    expect(await paidTimes(late)).toBe(0);
+    await until(async () => (await paidTimes(late)) === 1);
   });
 });
 
@@ -434,4 +436,12 @@ describe('a relay', () => {
     for (const bill of bills) expect(await paidTimes(bill)).toBe(1);
     for (const event of events) expect(app.answersTo(event)).toHaveLength(1);
   });
+});
+
+test('the page of Nostr Wallet Connect names every method, and what the info event of a full client names', async () => {
+  const named = rowsOf('docs/nwc.md', 'Calls').flatMap(([first]) => codeIn(first));
+  const methods = named.filter((one) => /^[a-z]/.test(one)).toSorted();
+  const app = await paired({ scopes: ['full'] });
+  const shown = app.info()?.content.split(' ').toSorted();
+  expect(shown).toEqual([...methods, 'notifications'].toSorted());
 });

@@ -42,8 +42,8 @@ export interface Caller {
 }
 
 /**
- * Returns who calls: `speaker` where there is one, otherwise by the headers of the request. Throws error 104, 108 or 112. `opened` is called with the session
- * as soon as it is known, before it is checked whether it may use the route.
+ * Returns who calls: `speaker` where there is one, otherwise by the headers of the request. Throws error 104, 108 or
+ * 112. `opened` is called with the session as soon as it is known, before it is checked whether it may use the route.
  */
 type Authenticate = (
   headers: Headers,

@@ -48,12 +48,10 @@ const updateClientBody = once(() =>
           examples: [TIME_TO_COME],
         }),
       clear_expiration: z.boolean().default(false).describe('Makes the client never expire.'),
-      scopes: scopesInput().optional().describe('Scopes that replace the granted ones.'),
-      permissions: permissionsInput()
-        .optional()
-        .describe('Permissions that replace the granted ones.'),
+      scopes: scopesInput().optional().describe('Replaces the granted ones.'),
+      permissions: permissionsInput().optional().describe('Replaces the granted ones.'),
       budget: budgetInput().optional().meta({
-        description: 'Budget that replaces the present one; not with `clear_budget`.',
+        description: 'Replaces the present one; not with `clear_budget`.',
         addition: true,
       }),
       clear_budget: z
@@ -96,7 +94,7 @@ const createdClient = once(() =>
     created_at: timestamp().describe('When it was created, in milliseconds.'),
     effective_permissions: effectivePermissionsField(),
     nwc_uri: z.string().optional().meta({
-      description: 'With `nwc`, the URI for its application. Shown only now.',
+      description: 'URI for the paired app. Shown only now.',
       addition: true,
     }),
   }),
@@ -122,7 +120,6 @@ export const clientRoutes = [
     access: 'list_clients',
     specified: true,
     summary: 'List active clients',
-    description: 'Revoked and expired clients are absent.',
     response: () => ({
       clients: z
         .record(hexOutput(32), clientInfoJson())
@@ -136,8 +133,7 @@ export const clientRoutes = [
     access: 'create_client',
     specified: true,
     summary: 'Create client credentials',
-    description:
-      'The credentials are shown once and cannot be read again. The grant must hold at least one scope or permission.',
+    description: 'The credentials are shown once. The grant must hold a scope or permission.',
     body: () =>
       withRules(
         z.strictObject({

@@ -24,7 +24,7 @@ const permissionsField = once(() => z.array(z.enum(PERMISSIONS as [Permission, .
 /** All permissions of a client, in an answer. */
 export const effectivePermissionsField = once(() =>
   permissionsField().meta({
-    description: 'What it may do, by its scopes and its explicit permissions.',
+    description: 'All that it may do.',
   }),
 );
 

@@ -30,12 +30,12 @@ export const nwcInput = once(() =>
         .max(MOST_RELAYS)
         .optional()
         .meta({
-          description: 'Relays over which they meet; without it those of `--nwc-relay`.',
+          description: 'In place of those of `--nwc-relay`.',
           examples: [['wss://relay.example']],
         }),
     })
     .meta({
-      description: 'Pairs the client with an application by Nostr Wallet Connect.',
+      description: 'Pairs an app by Nostr Wallet Connect.',
       addition: true,
     }),
 );

@@ -21,7 +21,7 @@ export interface Pairing {
 export type Pairings = ReturnType<typeof openPairings>;
 
 /** Returns the pairings. */
-export function openPairings({ connectorState, identity, clients, idempotency }: Store) {
+export function openPairings({ connectorState, identity, clients, idempotency, spends }: Store) {
   const derived = (clientPk: string, use: string) => keyOf(identity.secret, clientPk, use);
   /** The secret key of the service for one client, so that nobody can tell that two pairings belong together. */
   const serviceKey = (clientPk: string) => derived(clientPk, 'service');
@@ -47,6 +47,16 @@ export function openPairings({ connectorState, identity, clients, idempotency }:
       const at = kept.relays.map((relay) => `relay=${encodeURIComponent(relay)}&`).join('');
       const service = publicKeyOf(serviceKey(clientPk));
       return `nostr+walletconnect://${service}?${at}secret=${hex.encode(appKey)}`;
+    },
+    /** The invoices that a client is paying by a request over Nostr, as far as the store knows. */
+    async begun(clientPk: string) {
+      const client = await clients.find(clientPk);
+      const all = client ? await spends.unfinished(client.walletId) : [];
+      return all.flatMap(({ caller, idempotencyKey: id, payment: { invoice, amountMsat } }) =>
+        caller === clientPk && /^[0-9a-f]{64}$/.test(id ?? '') && id && invoice
+          ? [{ id, invoice, amount: Number(amountMsat) }]
+          : [],
+      );
     },
     /**
      * Uses up the key of a payment that was answered with an error: who was told so must not have it paid by a copy of

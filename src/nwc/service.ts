@@ -1,31 +1,20 @@
 import * as nip44 from 'nostr-tools/nip44';
-import { type Event, finalizeEvent, verifyEvent } from 'nostr-tools/pure';
+import { type Event, finalizeEvent } from 'nostr-tools/pure';
 import type { Clock } from '../lib/clock.ts';
 import { keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import { sleep } from '../lib/sleep.ts';
 import type { PaymentJson } from '../model/payment.ts';
 import type { GuardOptions } from '../net/guarded-fetch.ts';
-import { type Ask, asking, type Caller, Refusal } from '../phoenixd/caller.ts';
+import { type Ask, asking, Refusal } from '../phoenixd/caller.ts';
 import { news } from '../phoenixd/events.ts';
-import { factsOf, offered, partsOf, spends, toldOf } from './methods.ts';
+import { factsOf, offered, toldOf } from './methods.ts';
 import { type Pairing, type Pairings, publicKeyOf } from './pairings.ts';
-import { paramsOf } from './params.ts';
-import { type Call, errorOf } from './pay.ts';
 import { openRelay, type Relay } from './relay.ts';
+import { KIND, MOST_AGE_SECS, openRequests, type Served } from './requests.ts';
 import { notificationOf, transactionOf } from './transactions.ts';
 
-/** The kinds of events of NIP-47. */
-const KIND = { info: 13194, request: 23194, response: 23195, notification: 23197 } as const;
 const ENCRYPTION = ['encryption', 'nip44_v2'];
-/** How old a request may be, and how far ahead the clock of its writer. */
-const MOST_AGE_SECS = 600;
-const MOST_AHEAD_SECS = 60;
-/** The most bytes of a request's content, and the most requests of a client that are in progress. */
-const MOST_CONTENT = 64 * 1024;
-const MOST_IN_PROGRESS = 16;
-/** As many more may wait, such as those that a relay tells again after a restart. */
-const MOST_WAITING = 256;
 /** After a stream of payments has broken it is opened again so much later. */
 const AGAIN_MS = 5000;
 
@@ -44,30 +33,26 @@ export interface ServiceOptions {
 export type Service = ReturnType<typeof openService>;
 
 /** A pairing that is served. */
-interface Live extends Pairing {
+interface Live extends Served {
+  readonly relays: readonly string[];
   readonly key: Uint8Array;
-  readonly service: string;
-  readonly sealKey: Uint8Array;
-  readonly caller: Caller;
-  inProgress: number;
-  /** Give their place to payments that wait for one. */
-  readonly waiting: (() => void)[];
+  /** Whether this process has only just met it. */
+  isNew: boolean;
   /** The event that says what the application may do; null while that is not known. */
   info: Event | null;
-  /** Whether its client has ended: it is told so until this process ends. */
-  isOver: boolean;
   stopTelling: () => void;
 }
 
 /** Opens the service, which connects to relays when {@link Service.refresh} finds pairings. */
 export function openService({ pairings, askAs, guard, trusted, clock, log }: ServiceOptions) {
-  const startedMs = clock.now();
   const stopping = new AbortController();
   const byApp = new Map<string, Live>();
   const relays = new Map<string, Relay>();
-  /** Ids of requests that were taken, with their second. */
-  const taken = new Map<string, number>();
   const locks = keyedLock();
+  const requests = openRequests<Live>({
+    ...{ pairings, clock, log, ended: stopping.signal },
+    respond: (live, message, tags) => publish(live, KIND.response, sealed(live, message), tags),
+  });
   let again: ReturnType<typeof setTimeout> | undefined;
   const nowSecs = () => Math.floor(clock.now() / 1000);
 
@@ -91,7 +76,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       ...{ ...pairing, key, service: publicKeyOf(key) },
       sealKey: nip44.getConversationKey(key, app),
       caller: asking(clientPk, {}, askAs(pairings.speakerOf(clientPk))),
-      ...{ inProgress: 0, waiting: [], info: null, isOver: false, stopTelling: () => undefined },
+      ...{ inProgress: 0, waiting: [], isNew: true, info: null, stopTelling: () => undefined },
     };
     byApp.set(app, live);
     return live;
@@ -114,18 +99,21 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       return undefined;
     });
     if (facts === null) {
-      live.isOver = true;
       await pairings.remove(live.clientPk);
       // It was over before this process began: nobody waits for an answer.
       if (live.info === null) byApp.delete(live.app);
       else tellInfo(live, [], []);
       return true;
     }
+    const begun = live.isNew ? await pairings.begun(live.clientPk) : [];
     for (const url of live.relays) {
       const known = relays.get(url) ?? relayAt(url);
       relays.set(url, known);
-      if (live.info === null) known.subscribe();
+      if (live.isNew) known.subscribe();
     }
+    live.isNew = false;
+    // What an earlier process has begun is answered also where no relay tells of it again.
+    for (const { id, ...params } of begun) requests.resume(live, id, 'pay_invoice', params);
     if (facts) tellInfo(live, offered(facts), toldOf(facts));
     return facts !== undefined;
   }
@@ -187,77 +175,8 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
         since: nowSecs() - MOST_AGE_SECS,
       }),
       stays: () => here().flatMap(({ info }) => (info ? [info] : [])),
-      onEvent: (event) =>
-        void arrived(event).catch((error) => log.error('A request over Nostr failed.', { error })),
+      onEvent: (event) => requests.arrived(byApp, event),
     });
-  }
-
-  function isDue(event: Event): boolean {
-    const now = nowSecs();
-    const isRecent = event.created_at >= now - MOST_AGE_SECS;
-    const expiration = Number(tagOf(event, 'expiration') ?? Number.POSITIVE_INFINITY);
-    return isRecent && event.created_at <= now + MOST_AHEAD_SECS && expiration > now;
-  }
-
-  /** Takes a request once. What is not from an application of a pairing costs next to nothing. */
-  async function arrived(event: unknown): Promise<void> {
-    const live = isEvent(event) ? byApp.get(event.pubkey) : undefined;
-    if (!isEvent(event) || live === undefined || stopping.signal.aborted) return;
-    const { id, kind, created_at, content } = event;
-    if (kind !== KIND.request || !isDue(event) || content.length > MOST_CONTENT) return;
-    if (tagOf(event, 'p') !== live.service || taken.has(id) || !verifyEvent(event)) return;
-    const oldest = nowSecs() - MOST_AGE_SECS;
-    for (const [old, atSecs] of taken) if (atSecs < oldest) taken.delete(old);
-    taken.set(id, created_at);
-    await answer(live, event);
-  }
-
-  async function answer(live: Live, event: Event): Promise<void> {
-    const { id, created_at } = event;
-    const respond = (result_type: string, outcome: object, d?: string) => {
-      const tags = [['p', live.app], ['e', id], ...(d === undefined ? [] : [['d', d]])];
-      publish(live, KIND.response, sealed(live, { result_type, ...outcome }), tags);
-    };
-    const failed = (code: string, message: string) => ({ error: { code, message }, result: null });
-    if (tagOf(event, 'encryption') !== 'nip44_v2') {
-      respond('', failed('UNSUPPORTED_ENCRYPTION', 'Use nip44_v2, and say so in the tag.'));
-      return;
-    }
-    const request = requestIn(event.content, live.sealKey);
-    if (request === null) return;
-    const { method, params } = request;
-    const call: Call = {
-      ...{ caller: live.caller, id, params: paramsOf(params), ended: stopping.signal },
-      isFresh: created_at * 1000 >= startedMs,
-      refuse: (key) => pairings.refuse(live.clientPk, key, clock.now()),
-    };
-    const answerPart = async (result: Promise<object>, d?: string) => {
-      const outcome = await result.then(
-        (found) => ({ result: found, error: null }),
-        (error: unknown) => {
-          const known = errorOf(error);
-          if (known?.code === 'INTERNAL') log.error('A request over Nostr failed.', { error });
-          return known && failed(known.code, known.message);
-        },
-      );
-      if (outcome !== null) respond(method, outcome, d);
-    };
-    if (live.inProgress < MOST_IN_PROGRESS) live.inProgress += 1;
-    else if (!spends(method)) {
-      respond(method, failed('RATE_LIMITED', 'Too many requests at a time: try later.'));
-      return;
-    } else if (live.waiting.length < MOST_WAITING) {
-      // An error would have to be true for ever, so payments wait for a place while their time lasts.
-      await new Promise<void>((free) => live.waiting.push(free));
-    } else return;
-    try {
-      if (!isDue(event)) return;
-      await Promise.all(begun(method, call).map(({ result, d }) => answerPart(result, d)));
-    } finally {
-      const next = live.waiting.shift();
-      if (next) next();
-      else live.inProgress -= 1;
-    }
   }
 
   return {
@@ -270,34 +189,4 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       for (const relay of relays.values()) relay.close();
     },
   };
-}
-
-function begun(method: string, call: Call): ReturnType<typeof partsOf> {
-  try {
-    return partsOf(method, call);
-  } catch (error) {
-    return [{ result: Promise.reject(error) }];
-  }
-}
-
-const tagOf = ({ tags }: Event, name: string): string | undefined =>
-  tags.find(([first]) => first === name)?.[1];
-
-function requestIn(content: string, key: Uint8Array) {
-  try {
-    const { method, params } = JSON.parse(nip44.decrypt(content, key));
-    return typeof method === 'string' ? { method, params: params as unknown } : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Whether what a relay sent has the form of an event. Its signature is not looked at. */
-function isEvent(value: unknown): value is Event {
-  const { id, pubkey, sig, content, kind, created_at, tags } = Object(value);
-  const texts = [id, pubkey, sig, content].every((one) => typeof one === 'string');
-  const isTag = (tag: unknown) =>
-    Array.isArray(tag) && tag.every((part) => typeof part === 'string');
-  const numbers = [kind, created_at].every(Number.isSafeInteger);
-  return texts && numbers && Array.isArray(tags) && tags.every(isTag);
 }

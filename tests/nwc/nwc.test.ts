@@ -365,19 +365,28 @@ describe('a request', () => {
     expect(await paidTimes(bill)).toBe(0);
   });
 
-  test('whose outcome is unknown is answered when it is known, also after a kill', async () => {
-    const app = await paired();
-    const bill = await billOf('100', 'hold');
-    const event = app.eventOf('pay_invoice', { invoice: bill.invoice });
-    app.send(event);
-    await until(async () => (await listed('pending', bill)).length === 1);
-    await restart();
-    await until(() => relay.connected() > 0);
-    expect(app.answersTo(event)).toEqual([]);
-    await owner('/sandbox/holds', { payment_hash: bill.payment_hash, settle: true });
-    expect((await app.answered(event))[0].result.preimage).toHaveLength(64);
-    expect(await paidTimes(bill)).toBe(1);
-  });
+  test.each([
+    ['tells of it again', true],
+    ['has forgotten it', false],
+  ])(
+    'whose outcome is unknown is answered when it is known, also after a kill, where the relay %s',
+    async (_, keepsAll) => {
+      const own = startNostrRelay({ keepsAll });
+      const app = await paired(ALL, own);
+      const bill = await billOf('100', 'hold');
+      const event = app.eventOf('pay_invoice', { invoice: bill.invoice });
+      app.send(event);
+      await until(async () => (await listed('pending', bill)).length === 1);
+      await restart();
+      await until(() => own.connected() > 0);
+      expect(app.answersTo(event)).toEqual([]);
+      await owner('/sandbox/holds', { payment_hash: bill.payment_hash, settle: true });
+      expect((await app.answered(event))[0].result.preimage).toHaveLength(64);
+      expect(await paidTimes(bill)).toBe(1);
+      expect(app.answersTo(event)).toHaveLength(1);
+      own.stop();
+    },
+  );
 
   test('that waits for approval is answered when the owner has decided', async () => {
     const app = await paired({ ...ALL, approve_above: '50' });
@@ -413,7 +422,7 @@ describe('a relay', () => {
         `wallet_sidecar_nwc_relay_connected{relay="${first.url}"}`,
       );
     expect(await shown()).toBe(0);
-    const back = startNostrRelay({ port: first.port, kept: first.kept });
+    const back = startNostrRelay({ ...first, keepsAll: true });
     expect((await app.answered(event))[0].error).toBeNull();
     await until(async () => !(await health()).includes(first.url));
     expect(await shown()).toBe(1);

@@ -6,7 +6,12 @@ type Filter = Readonly<Record<string, unknown>>;
 export type NostrRelay = ReturnType<typeof startNostrRelay>;
 
 /** Starts a relay. With `keepsAll` it keeps ephemeral events too, as relays for Nostr Wallet Connect do. */
-export function startNostrRelay({ port = 0, keepsAll = true, kept = [] as Event[] } = {}) {
+export function startNostrRelay({
+  port = 0,
+  keepsAll = true,
+  kept = [] as Event[],
+  seen = [] as Event[],
+} = {}) {
   const subscriptions = new Map<Bun.ServerWebSocket<unknown>, Map<string, readonly Filter[]>>();
   const tell = (event: object) => {
     for (const [socket, all] of subscriptions) {
@@ -15,6 +20,12 @@ export function startNostrRelay({ port = 0, keepsAll = true, kept = [] as Event[
           socket.send(JSON.stringify(['EVENT', id, event]));
       }
     }
+  };
+  const publish = (event: Event) => {
+    const isEphemeral = event.kind >= 20_000 && event.kind < 30_000;
+    if (!isEphemeral || keepsAll) kept.push(event);
+    seen.push(event);
+    tell(event);
   };
   const server = Bun.serve({
     port,
@@ -35,18 +46,18 @@ export function startNostrRelay({ port = 0, keepsAll = true, kept = [] as Event[
           say('EOSE', what);
         }
         if (kind !== 'EVENT') return;
-        const isEphemeral = what.kind >= 20_000 && what.kind < 30_000;
-        if (!isEphemeral || keepsAll) kept.push(what);
+        publish(what);
         say('OK', what.id, true, '');
-        tell(what);
       },
     },
   });
   return {
     url: `ws://127.0.0.1:${server.port}`,
     port: server.port ?? 0,
-    /** What it was sent and keeps. */
-    kept,
+    /** Takes an event as from somebody who is connected. */
+    publish,
+    /** What it was sent and keeps, and all that it was sent. */
+    ...{ kept, seen },
     /** How many are connected. */
     connected: () => subscriptions.size,
     /** Sends anything to whose filters it fits. */

@@ -19,7 +19,7 @@ interface RequestChange {
 export type NwcApp = ReturnType<typeof nwcApp>;
 
 /** Opens the application of a URI at that relay. */
-export function nwcApp(uri: string, relay: Pick<NostrRelay, 'kept' | 'tell'>) {
+export function nwcApp(uri: string, relay: Pick<NostrRelay, 'seen' | 'publish'>) {
   const url = new URL(uri);
   const service = url.host || url.pathname.replaceAll('/', '');
   const key = hex.decode(url.searchParams.get('secret') ?? '');
@@ -27,7 +27,7 @@ export function nwcApp(uri: string, relay: Pick<NostrRelay, 'kept' | 'tell'>) {
   const sealKey = nip44.getConversationKey(key, service);
   const open = ({ content }: Event): Body => JSON.parse(nip44.decrypt(content, sealKey));
   const own = (kind: number) =>
-    relay.kept.filter((one) => one.kind === kind && one.pubkey === service);
+    relay.seen.filter((one) => one.kind === kind && one.pubkey === service);
   const ENCRYPTED = [['encryption', 'nip44_v2']];
   const eventOf = (method: string, params: object, change: RequestChange = {}, by = key): Event =>
     finalizeEvent(
@@ -43,10 +43,7 @@ export function nwcApp(uri: string, relay: Pick<NostrRelay, 'kept' | 'tell'>) {
       },
       by,
     );
-  const send = (event: Event) => {
-    relay.kept.push(event);
-    relay.tell(event);
-  };
+  const send = (event: Event) => relay.publish(event);
   const answersTo = ({ id }: Pick<Event, 'id'>): (Body & { d?: string })[] =>
     own(23195)
       .filter(({ tags }) => tags.some(([name, value]) => name === 'e' && value === id))

@@ -11,8 +11,8 @@ const ALIVE_MS = 30_000;
 /** What a relay has not taken is kept so long, and not more of it: applications wait no longer. */
 const KEPT_MS = 600_000;
 const MOST_KEPT = 1000;
-/** The most characters of a message: an event of 64 KB, and what is around it. */
-const MOST_CHARACTERS = 66_000;
+/** The most characters of a message: a request has at most 64 KB. */
+const MOST_CHARACTERS = 64 * 1024;
 const SUBSCRIPTION = 'nwc';
 
 interface RelayOptions {

@@ -13,8 +13,7 @@ export const KIND = { info: 13194, request: 23194, response: 23195, notification
 /** How old a request may be, and how far ahead the clock of its writer. */
 export const MOST_AGE_SECS = 600;
 const MOST_AHEAD_SECS = 60;
-/** The most bytes of a request's content, and the most requests of a client that are in progress. */
-const MOST_CONTENT = 64 * 1024;
+/** The most requests of a client that are in progress. */
 const MOST_IN_PROGRESS = 16;
 /** As many payments more may wait, such as those that a relay tells again after a restart. */
 const MOST_WAITING = 256;
@@ -113,7 +112,7 @@ export function openRequests<Live extends Served>(options: RequestsOptions<Live>
       const live = isEvent(event) ? byApp.get(event.pubkey) : undefined;
       if (!isEvent(event) || live === undefined || ended.aborted) return;
       const { id, kind, created_at, content } = event;
-      if (kind !== KIND.request || !isDue(event) || content.length > MOST_CONTENT) return;
+      if (kind !== KIND.request || !isDue(event)) return;
       if (tagOf(event, 'p') !== live.service || taken.has(id) || !verifyEvent(event)) return;
       const oldest = nowSecs() - MOST_AGE_SECS;
       for (const [old, atSecs] of taken) if (atSecs < oldest) taken.delete(old);

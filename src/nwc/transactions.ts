@@ -4,20 +4,18 @@ import { msatOf, secsOf } from './params.ts';
 /** A payment as NIP-47 shows it: millisatoshis and seconds. What there is not is left out. */
 export function transactionOf(payment: PaymentJson): object {
   const { status, invoice, preimage, description, message } = payment;
-  const isSettled = status === 'completed';
   return {
     type: payment.direction === 'inbound' ? 'incoming' : 'outgoing',
     state: stateOf(payment),
     invoice: invoice ?? undefined,
     description: description ?? undefined,
-    // Before it is paid, who knows it could take the payment.
-    preimage: (isSettled && preimage) || undefined,
+    preimage: preimage ?? undefined,
     payment_hash: payment.hash,
     amount: msatOf(payment.amount),
     fees_paid: msatOf(payment.fees),
     created_at: secsOf(payment.created_at),
     expires_at: secsOf(payment.expires_at),
-    settled_at: isSettled ? secsOf(payment.finalized_at) : undefined,
+    settled_at: status === 'completed' ? secsOf(payment.finalized_at) : undefined,
     metadata: message === null ? undefined : { comment: message },
   };
 }

@@ -128,7 +128,7 @@ describe('methods', () => {
         ?.content.split(' ')
         .filter((one) => one !== 'notifications'),
     ]);
-    expect((await app.ask('get_balance')).result.balance).toBeGreaterThan(1_000_000);
+    expect((await app.ask('get_balance')).result.balance).toBeGreaterThan(5_000_000);
     expect((await app.ask('get_budget')).result).toMatchObject({
       used_budget: 0,
       total_budget: 5_000_000,
@@ -312,14 +312,15 @@ describe('a request', () => {
       event({ kind: 23195 }),
       event({ to: other.service }),
       event({ content: nip44.encrypt('{}', generateSecretKey()) }),
-      event({ content: 'A'.repeat(65_537) }),
+      app.eventOf('pay_invoice', { ...params, large: 'x'.repeat(60_000) }),
       { ...event(), tags: 'none' },
       null,
       [],
     ];
     const before = app.answers().length;
     for (const one of forged) relay.invent(one);
-    const good = event({ tags: [['expiration', String(now + 60)]] });
+    const tags = [['expiration', String(now + 60)]];
+    const good = app.eventOf('pay_invoice', { ...params, large: 'x'.repeat(40_000) }, { tags });
     await app.ask('get_budget');
     expect([await paidTimes(bill), app.answers().length - before]).toEqual([0, 1]);
     app.send(good);

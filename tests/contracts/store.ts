@@ -21,6 +21,7 @@ import { makerContract } from './store/makers.ts';
 import { nameContract, nameRecord } from './store/names.ts';
 import { observationContract } from './store/observations.ts';
 import { outboxContract } from './store/outbox.ts';
+import { pairingContract } from './store/pairings.ts';
 import { refundContract } from './store/refunds.ts';
 import { searchContract } from './store/search.ts';
 import { spendContract } from './store/spends.ts';
@@ -75,6 +76,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     keysOfAnyCallerContract(open);
     budgetContract(openStore, runsShare);
     connectorStateContract(openStore);
+    pairingContract(openStore);
     identityContract(openStore);
     durabilityContract(open);
   });

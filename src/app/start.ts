@@ -275,7 +275,7 @@ export const START = new Steps<Given>()
   })
   .step('paired', async ({ nwc }) => {
     await nwc.start();
-    return { value: null, undo: ending('requests', async () => nwc.stop()) };
+    return { value: null, undo: ending('relays', async () => nwc.stop()) };
   })
   .step('waits', ({ stopping }) => ({
     value: null,

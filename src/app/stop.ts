@@ -15,6 +15,7 @@ const END_MS = {
   feeds: 300,
   requests: 1500,
   waits: 100,
+  relays: 100,
   housekeeping: 100,
 };
 

@@ -14,7 +14,7 @@ afterAll(() => removeFolder(folder));
 
 /** The parts in the order in which they end: nobody is answered before the parts that answers need are there. */
 const ENDS = [
-  ...['housekeeping', 'waits', 'requests', 'feeds', 'webhooks', 'data', 'node', 'store'],
+  ...['housekeeping', 'waits', 'relays', 'requests', 'feeds', 'webhooks', 'data', 'node', 'store'],
   ...['lock', 'port'],
 ];
 

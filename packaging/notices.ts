@@ -6,10 +6,11 @@ export const NOTICES = 'THIRD_PARTY_NOTICES.txt';
 
 /**
  * Copyright lines of packages that declare the MIT licence but contain no text of it. They are taken from the packages'
- * repositories.
+ * repositories, or name the author that the package names.
  */
 const HOLDERS: Readonly<Record<string, string>> = {
   '@hono/zod-validator': 'Copyright (c) 2021 - present, Yusuke Wada and Hono contributors',
+  'nostr-wasm': 'Copyright (c) fiatjaf <fiatjaf@gmail.com>',
   standardwebhooks: 'Copyright (c) 2023 Svix (https://www.svix.com)',
 };
 
@@ -19,7 +20,12 @@ const RUNTIME_LICENSE = 'node_modules/bun-types/docs/project/license.mdx';
 interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
+  /** What is needed only for development. */
   readonly dev?: boolean;
+  /** The same, and named by another package as one that it can use, as types are. */
+  readonly devOptional?: boolean;
+  /** What is installed only where it fits: programs for other machines. */
+  readonly optional?: boolean;
 }
 
 /**
@@ -29,7 +35,7 @@ interface LockedPackage {
 export async function thirdPartyNotices(root: string): Promise<string> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
   const packages = Object.entries<LockedPackage>(lock.packages).filter(
-    ([path, { dev }]) => path !== '' && dev !== true,
+    ([path, { dev, devOptional, optional }]) => path !== '' && !(dev || devOptional || optional),
   );
   const entries = await Promise.all(packages.map(([path, found]) => entryOf(root, path, found)));
   return [

@@ -200,6 +200,9 @@ async function decide({ caller, id }: Call, path: string, hash: string, how: obj
 async function list({ caller, params }: Call): Promise<object> {
   const until = params.whole('until');
   const type = params.text('type');
+  if (type && !['incoming', 'outgoing'].includes(type)) {
+    throw new Problem('OTHER', 'type: must be incoming or outgoing');
+  }
   const most = Math.min(params.whole('limit') ?? 20, 50);
   let skipped = params.whole('offset') ?? 0;
   const query = {

@@ -60,11 +60,15 @@ export function openPairings({ connectorState, identity, clients, idempotency, s
     },
     /**
      * Uses up the key of a payment that was answered with an error: who was told so must not have it paid by a copy of
-     * the request, and the application keeps only keys of what was begun (docs/decisions.md 200).
+     * the request, and the application keeps only keys of what was begun (docs/decisions.md 200). Throws where the key
+     * has begun a payment: what became of that is no error's to say.
      */
     async refuse(clientPk: string, key: string, nowMs: number): Promise<void> {
-      const walletId = (await clients.find(clientPk))?.walletId ?? '';
-      await idempotency.begin({ walletId, caller: clientPk, key }, REFUSED, nowMs, REFUSED);
+      const client = await clients.find(clientPk);
+      if (client === null) throw new Error('The client of a pairing is not stored.');
+      const scope = { walletId: client.walletId, caller: clientPk, key };
+      const { state } = await idempotency.begin(scope, REFUSED, nowMs, REFUSED);
+      if (state === 'conflict') throw new Error('A payment was begun with this key.');
     },
   };
 }

@@ -10,9 +10,12 @@ export interface Call {
   readonly params: Params;
   /** The id of its event, which is its Idempotency-Key (docs/decisions.md 200). */
   readonly id: string;
-  /** Whether it was written since this process began, so that no earlier one has begun to pay it. */
-  readonly isFresh: boolean;
-  /** Must be called before an error is answered to a request to pay with that key: it is not paid any more. */
+  /** Whether the client had ended before any process could begin this call. */
+  readonly hasEnded: boolean;
+  /**
+   * Must be called before an error is answered to a request to pay with that key: it is not paid any more. Throws where
+   * a payment was begun with it, or may have been.
+   */
   readonly refuse: (key: string) => Promise<void>;
   /** Aborts when the service stops. */
   readonly ended: AbortSignal;
@@ -24,13 +27,14 @@ class StillUnknown extends Error {}
 const AGAIN = { firstMs: 500, mostMs: 60_000, jitter: 0.4, random: Math.random };
 /** Error 104: the client has ended. */
 const ENDED = 104;
-/** Rejected, ended, or not allowed: a repeat would be answered so too. */
-const FOR_EVER: ReadonlySet<number | null> = new Set([7, ENDED, 107, 108, 110]);
+/** Rejected, or not allowed: a repeat would be answered so too. */
+const FOR_EVER: ReadonlySet<number | null> = new Set([7, 107, 108, 110]);
 /** Error 111: the key was used up by {@link Call.refuse}, since an event's id stands for one request alone. */
 const USED_UP = 111;
 
 /** Pays once for a key, and returns what came of it when that is known. */
 export async function paid(call: Call, path: string, body: object, key = call.id): Promise<object> {
+  if (call.hasEnded) throw new Problem('UNAUTHORIZED', 'The client of this pairing has ended.');
   const options = { body, headers: { 'idempotency-key': key } };
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -41,7 +45,10 @@ export async function paid(call: Call, path: string, body: object, key = call.id
     } catch (error) {
       if (error instanceof Problem) throw error;
       const { data = {}, code = null } = error instanceof Refusal ? error : {};
-      if (data.sent === 'no' || (code === ENDED && attempt === 1 && call.isFresh)) {
+      // What another client pays has its status, and this request has sent nothing (docs/decisions.md 46).
+      // A client that ends is told so in the middle of a payment, too, and its keys are forgotten.
+      if (code === ENDED) throw new StillUnknown();
+      if (data.sent === 'no' || data.status !== undefined) {
         // Where that cannot be stored, a copy might still be paid.
         throw await call.refuse(key).then(
           () => error,

@@ -23,8 +23,8 @@ interface RelayOptions {
   readonly filter: () => object;
   /** Returns the events that a relay has to have, whatever it had before. */
   readonly stays: () => readonly Event[];
-  /** Called with what the relay says is an event. Nothing of it is checked. */
-  readonly onEvent: (event: unknown) => void;
+  /** Called with what the relay says is an event. Nothing of it is checked. Returns false where the relay lies. */
+  readonly onEvent: (event: unknown) => boolean;
   readonly log: Log;
 }
 
@@ -68,7 +68,7 @@ export function openRelay({ url, guard, filter, stays, onEvent, log }: RelayOpti
         else tell('EVENT', event);
       }
     };
-    made.onmessage = ({ data }) => heard(String(data));
+    made.onmessage = ({ data }) => socket === made && heard(String(data));
     made.onclose = () => {
       clearTimeout(late);
       if (socket === made) again();
@@ -80,10 +80,20 @@ export function openRelay({ url, guard, filter, stays, onEvent, log }: RelayOpti
     heardMs = elapsedMs();
     if (text.length > MOST_CHARACTERS) return;
     const [kind, subject, what] = listIn(text);
-    if (kind === 'EVENT' && subject === SUBSCRIPTION) onEvent(what);
+    // What it has sent besides is not read: to find a forgery out takes a millisecond.
+    if (kind === 'EVENT' && subject === SUBSCRIPTION && !onEvent(what)) leave();
     if (kind === 'OK') kept.delete(String(subject));
     // Such as a relay that wants to know who asks: nothing comes from there.
     if (kind === 'CLOSED' && subject === SUBSCRIPTION) socket?.close();
+  }
+
+  function leave(): void {
+    log.warn('A relay of Nostr Wallet Connect told a forged event: the connection is made anew.', {
+      url,
+    });
+    const left = socket;
+    again();
+    left?.close();
   }
 
   function again(): void {

@@ -26,6 +26,8 @@ export interface Served {
   readonly service: string;
   readonly sealKey: Uint8Array;
   readonly caller: Caller;
+  /** Whether the client was found to have ended. */
+  isOver: boolean;
   inProgress: number;
   /** Give their place to payments that wait for one. */
   readonly waiting: (() => void)[];
@@ -43,15 +45,16 @@ interface RequestsOptions<Live> {
 /** One request, as far as what is answered goes. */
 type Request = {
   readonly id: string;
-  readonly isFresh: boolean;
   readonly method: string;
   readonly params: unknown;
+  /** See {@link Call.hasEnded}. */
+  readonly hasEnded: boolean;
 };
 
 /** Returns what takes requests, each once, and answers them. */
 export function openRequests<Live extends Served>(options: RequestsOptions<Live>) {
   const { pairings, respond, clock, log, ended } = options;
-  const startedMs = clock.now();
+  const startedSecs = clock.now() / 1000;
   /** Ids of requests that were taken, with their second. */
   const taken = new Map<string, number>();
   const nowSecs = () => clock.now() / 1000;
@@ -66,13 +69,13 @@ export function openRequests<Live extends Served>(options: RequestsOptions<Live>
   }
 
   async function answer(live: Live, request: Request, isStillDue: () => boolean): Promise<void> {
-    const { id, method, params, isFresh } = request;
+    const { id, method, params, hasEnded } = request;
     const respondTo = (outcome: object, d?: string) => {
       const tags = [...answering(live, id), ...(d === undefined ? [] : [['d', d]])];
       respond(live, { result_type: method, ...outcome }, tags);
     };
     const call: Call = {
-      ...{ caller: live.caller, id, params: paramsOf(params), isFresh, ended },
+      ...{ caller: live.caller, id, params: paramsOf(params), hasEnded, ended },
       refuse: (key) => pairings.refuse(live.clientPk, key, clock.now()),
     };
     const answerPart = async (result: Promise<object>, d?: string) => {
@@ -107,30 +110,36 @@ export function openRequests<Live extends Served>(options: RequestsOptions<Live>
     );
 
   return {
-    /** Takes an event of a relay. What is not from one of these applications costs next to nothing. */
-    arrived(byApp: ReadonlyMap<string, Live>, event: unknown): void {
+    /**
+     * Takes an event of a relay. What is not from one of these applications costs next to nothing. Returns false for a
+     * forged one: relays look at signatures themselves, so this one lies.
+     */
+    arrived(byApp: ReadonlyMap<string, Live>, event: unknown): boolean {
       const live = isEvent(event) ? byApp.get(event.pubkey) : undefined;
-      if (!isEvent(event) || live === undefined || ended.aborted) return;
+      if (!isEvent(event) || live === undefined || ended.aborted) return true;
       const { id, kind, created_at, content } = event;
-      if (kind !== KIND.request || !isDue(event)) return;
-      if (tagOf(event, 'p') !== live.service || taken.has(id) || !verifyEvent(event)) return;
+      if (kind !== KIND.request || !isDue(event)) return true;
+      if (tagOf(event, 'p') !== live.service || taken.has(id)) return true;
+      if (!verifyEvent(event)) return false;
       const oldest = nowSecs() - MOST_AGE_SECS;
       for (const [old, atSecs] of taken) if (atSecs < oldest) taken.delete(old);
       taken.set(id, created_at);
       if (tagOf(event, 'encryption') !== 'nip44_v2') {
         const error = failed('UNSUPPORTED_ENCRYPTION', 'Use nip44_v2, and say so in the tag.');
         respond(live, { result_type: '', ...error }, answering(live, id));
-        return;
+        return true;
       }
-      const isFresh = created_at * 1000 >= startedMs;
       const request = requestIn(content, live.sealKey);
-      if (request) take(live, { id, isFresh, ...request }, () => isDue(event));
+      // An earlier process might have begun what was written while it ran, by a clock that is ahead.
+      const hasEnded = live.isOver && created_at - MOST_AHEAD_SECS >= startedSecs;
+      if (request) take(live, { id, hasEnded, ...request }, () => isDue(event));
+      return true;
     },
     /** Goes on with a request that an earlier process has begun. */
     resume(live: Live, id: string, method: string, params: object): void {
       if (taken.has(id)) return;
       taken.set(id, nowSecs());
-      take(live, { id, isFresh: false, method, params }, () => true);
+      take(live, { id, method, params, hasEnded: false }, () => true);
     },
   };
 }

@@ -17,6 +17,8 @@ import { notificationOf, transactionOf } from './transactions.ts';
 const ENCRYPTION = ['encryption', 'nip44_v2'];
 /** After a stream of payments has broken it is opened again so much later. */
 const AGAIN_MS = 5000;
+/** The most ended pairings that are still answered, so that pairing again and again does not gather relays. */
+const MOST_ENDED = 20;
 
 export interface ServiceOptions {
   readonly pairings: Pairings;
@@ -48,6 +50,8 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
   const stopping = new AbortController();
   const byApp = new Map<string, Live>();
   const relays = new Map<string, Relay>();
+  /** Pairings that have ended and are told so, the latest last. */
+  const ended: Live[] = [];
   const locks = keyedLock();
   const requests = openRequests<Live>({
     ...{ pairings, clock, log, ended: stopping.signal },
@@ -72,11 +76,24 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
   function begin(pairing: Pairing): Live {
     const { clientPk, app } = pairing;
     const key = pairings.serviceKey(clientPk);
+    const ask = askAs(pairings.speakerOf(clientPk));
     const live: Live = {
       ...{ ...pairing, key, service: publicKeyOf(key) },
       sealKey: nip44.getConversationKey(key, app),
-      caller: asking(clientPk, {}, askAs(pairings.speakerOf(clientPk))),
-      ...{ inProgress: 0, waiting: [], isNew: true, info: null, stopTelling: () => undefined },
+      caller: asking(clientPk, {}, async (path, init) => {
+        const answer = await ask(path, init);
+        // Such as when its time is over, which nobody else tells.
+        if (answer.status === 401) void look();
+        return answer;
+      }),
+      ...{
+        inProgress: 0,
+        waiting: [],
+        isNew: true,
+        isOver: false,
+        info: null,
+        stopTelling: () => undefined,
+      },
     };
     byApp.set(app, live);
     return live;
@@ -100,9 +117,14 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     });
     if (facts === null) {
       await pairings.remove(live.clientPk);
-      // It was over before this process began: nobody waits for an answer.
-      if (live.info === null) byApp.delete(live.app);
-      else tellInfo(live, [], []);
+      live.isOver = true;
+      // Where it was over before this process began, nobody waits for an answer.
+      if (live.info === null) forget(live);
+      else {
+        tellInfo(live, [], []);
+        ended.push(live);
+        if (ended.length > MOST_ENDED) ended.splice(0, 1).forEach(forget);
+      }
       return true;
     }
     const begun = live.isNew ? await pairings.begun(live.clientPk) : [];
@@ -116,6 +138,18 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     for (const { id, ...params } of begun) requests.resume(live, id, 'pay_invoice', params);
     if (facts) tellInfo(live, offered(facts), toldOf(facts));
     return facts !== undefined;
+  }
+
+  /** Leaves the relays that no other pairing uses. */
+  function forget(live: Live): void {
+    live.stopTelling();
+    byApp.delete(live.app);
+    const inUse = new Set([...byApp.values()].flatMap((one) => one.relays));
+    for (const url of live.relays) {
+      if (inUse.has(url)) continue;
+      relays.get(url)?.close();
+      relays.delete(url);
+    }
   }
 
   function tellInfo(live: Live, methods: string[], told: string[]): void {

@@ -8,7 +8,11 @@ export class Refusal extends Error {
   constructor(
     readonly status: number,
     message: string,
-    readonly data: { readonly sent?: string; readonly index?: string } = {},
+    readonly data: {
+      readonly sent?: string;
+      readonly index?: string;
+      readonly status?: string;
+    } = {},
     readonly code: number | null = null,
   ) {
     super(message);

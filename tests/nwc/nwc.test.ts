@@ -240,12 +240,16 @@ describe('what a client may do', () => {
     await owner('/v2/node/revoke_client', { client_pk: app.clientPk });
     expect(await codeOf(app.ask('get_balance'))).toBe('UNAUTHORIZED');
     const bill = await billOf();
-    const pay = app.ask('pay_invoice', { invoice: bill.invoice });
-    expect(await codeOf(pay)).toBe('UNAUTHORIZED');
+    const pay = app.eventOf('pay_invoice', { invoice: bill.invoice });
+    app.send(pay);
     await until(() => app.info()?.content === '', 'the info event was empty', 1000);
+    expect(await codeOf(app.ask('get_balance'))).toBe('UNAUTHORIZED');
     const told = app.notifications().length;
     await (await paired()).ask('pay_invoice', { invoice: bill.invoice });
     expect(app.notifications()).toHaveLength(told);
+    // The process is too young to know that no earlier one has begun to pay it.
+    expect(app.answersTo(pay)).toEqual([]);
+    expect(await paidTimes(bill)).toBe(1);
   });
 });
 
@@ -389,6 +393,35 @@ describe('a request', () => {
     },
   );
 
+  test('that is on its way when its client ends has no answer, since it may still be paid', async () => {
+    const app = await paired();
+    const bill = await billOf('100', 'hold');
+    const event = app.eventOf('pay_invoice', { invoice: bill.invoice });
+    app.send(event);
+    await until(async () => (await listed('pending', bill)).length === 1);
+    await owner('/v2/node/revoke_client', { client_pk: app.clientPk });
+    expect((await app.ask('get_info')).error.code).toBe('UNAUTHORIZED');
+    await until(() => app.info()?.content === '');
+    expect((await app.ask('get_info')).error.code).toBe('UNAUTHORIZED');
+    expect(app.answersTo(event)).toEqual([]);
+    await owner('/sandbox/holds', { payment_hash: bill.payment_hash, settle: true });
+    await until(async () => (await paidTimes(bill)) === 1);
+    expect(app.answersTo(event)).toEqual([]);
+  });
+
+  test('that another client has paid is answered so at once, and never paid by a copy', async () => {
+    const app = await paired({ scopes: ['receive', 'send'] });
+    const other = await paired();
+    const bill = await billOf();
+    expect((await other.ask('pay_invoice', { invoice: bill.invoice })).error).toBeNull();
+    for (let at = 0; at < 17; at += 1) {
+      const { error } = await app.ask('pay_invoice', { invoice: bill.invoice });
+      expect(error).toMatchObject({ code: 'OTHER', message: expect.stringContaining('has paid') });
+    }
+    const next = await billOf();
+    expect((await app.ask('pay_invoice', { invoice: next.invoice })).error).toBeNull();
+  });
+
   test('that waits for approval is answered when the owner has decided', async () => {
     const app = await paired({ ...ALL, approve_above: '50' });
     const decide = async (how: 'approve' | 'reject') => {
@@ -428,6 +461,18 @@ describe('a relay', () => {
     await until(async () => !(await health()).includes(first.url));
     expect(await shown()).toBe(1);
     back.stop();
+  });
+
+  test('of pairings that have ended is left when many have, so that relays do not gather', async () => {
+    const own = startNostrRelay();
+    const end = async ({ clientPk }: { readonly clientPk: string }) =>
+      owner('/v2/node/revoke_client', { client_pk: clientPk });
+    const first = await paired(ALL, own);
+    await end(first);
+    expect((await first.ask('get_info')).error.code).toBe('UNAUTHORIZED');
+    for (let at = 0; at < 20; at += 1) await end(await paired());
+    await until(() => own.connected() === 0);
+    own.stop();
   });
 
   test('that drops, repeats, reorders and invents changes nothing that is paid', async () => {

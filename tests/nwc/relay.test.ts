@@ -9,8 +9,12 @@ afterAll(() => relay.stop());
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
-function openTo(url: string, guard: Parameters<typeof openRelay>[0]['guard']) {
-  return openRelay({ url, guard, filter: () => ({}), stays: () => [], onEvent: () => {}, log });
+function openTo(
+  url: string,
+  guard: Parameters<typeof openRelay>[0]['guard'],
+  onEvent: (event: unknown) => boolean = () => true,
+) {
+  return openRelay({ url, guard, filter: () => ({}), stays: () => [], onEvent, log });
 }
 
 test('a relay that a request names is reached only where its guard allows; that of the configuration anywhere', async () => {
@@ -26,6 +30,18 @@ test('a relay that a request names is reached only where its guard allows; that 
   const allowed = [openTo(relay.url, { ...closed, allowLoopback: true }), openTo(relay.url, null)];
   await until(() => allowed.every(({ isOpen }) => isOpen));
   for (const one of [...rejected, ...allowed]) one.close();
+  await until(() => relay.connected() === 0);
+});
+
+test('a relay that tells a forged event is left, and what it has sent besides is not read', async () => {
+  const seen: unknown[] = [];
+  const opened = openTo(relay.url, null, (event) => seen.push(event) === 0);
+  await until(() => relay.connected() === 1);
+  relay.shout('["EVENT","nwc",1]', '["EVENT","nwc",2]', '["EVENT","nwc",3]');
+  await until(() => seen.length > 0 && opened.failures > 0);
+  await until(() => opened.isOpen);
+  expect(seen).toEqual([1]);
+  opened.close();
   await until(() => relay.connected() === 0);
 });
 

@@ -121,6 +121,11 @@ export const REASONS: readonly Reason[] = [
     why: 'the endpoint of --webhook-url is not changed over HTTP',
   },
   {
+    path: /\/create_client$/,
+    field: /^nwc\.relays/,
+    why: 'is required without --nwc-relay, and holds URLs of relays',
+  },
+  {
     path: /\/sandbox\/(pay|lnurl|clock|fund)$/,
     field: /^(amount|max_amount|advance_secs)$/,
     why: 'must fit the payable, min_amount, or a date before the year 3000',

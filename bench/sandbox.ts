@@ -79,13 +79,17 @@ export const post = (path: string, body: unknown, as?: string): LoadRequest => (
   ...(as === undefined ? {} : { headers: { authorization: `Bearer ${as}` } }),
 });
 
-/** Measures how often a request is answered. */
+/** Measures how often a request is answered, or several of a kind in turn. */
 export function rateOf(
   port: number,
   request: LoadRequest,
   connections = CONNECTIONS,
+  others: readonly LoadRequest[] = [],
 ): Promise<LoadResult> {
-  return load({ port, connections, ms: setting('BENCH_MS'), next: () => request });
+  const all = [request, ...others];
+  let sent = 0;
+  const next = () => all[sent++ % all.length] ?? request;
+  return load({ port, connections, ms: setting('BENCH_MS'), next });
 }
 
 async function callOn(

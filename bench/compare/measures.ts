@@ -30,7 +30,7 @@ export function measuresOf(): readonly NamedMeasure[] {
       name: 'list_payments(100), outbound',
       measure: requests(() => ({ path: `${list}&direction=outbound` })),
     },
-    { name: 'analyze invoice', measure: analysis(({ invoice }) => invoice) },
+    { name: 'analyze invoice, the same again', measure: analysis(({ invoice }) => invoice) },
     { name: 'analyze offer', measure: analysis(({ offer }) => offer) },
     { name: 'analyze address', measure: analysis(({ address }) => address) },
     {

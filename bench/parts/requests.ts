@@ -5,16 +5,20 @@ import { residentMb, running } from '../floors.ts';
 import { inTurn } from '../load.ts';
 import {
   type Answer,
+  CONNECTIONS,
   makePair,
   newWallet,
   rateOf,
   type Sandbox,
   startSandbox,
+  TERMS,
 } from '../sandbox.ts';
 import type { Bench } from './part.ts';
 
 /** After this time a process has done what it does after its start. */
 const SETTLED_MS = 1_500;
+/** Invoices that are analyzed in turn. */
+const INVOICES = 200;
 
 /** Measures the start, the idle memory, and reads against a bare server that always sends the same. */
 export async function measureRequests({ note, folder, floors }: Bench): Promise<void> {
@@ -67,21 +71,28 @@ async function measureReads({ port, call }: Sandbox, barePort: number, note: Ben
   note('authenticating a known credential, on top of node_info', `${micros.toFixed(1)} µs`, {
     goal: { target: 'authentication', is: micros },
   });
-  for (const [kind, text] of await stringsOf(call, paid)) {
-    const query = new URLSearchParams({ payment_string: text });
-    const result = await rateOf(port, { path: `/v2/node/analyze?${query}` });
+  for (const [kind, text, ...others] of await stringsOf(call, paid)) {
+    const result = await rateOf(port, analysis(text), CONNECTIONS, others.map(analysis));
     const goal = { target: 'analyze', is: result.perSecond } as const;
     note(`analyze ${kind}`, rate(result), kind.startsWith('invoice') ? {} : { goal });
   }
 }
 
-/** What a person may paste, by kind. */
+const analysis = (text: string) => ({
+  path: `/v2/node/analyze?${new URLSearchParams({ payment_string: text })}`,
+});
+
+/** What a person may paste, by kind. Of invoices there are more than the sidecar remembers having checked. */
 async function stringsOf(call: Sandbox['call'], { invoice = '' }: Answer) {
+  const others: string[] = [];
+  while (others.length < INVOICES) {
+    others.push((await call('POST', '/v2/node/create_invoice', TERMS)).invoice ?? '');
+  }
   const { offer = '' } = await call('POST', '/v2/node/create_offer', {});
   const { address = '' } = await call('POST', '/v2/node/get_next_unused_address', {});
   return [
     ['offer', offer],
-    ['invoice (its signature is checked)', invoice],
+    ['invoice (its signature is checked)', invoice, ...others],
     ['address', address],
     ['URI of an address and an offer', `bitcoin:${address}?amount=0.001&lno=${offer}`],
   ] as const;

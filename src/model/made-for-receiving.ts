@@ -55,7 +55,7 @@ export function invoiceMisfit(
   { nodePk, network }: Receiver,
 ): string | null {
   const made = readOr(
-    () => decodeBolt11(told.invoice),
+    () => decodeBolt11(told.invoice, { ownKey: nodePk }),
     () => null,
   );
   if (made === null) return UNREADABLE_INVOICE;

@@ -339,3 +339,79 @@ function msatOf(amount: string): bigint {
   const unit = units[amount.slice(-1)];
   return unit ? BigInt(amount.slice(0, -1)) * unit : BigInt(amount) * 100_000_000_000n;
 }
+
+describe('what was read a moment ago', () => {
+  const terms = {
+    network: 'regtest',
+    amountMsat: 1n,
+    paymentSecret: SECRET,
+    paymentHash: HASH,
+    description: '',
+  } as const;
+  const madeAt = (timestampSecs: number) => encodeBolt11({ ...terms, timestampSecs }, KEY);
+
+  test('is not read again', () => {
+    const text = madeAt(1);
+    expect(decodeBolt11(text)).toBe(decodeBolt11(text));
+    const first = decodeBolt11(text);
+    for (let secs = 2; secs < 100; secs++) decodeBolt11(madeAt(secs), { verifySignature: false });
+    expect(decodeBolt11(text)).not.toBe(first);
+    expect(decodeBolt11(text)).toEqual(first);
+  });
+
+  test('and not checked, is checked for a caller who asks for that', () => {
+    const text = madeAt(1000);
+    expect(decodeBolt11(text, { verifySignature: false }).payeePubkey).toBe('');
+    expect(decodeBolt11(text).payeePubkey).toBe(PAYEE);
+    expect(decodeBolt11(text, { verifySignature: false }).payeePubkey).toBe('');
+
+    const named = { ...terms, timestampSecs: 1001, payeePubkey: `02${'ab'.repeat(32)}` };
+    const forged = encodeBolt11(named, KEY);
+    for (let time = 0; time < 2; time++) {
+      expect(decodeBolt11(forged, { verifySignature: false }).payeePubkey).toBe(named.payeePubkey);
+      expectInvalid(() => decodeBolt11(forged), 'bolt11', /not by the payee/);
+    }
+  });
+});
+
+describe('an amount', () => {
+  const read = (prefix: string) => {
+    const text = encodeBolt11(
+      {
+        network: 'bitcoin',
+        amountMsat: null,
+        timestampSecs: 1,
+        paymentSecret: SECRET,
+        paymentHash: HASH,
+        description: '',
+      },
+      KEY,
+    );
+    const { words } = bech32.decode(text as `${string}1${string}`, false);
+    return decodeBolt11(bech32.encode(prefix, words, false), { verifySignature: false });
+  };
+
+  test.each([
+    ['lnbc', null],
+    ['lnbc1', 100_000_000_000n],
+    ['lnbc20m', 2_000_000_000n],
+    ['lnbc0020u', 2_000_000n],
+    ['lnbc1n', 100n],
+    ['lnbc10p', 1n],
+    ['lnbc21000000', 2_100_000_000_000_000_000n],
+  ] as const)('%s', (prefix, msat) => expect(read(prefix).amountMsat).toBe(msat));
+
+  test.each([
+    ['lnbc21000001', /not a BOLT 11 string/],
+    ['lnbc11p', /not a BOLT 11 string/],
+    ['lnbc1k', /not a BOLT 11 string/],
+    ['lnbcm', /network is not supported/],
+    ['lnltc1m', /network is not supported/],
+    ['lnbc0m', /amount is zero/],
+    ['lnbc-1m', /not a BOLT 11 string/],
+    ['lnbc1.5m', /not a BOLT 11 string/],
+    ['bc1m', /not a BOLT 11 string/],
+  ] as const)('%s is invalid', (prefix, reason) =>
+    expectInvalid(() => read(prefix), 'bolt11', reason),
+  );
+});

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { endedCredentials } from '../../src/model/errors.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
@@ -37,4 +37,18 @@ test('a stored payment is not returned to credentials that the node does not acc
   await expect(owner.history.payment(payment.index)).rejects.toMatchObject({
     kind: 'unauthenticated',
   });
+});
+
+test('what a node answers with is told as it was stored, which is read only where it has not changed', async () => {
+  const { owner } = await world.start();
+  const payment = samplePayment(1);
+  const read = spyOn(owner.store.journal, 'get');
+  for (const reads of [0, 1]) {
+    const told = await owner.feed.record({ payment, attempt: 1 }, owner.node);
+    expect(read).toHaveBeenCalledTimes(reads);
+    const stored: unknown = await owner.history.stored(payment.index);
+    expect(stored).toEqual(told);
+    read.mockClear();
+  }
+  read.mockRestore();
 });

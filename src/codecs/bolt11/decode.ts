@@ -1,7 +1,7 @@
 import { bech32, hex } from '@scure/base';
-import { decode as decodeSections } from 'light-bolt11-decoder';
 import { encodeHashAddress, encodeWitnessAddress } from '../address.ts';
-import { NETWORKS, type Network } from '../network.ts';
+import { MAX_AMOUNT_MSAT, NETWORKS, type Network } from '../network.ts';
+import { AMOUNT_UNITS, PICO_PER_MSAT } from './amount-units.ts';
 import { readFeatures } from './features.ts';
 import { readInteger, splitFields } from './fields.ts';
 import {
@@ -14,7 +14,7 @@ import {
   SIGNATURE_WORDS,
   TIMESTAMP_WORDS,
 } from './invoice.ts';
-import { checkPayee } from './payee.ts';
+import { checkPayee, type Signed } from './payee.ts';
 
 /** Longer strings are invalid before any other check. The longest useful invoices have some 2,000 characters. */
 const MAX_LENGTH = 8_000;
@@ -42,20 +42,46 @@ const ROUTE_HINT_BYTES = 51;
 interface DecodeOptions {
   /** False only for invoices that this program made; the payee is then that of the `n` field, or empty. */
   readonly verifySignature?: boolean;
+  /** The key of the wallet that the invoice should be of, hex: its signature is checked faster then. */
+  readonly ownKey?: string;
 }
 
+/** An invoice with the payee that it names, what it is signed by, and itself with its payee once that is checked. */
+interface Read {
+  readonly named: Bolt11Invoice;
+  readonly signed: Signed;
+  checked: Bolt11Invoice | null;
+}
+
+/** How many invoices are remembered. */
+const RECENT = 64;
+/** What was read last, the newest at the end: an invoice is checked, shown and paid soon after. */
+const recent = new Map<string, Read>();
+
 /**
- * Reads a BOLT 11 invoice. light-bolt11-decoder splits it into its fields; the rules that it leaves out are checked
- * here: signature and payee, feature bits, field lengths, required fields, one payment hash. If another field occurs
- * several times, the first one counts. Throws CodecError('bolt11').
+ * Reads a BOLT 11 invoice, and checks all of its rules: checksum, signature and payee, feature bits, field lengths,
+ * required fields, one payment hash. If another field occurs several times, the first one counts. What was read and
+ * checked a moment ago is not read again (docs/decisions.md 206). Throws CodecError('bolt11').
  */
 export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11Invoice {
   if (text.length > MAX_LENGTH) invalid('it is too long');
-  const { network, amountMsat, timestampSecs } = readHead(text);
+  const read = recent.get(text) ?? readInvoice(text);
+  recent.set(text, read);
+  const [oldest] = recent.keys();
+  if (recent.size > RECENT && oldest !== undefined) recent.delete(oldest);
+  if (options.verifySignature === false) return read.named;
+  read.checked ??= { ...read.named, payeePubkey: checkPayee(read.signed, options.ownKey ?? null) };
+  return read.checked;
+}
+
+function readInvoice(text: string): Read {
   const decoded = bech32.decodeUnsafe(text, false);
-  if (!decoded) invalid('its checksum is wrong');
+  if (!decoded) notOne();
   const { prefix, words } = decoded;
+  const { network, amountMsat } = readPrefix(prefix);
+  if (words.length < TIMESTAMP_WORDS + SIGNATURE_WORDS) invalid('it is too short');
   const data = words.slice(0, -SIGNATURE_WORDS);
+  const timestampSecs = readInteger(data.slice(0, TIMESTAMP_WORDS));
   const fields = readFields(data.slice(TIMESTAMP_WORDS));
   const paymentHash = only(fields, FIELD.paymentHash, 'payment hash');
   const paymentSecret = only(fields, FIELD.paymentSecret, 'payment secret');
@@ -64,8 +90,8 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
   const expirySecs = integerOf(fields, FIELD.expiry) ?? DEFAULT_EXPIRY_SECS;
   const metadata = fields.get(FIELD.metadata)?.[0];
   const payee = fields.get(FIELD.payee)?.[0];
-  const named = payee && hex.encode(toBytes(payee, 'payee'));
-  return {
+  const payeePubkey = payee && hex.encode(toBytes(payee, 'payee'));
+  const named: Bolt11Invoice = {
     text: text.toLowerCase(),
     network,
     amountMsat,
@@ -77,10 +103,7 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
     paymentSecret,
     description,
     descriptionHash,
-    payeePubkey:
-      options.verifySignature === false
-        ? (named ?? '')
-        : checkPayee({ prefix, data, signature: words.slice(-SIGNATURE_WORDS), named }),
+    payeePubkey: payeePubkey ?? '',
     minFinalCltvExpiryDelta: integerOf(fields, FIELD.minFinalCltv) ?? DEFAULT_MIN_FINAL_CLTV,
     features,
     routeHints: (fields.get(FIELD.routeHint) ?? []).map(readRouteHint),
@@ -90,36 +113,27 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
     }),
     metadata: metadata === undefined ? null : hex.encode(toBytes(metadata, 'metadata')),
   };
+  const signature = words.slice(-SIGNATURE_WORDS);
+  return { named, signed: { prefix, data, signature, named: payeePubkey }, checked: null };
 }
 
 type Fields = ReadonlyMap<number, readonly (readonly number[])[]>;
 
-/** Reads prefix, amount and timestamp with the library. Its messages name its internals, so they are not shown. */
-function readHead(text: string): {
-  network: Network;
-  amountMsat: bigint | null;
-  timestampSecs: number;
-} {
-  let sections: ReturnType<typeof decodeSections>['sections'];
-  try {
-    sections = decodeSections(text).sections;
-  } catch {
-    invalid('it is not a BOLT 11 string, or part of it was lost in copying');
-  }
-  let network: Network | undefined;
-  let amountMsat: bigint | null = null;
-  let timestampSecs = 0;
-  let signature = '';
-  for (const section of sections) {
-    if (section.name === 'coin_network') network = networkOf(section.letters);
-    else if (section.name === 'amount') amountMsat = BigInt(section.value);
-    else if (section.name === 'timestamp') timestampSecs = section.value;
-    else if (section.name === 'signature') signature = section.value;
-  }
-  if (network === undefined) invalid('its network is not supported');
-  if (signature.length !== 130) invalid('it is too short');
+/** Reads the human-readable part: the network, and the amount in the unit that its letter says. */
+function readPrefix(prefix: string): { network: Network; amountMsat: bigint | null } {
+  const [, name = notOne(), digits, letter] = /^ln([a-z]+?)(?:(\d+)([munp]?))?$/.exec(prefix) ?? [];
+  const network = networkOf(name) ?? invalid('its network is not supported');
+  if (digits === undefined) return { network, amountMsat: null };
+  const [pico] = AMOUNT_UNITS.find((unit) => unit[1] === letter) ?? notOne();
+  const amountPico = BigInt(digits) * pico;
+  const amountMsat = amountPico / PICO_PER_MSAT;
+  if (amountPico % PICO_PER_MSAT !== 0n || amountMsat > MAX_AMOUNT_MSAT) notOne();
   if (amountMsat === 0n) invalid('its amount is zero');
-  return { network, amountMsat, timestampSecs };
+  return { network, amountMsat };
+}
+
+function notOne(): never {
+  return invalid('it is not a BOLT 11 string, or part of it was lost in copying');
 }
 
 function networkOf(prefix: string): Network | undefined {

@@ -4,6 +4,7 @@ import { bech32, hex } from '@scure/base';
 import { decodeAddress } from '../address.ts';
 import { CodecError } from '../codec-error.ts';
 import { MAX_AMOUNT_MSAT, NETWORKS, type Network } from '../network.ts';
+import { AMOUNT_UNITS, PICO_PER_MSAT } from './amount-units.ts';
 import { featureWords } from './features.ts';
 import { FIELD, type RouteHint, signedBytes, TIMESTAMP_WORDS } from './invoice.ts';
 
@@ -34,14 +35,6 @@ export interface Bolt11Fields {
 const MAX_FIELD_WORDS = 1023;
 const MAX_TIMESTAMP_SECS = 2 ** 35 - 1;
 const MAX_U32 = 2 ** 32 - 1;
-const PICO_PER_MSAT = 10n;
-const AMOUNT_UNITS: readonly (readonly [pico: bigint, letter: string])[] = [
-  [1_000_000_000_000n, ''],
-  [1_000_000_000n, 'm'],
-  [1_000_000n, 'u'],
-  [1_000n, 'n'],
-  [1n, 'p'],
-];
 
 /**
  * Writes an invoice and signs it with the payee's key. Equal inputs give equal invoices (RFC 6979). The order of the

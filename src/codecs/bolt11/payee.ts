@@ -2,9 +2,10 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, hex } from '@scure/base';
 import { invalid, signedBytes } from './invoice.ts';
+import { isByOwnKey } from './own-key.ts';
 
 /** The signed parts of an invoice, its signature, and the payee that it names. */
-interface Signed {
+export interface Signed {
   /** Human-readable part. */
   readonly prefix: string;
   /** Words of timestamp and fields. */
@@ -17,16 +18,22 @@ interface Signed {
 
 /**
  * Returns the key that signed, in hex. If the invoice names its payee, the signature must be by that key and in low-S
- * form. Otherwise the key is recovered, from high-S signatures too (BOLT 11, reader requirements). Throws
- * CodecError('bolt11').
+ * form. Otherwise the key is recovered, from high-S signatures too (BOLT 11, reader requirements). `ownKey` is the key
+ * that it most likely is, which makes no difference but in time. Throws CodecError('bolt11').
  */
-export function checkPayee({ prefix, data, signature, named }: Signed): string {
+export function checkPayee(
+  { prefix, data, signature, named }: Signed,
+  ownKey: string | null,
+): string {
   const bytes = bech32.fromWordsUnsafe([...signature]);
   const recovery = bytes?.[64];
   if (!bytes || recovery === undefined || recovery > 3) invalid('its signature is malformed');
   const compact = bytes.subarray(0, 64);
   const digest = sha256(signedBytes(prefix, data));
-  if (named === undefined) return recover(compact, recovery, digest);
+  if (named === undefined) {
+    const isOwn = ownKey !== null && isByOwnKey(ownKey, compact, recovery, digest);
+    return isOwn ? ownKey : recover(compact, recovery, digest);
+  }
   if (!isSignedBy(named, compact, digest)) invalid('its signature is not by the payee it names');
   return named;
 }

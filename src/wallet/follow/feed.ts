@@ -256,10 +256,12 @@ export class Feed implements PaymentFeed {
 
   async record(observation: ObservedPayment, node: WalletNode): Promise<Payment> {
     const { payment } = observation;
-    await this.observe(observation, node);
+    const changed = await this.#apply({ observations: [observation], cursor: null }, node);
     if (node.history) return payment;
     const { store, walletId } = this.#options;
-    return (await store.journal.get(walletId, payment.index)) ?? payment;
+    const { index } = payment;
+    const stored = changed.find((one) => one.index === index);
+    return stored ?? (await store.journal.get(walletId, index)) ?? payment;
   }
 
   async observe(observation: ObservedPayment, node: WalletNode): Promise<void> {
@@ -296,11 +298,11 @@ export class Feed implements PaymentFeed {
     if (payment) this.emit(payment);
   }
 
-  /** Stores observations of a node, then calls the listeners and wakes the dispatcher. */
+  /** Stores observations of a node, then calls the listeners and wakes the dispatcher. Returns what has changed. */
   async #apply(
     batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
     node: WalletNode,
-  ): Promise<void> {
+  ): Promise<readonly Payment[]> {
     const { cursor } = batch;
     const observations = this.#heldBack.without(batch.observations);
     const { store, walletId, rules, onDelivery } = this.#options;
@@ -316,5 +318,6 @@ export class Feed implements PaymentFeed {
     for (const payment of changed) this.emit(payment);
     for (const { from, to } of gaveWay) if (from !== to.index) this.#listeners.emitFor(from, to);
     if (this.#watched && changed.some(isFinal)) await this.refreshWatched();
+    return changed;
   }
 }

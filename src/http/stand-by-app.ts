@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { Passing, StandBy } from '../fleet/stand-by.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { isApiError } from '../model/errors.ts';
+import { ApiError, isApiError } from '../model/errors.ts';
 import { isReadAsItComes, rejectMethod } from './allowed-methods.ts';
 import { answerMetrics } from './answer-metrics.ts';
 import type { AppEnv } from './env.ts';
@@ -30,7 +30,7 @@ interface StandByAppOptions extends SiteOptions {
 
 /**
  * Builds the HTTP application of a sidecar that stands by. It checks Host, Origin and sizes by its own rules, and
- * passes everything on but its own metrics (docs/decisions.md 139).
+ * passes everything on but its own metrics and whether it leads (docs/decisions.md 139 and 208).
  */
 export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
   const { standBy, metrics, trustedProxies, requireAuth, commit } = options;
@@ -38,6 +38,11 @@ export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
 
   const answerOf = (route: Route): Answer => {
     if (route.path === '/metrics') return () => answerMetrics(metrics);
+    if (route.path === '/v2/leader') {
+      return async () => {
+        throw new ApiError('overCapacity', 'This sidecar stands by: ask the others.');
+      };
+    }
     const isHealth = route.path === '/v2/health';
     const isPublic = route.access === 'public';
     return async (context) => {

@@ -31,6 +31,11 @@ describe('health and errors', () => {
     expect(health).toEqual({ status: 'ok', commit });
   });
 
+  test('a sidecar that is alone leads', async () => {
+    const answer = await fetch(`${world.baseUrl}/v2/leader`);
+    expect([answer.status, await answer.json()]).toEqual([200, {}]);
+  });
+
   test('an unknown path is 404 with code 107, a wrong method 405 with code 7', async () => {
     expectError(await world.call('GET', '/v2/node/nothing'), 'notFound');
     expectError(

@@ -110,6 +110,18 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
   const invoiceAt = (at: Member): Promise<Body> =>
     at.post('/v2/node/create_invoice', { amount: '7', description: 'tea' });
   const healthOf = async (at: Member): Promise<string> => (await at.get('/v2/health')).status;
+  /** Where a proxy would find the one that leads. */
+  const leadersFound = async () => {
+    const running = fleet.members.filter((at) => at.running());
+    const answers = await Promise.all(
+      running.map(async (at) => ({ at, answer: await at.call('GET', '/v2/leader') })),
+    );
+    for (const { answer } of answers) {
+      if (answer.status === 200) expect(answer.body).toEqual({});
+      else expectError(answer, 'overCapacity', /^This sidecar stands by/);
+    }
+    return answers.flatMap(({ at, answer }) => (answer.status === 200 ? [at.name] : []));
+  };
   const hashOf = (index: string) => index.slice(index.indexOf('_') + 1);
   const clientAt = ({ baseUrl }: Member) => new WalletSidecar({ url: baseUrl });
 
@@ -128,6 +140,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     expect(seen[2]).toEqual(seen[0]);
     const leading = await Promise.all(fleet.members.map((at) => at.leads()));
     expect(leading.filter(Boolean)).toHaveLength(1);
+    expect(await leadersFound()).toEqual([(await fleet.leader()).name]);
     for (const at of fleet.members) expect(await healthOf(at)).toMatch(WELL);
   });
 
@@ -264,6 +277,9 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     await expectPaidOnce(all, await Promise.all(answers));
     expect(fake.payments.attempts.get(unkeyed.hash)).toBe(1);
     expect(await healthOf(one)).toMatch(WELL);
+    const found = await leadersFound();
+    expect(found).toEqual([(await fleet.leader()).name]);
+    expect(found).not.toContain(leader.name);
   });
 
   test('refunds through all of them at once take no more than was received, also when the one that leads is killed', async () => {

@@ -57,11 +57,11 @@ describe('/llms-full.txt', () => {
     expect(first.match(/^Answer: `/gm)).toHaveLength(10);
   });
 
-  test('has every operation with every field of its request, except those of browsers and wallets', () => {
+  test('has every operation with every field of its request, except those of browsers, wallets and proxies', () => {
     const isForOthers = (path: string) =>
       path.includes('console') ||
       path.includes('{') ||
-      ['/', '/docs', '/llms.txt', '/llms-full.txt'].includes(path);
+      ['/', '/docs', '/v2/leader', '/llms.txt', '/llms-full.txt'].includes(path);
     for (const call of calls) {
       const has = full.includes(`\n### ${call}\n`);
       expect([call, has]).toEqual([call, !isForOthers(call.split(' ')[1] ?? '')]);

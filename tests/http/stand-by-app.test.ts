@@ -96,6 +96,12 @@ describe('a sidecar that stands by', () => {
     expect(passed).toEqual([]);
   });
 
+  test('says itself that it does not lead, at once and to everybody', async () => {
+    const { status, body } = await ask(app({ requireAuth: true }), 'GET', '/v2/leader');
+    expect([status, body.code]).toEqual([503, 8]);
+    expect(passed).toEqual([]);
+  });
+
   test('answers for health with 200 also when no sidecar leads, and does not wait', async () => {
     const { status, body } = await ask(app({ leads: false }), 'GET', '/v2/health');
     expect(status).toBe(200);

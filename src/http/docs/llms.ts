@@ -146,10 +146,11 @@ function operations(document: Document, resources: readonly Resource[]): string[
   ]);
 }
 
-/** False where browsers call an endpoint, or the wallets of payers, by URLs that are made for them. */
+/** False where browsers call an endpoint, the wallets of payers by URLs that are made for them, or proxies. */
 function isForPrograms({ path }: Endpoint): boolean {
   const isApi = ['/v2/', '/sandbox/', '/mcp', '/metrics'].some((start) => path.startsWith(start));
-  return isApi && !path.startsWith('/v2/console/') && !path.includes('{');
+  const isForOthers = path.startsWith('/v2/console/') || path === '/v2/leader';
+  return isApi && !isForOthers && !path.includes('{');
 }
 
 function answerText(

@@ -23,4 +23,14 @@ export const healthRoutes = [
     example: { response: { status: 'ok', commit: '0123456789ab' } },
     handler: async ({ parts }) => ({ ...parts.health(), commit: parts.commit }),
   }),
+  // One that stands by answers for itself (`stand-by-app.ts`).
+  get('/v2/leader', 'health', {
+    access: 'public',
+    summary: 'Tell whether this sidecar leads',
+    description: 'For proxies: 200 where a sidecar leads or is alone, else 503.',
+    response: () => z.strictObject({}),
+    example: { response: {} },
+    errors: ['overCapacity'],
+    handler: async () => ({}),
+  }),
 ];

@@ -122,8 +122,8 @@ export const REASONS: readonly Reason[] = [
   },
   {
     path: /\/create_client$/,
-    field: /^nwc\.relays/,
-    why: 'is required without --nwc-relay, and holds URLs of relays',
+    field: /^nwc\.(relays|app)/,
+    why: 'relays are required without --nwc-relay, and are URLs; not every hex is a public key',
   },
   {
     path: /\/sandbox\/(pay|lnurl|clock|fund)$/,

@@ -18,8 +18,10 @@ import {
 import { createLnurlClient } from '../net/lnurl.ts';
 import { createRates } from '../net/rates.ts';
 import { createTxtResolver } from '../net/txt-resolver.ts';
+import { socketThrough } from '../nodes/remote/calls/socks-agent.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import { openNwc, type RunningNwc } from '../nwc/index.ts';
+import { openReach } from '../nwc/reach.ts';
 import type { Store } from '../store/ports.ts';
 import { VERSION } from '../version.ts';
 import { observationRules } from '../wallet/follow/observe.ts';
@@ -158,17 +160,25 @@ export function openServices(
 
 /** Opens Nostr Wallet Connect, which asks the application in the names of its clients. */
 export function openNwcOf(
-  { allowPrivateNetwork, nwcRelays: trusted }: Pick<Config, 'allowPrivateNetwork' | 'nwcRelays'>,
+  {
+    allowPrivateNetwork,
+    nwcRelays: trusted,
+    nodeProxy: proxy,
+  }: Pick<Config, 'allowPrivateNetwork' | 'nwcRelays' | 'nodeProxy'>,
   {
     listener,
     sandbox,
     ...made
   }: { store: Store; log: Log; listener: Pick<Listener, 'answer'>; sandbox: Sandbox | null },
-): RunningNwc {
+): Promise<RunningNwc> {
   return openNwc({
     ...made,
     askAs: (speaker) => (path, init) => listener.answer(path, init, null, speaker),
-    guard: { allowPrivateNetwork, allowLoopback: sandbox !== null },
+    reach: openReach({
+      guard: { allowPrivateNetwork, allowLoopback: sandbox !== null },
+      trusted,
+      through: proxy && ((target) => socketThrough(proxy, target)),
+    }),
     trusted,
     clock: systemClock,
   });

@@ -159,6 +159,19 @@ export const START = new Steps<Given>()
     value: tellingGuard(config, opened, await openStoreGuard(store.identity, marker, log)),
   }))
   .step('doubts', () => ({ value: noDoubts() }))
+  .step('nwc', async ({ config, store, log, metrics, nodes, listener }) => {
+    const nwc = await openNwcOf(config, { store, log, listener, sandbox: nodes.sandbox });
+    metrics.gauge(
+      {
+        name: 'wallet_sidecar_nwc_relay_connected',
+        help: 'Whether a relay of Nostr Wallet Connect is connected (1) or not (0).',
+        labels: ['relay'],
+      },
+      async () =>
+        nwc.relays().map(({ url, isOpen }) => ({ labels: { relay: url }, value: isOpen ? 1 : 0 })),
+    );
+    return { value: nwc };
+  })
   .step('wallets', ({ config, store, guard, log, nodes, doubts, dispatcher }) => {
     const wallets = openWallets(config, {
       store,
@@ -185,19 +198,6 @@ export const START = new Steps<Given>()
     // The address is noted now, because the command line sends the cookie to the noted address.
     noteUrl();
     return { value: cookie };
-  })
-  .step('nwc', ({ config, store, log, metrics, nodes, listener }) => {
-    const nwc = openNwcOf(config, { store, log, listener, sandbox: nodes.sandbox });
-    metrics.gauge(
-      {
-        name: 'wallet_sidecar_nwc_relay_connected',
-        help: 'Whether a relay of Nostr Wallet Connect is connected (1) or not (0).',
-        labels: ['relay'],
-      },
-      async () =>
-        nwc.relays().map(({ url, isOpen }) => ({ labels: { relay: url }, value: isOpen ? 1 : 0 })),
-    );
-    return { value: nwc };
   })
   .step('health', ({ config, nodes, guard, data, store, doubts, rows, budgets, nwc, trial }) => ({
     value: () => {

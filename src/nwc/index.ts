@@ -1,11 +1,12 @@
 import type { Nwc } from '../http/nwc.ts';
 import { rejected } from '../model/errors.ts';
 import type { Store } from '../store/ports.ts';
-import { openPairings } from './pairings.ts';
+import { isPublicKey, openPairings } from './pairings.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
-interface NwcOptions extends Omit<ServiceOptions, 'pairings'> {
+interface NwcOptions extends Omit<ServiceOptions, 'pairings' | 'begun'> {
   readonly store: Store;
+  readonly trusted: readonly string[];
 }
 
 /** What the process does with pairings besides what routes need. */
@@ -23,10 +24,12 @@ export interface RunningNwc extends Nwc {
 
 /**
  * Opens Nostr Wallet Connect (NIP-47, docs/decisions.md 200). What serves it is loaded when there is a pairing, and
- * nothing is connected before.
+ * nothing is connected before. Must be opened before wallets are: a payment whose end they find is no longer known as
+ * begun, and its application waits.
  */
-export function openNwc({ store, ...options }: NwcOptions): RunningNwc {
+export async function openNwc({ store, trusted, ...options }: NwcOptions): Promise<RunningNwc> {
   const pairings = openPairings(store);
+  const begun = await pairings.begun();
   let isServing = false;
   let service: Promise<Service> | null = null;
   let opened: Service | null = null;
@@ -35,7 +38,7 @@ export function openNwc({ store, ...options }: NwcOptions): RunningNwc {
     if (!isServing) return;
     if (service === null && (await pairings.list()).length === 0) return;
     service ??= import('./service.ts').then(({ openService }) => {
-      opened = openService({ pairings, ...options });
+      opened = openService({ pairings, begun, ...options });
       if (!isServing) opened.stop();
       return opened;
     });
@@ -47,14 +50,19 @@ export function openNwc({ store, ...options }: NwcOptions): RunningNwc {
     );
   return {
     changed,
-    async pair(credentials, relays) {
-      const uri = await pairings.add(credentials, relays);
+    async pair(credentials, terms) {
+      const uri = await pairings.add(credentials, terms);
       changed();
-      return uri;
+      return terms.app === undefined ? { nwc_uri: uri } : {};
     },
-    relaysFor(given) {
-      const relays = given ?? options.trusted;
-      if (relays.length > 0) return [...new Set(relays)];
+    termsFor({ relays = trusted, app }) {
+      if (app !== undefined && !isPublicKey(app)) throw rejected('nwc.app', 'must be a public key');
+      if (relays.some(options.reach.isRefused))
+        throw rejected(
+          'nwc.relays',
+          'must be those of --nwc-relay, since with --node-proxy nobody can check others',
+        );
+      if (relays.length > 0) return { relays: [...new Set(relays)], app };
       throw rejected('nwc.relays', 'is required: this sidecar was started without --nwc-relay');
     },
     async start() {

@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { hex } from '@scure/base';
+import type { NwcTerms } from '../http/nwc.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import type { Store } from '../store/ports.ts';
 
@@ -25,6 +26,8 @@ export function openPairings({ connectorState, identity, clients, idempotency, s
   const derived = (clientPk: string, use: string) => keyOf(identity.secret, clientPk, use);
   /** The secret key of the service for one client, so that nobody can tell that two pairings belong together. */
   const serviceKey = (clientPk: string) => derived(clientPk, 'service');
+  /** Every pairing whose row fits. */
+  const list = async () => [...(await connectorState.list(...PLACE)).values()] as Pairing[];
   return {
     serviceKey,
     /** The client for requests in its name: its secret seals outcomes, and is no part of its credentials. */
@@ -32,31 +35,32 @@ export function openPairings({ connectorState, identity, clients, idempotency, s
       clientPk,
       secret: hex.encode(derived(clientPk, 'caller')),
     }),
-    /** Every pairing whose row fits. */
-    list: async () => [...(await connectorState.list(...PLACE)).values()] as Pairing[],
+    list,
     remove: (clientPk: string) => connectorState.change(...PLACE, clientPk, () => null),
     /**
      * Pairs the client of these credentials, and returns the URI. A repeat returns the same one, since the
      * application's secret follows from the credentials.
      */
-    async add(credentials: string, relays: readonly string[]): Promise<string> {
+    async add(credentials: string, { relays, app }: NwcTerms): Promise<string> {
       const { client: clientPk = '', secret = '' } = decodeCredentials(credentials)?.client ?? {};
       const appKey = keyOf(hex.decode(secret), '', 'app');
-      const made: Pairing = { clientPk, app: publicKeyOf(appKey), relays };
+      const made: Pairing = { clientPk, app: app ?? publicKeyOf(appKey), relays };
       const kept = (await connectorState.putFirst(...PLACE, clientPk, made)) as Pairing;
       const at = kept.relays.map((relay) => `relay=${encodeURIComponent(relay)}&`).join('');
       const service = publicKeyOf(serviceKey(clientPk));
       return `nostr+walletconnect://${service}?${at}secret=${hex.encode(appKey)}`;
     },
-    /** The invoices that a client is paying by a request over Nostr, as far as the store knows. */
-    async begun(clientPk: string) {
-      const client = await clients.find(clientPk);
-      const all = client ? await spends.unfinished(client.walletId) : [];
-      return all.flatMap(({ caller, idempotencyKey: id, payment: { invoice, amountMsat } }) =>
-        caller === clientPk && /^[0-9a-f]{64}$/.test(id ?? '') && id && invoice
-          ? [{ id, invoice, amount: Number(amountMsat) }]
-          : [],
-      );
+    /** The invoices that clients are paying by requests over Nostr, as far as the store knows. */
+    async begun() {
+      if ((await list()).length === 0) return [];
+      const all = await Promise.all((await spends.wallets()).map((one) => spends.unfinished(one)));
+      return all
+        .flat()
+        .flatMap(({ caller, idempotencyKey: id, payment }) =>
+          /^[0-9a-f]{64}$/.test(id ?? '') && id && payment.invoice
+            ? [{ caller, id, invoice: payment.invoice, amount: Number(payment.amountMsat) }]
+            : [],
+        );
     },
     /**
      * Uses up the key of a payment that was answered with an error: who was told so must not have it paid by a copy of
@@ -78,3 +82,13 @@ const keyOf = (secret: Uint8Array, salt: string, use: string) =>
 
 /** The public key of Nostr, in hex (BIP 340). */
 export const publicKeyOf = (key: Uint8Array): string => hex.encode(schnorr.getPublicKey(key));
+
+/** Whether a text is a public key of Nostr: not every number is. */
+export function isPublicKey(text: string): boolean {
+  try {
+    schnorr.utils.lift_x(BigInt(`0x${text}`));
+    return true;
+  } catch {
+    return false;
+  }
+}

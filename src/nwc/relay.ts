@@ -2,7 +2,6 @@ import type { Event } from 'nostr-tools/pure';
 import { type BackoffOptions, backoffDelayMs } from '../lib/backoff.ts';
 import { elapsedMs } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { type GuardOptions, requireReachable } from '../net/guarded-fetch.ts';
 
 const BACKOFF: BackoffOptions = { firstMs: 500, mostMs: 60_000, jitter: 0.4, random: Math.random };
 const CONNECT_WITHIN_MS = 15_000;
@@ -17,8 +16,8 @@ const SUBSCRIPTION = 'nwc';
 
 interface RelayOptions {
   readonly url: string;
-  /** What may be reached; null for a relay that the configuration names. */
-  readonly guard: GuardOptions | null;
+  /** Returns the options of its websocket. Throws where it must not be reached. */
+  readonly reach: (url: string) => Promise<{ readonly proxy?: string }>;
   /** Returns the filter of what is to be told. */
   readonly filter: () => object;
   /** Returns the events that a relay has to have, whatever it had before. */
@@ -32,7 +31,7 @@ interface RelayOptions {
 export type Relay = ReturnType<typeof openRelay>;
 
 /** Connects to a relay, and keeps events for it until it says that it has them. */
-export function openRelay({ url, guard, filter, stays, onEvent, log }: RelayOptions) {
+export function openRelay({ url, reach, filter, stays, onEvent, log }: RelayOptions) {
   const kept = new Map<string, { readonly event: Event; readonly untilMs: number }>();
   let socket: WebSocket | null = null;
   let isOpen = false;
@@ -47,12 +46,9 @@ export function openRelay({ url, guard, filter, stays, onEvent, log }: RelayOpti
   const subscribe = () => tell('REQ', SUBSCRIPTION, filter());
 
   async function connect(): Promise<void> {
-    if (guard) {
-      const asWeb = new URL(url.replace(/^ws/, 'http'));
-      await requireReachable(asWeb, guard, AbortSignal.timeout(CONNECT_WITHIN_MS));
-    }
+    const options = await reach(url);
     if (isClosed) return;
-    const made = new WebSocket(url);
+    const made = new WebSocket(url, options);
     socket = made;
     const late = setTimeout(() => made.close(), CONNECT_WITHIN_MS);
     made.onopen = () => {

@@ -114,12 +114,12 @@ export function openRequests<Live extends Served>(options: RequestsOptions<Live>
      * Takes an event of a relay. What is not from one of these applications costs next to nothing. Returns false for a
      * forged one: relays look at signatures themselves, so this one lies.
      */
-    arrived(byApp: ReadonlyMap<string, Live>, event: unknown): boolean {
-      const live = isEvent(event) ? byApp.get(event.pubkey) : undefined;
-      if (!isEvent(event) || live === undefined || ended.aborted) return true;
+    arrived(byService: ReadonlyMap<string, Live>, event: unknown): boolean {
+      const live = isEvent(event) ? byService.get(tagOf(event, 'p') ?? '') : undefined;
+      if (!isEvent(event) || live?.app !== event.pubkey || ended.aborted) return true;
       const { id, kind, created_at, content } = event;
       if (kind !== KIND.request || !isDue(event)) return true;
-      if (tagOf(event, 'p') !== live.service || taken.has(id)) return true;
+      if (taken.has(id)) return true;
       if (!verifyEvent(event)) return false;
       const oldest = nowSecs() - MOST_AGE_SECS;
       for (const [old, atSecs] of taken) if (atSecs < oldest) taken.delete(old);

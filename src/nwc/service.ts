@@ -5,11 +5,11 @@ import { keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import { sleep } from '../lib/sleep.ts';
 import type { PaymentJson } from '../model/payment.ts';
-import type { GuardOptions } from '../net/guarded-fetch.ts';
 import { type Ask, asking, Refusal } from '../phoenixd/caller.ts';
 import { news } from '../phoenixd/events.ts';
 import { factsOf, offered, toldOf } from './methods.ts';
 import { type Pairing, type Pairings, publicKeyOf } from './pairings.ts';
+import type { Reach } from './reach.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { KIND, MOST_AGE_SECS, openRequests, type Served } from './requests.ts';
 import { notificationOf, transactionOf } from './transactions.ts';
@@ -22,11 +22,11 @@ const MOST_ENDED = 20;
 
 export interface ServiceOptions {
   readonly pairings: Pairings;
+  /** What an earlier process has begun. */
+  readonly begun: Awaited<ReturnType<Pairings['begun']>>;
   /** Makes requests to the application in the name of a client. */
   readonly askAs: (speaker: ReturnType<Pairings['speakerOf']>) => Ask;
-  /** What relays may be reached that the configuration does not name. */
-  readonly guard: GuardOptions;
-  readonly trusted: readonly string[];
+  readonly reach: Reach;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,9 +46,11 @@ interface Live extends Served {
 }
 
 /** Opens the service, which connects to relays when {@link Service.refresh} finds pairings. */
-export function openService({ pairings, askAs, guard, trusted, clock, log }: ServiceOptions) {
+export function openService({ pairings, begun, askAs, reach, clock, log }: ServiceOptions) {
   const stopping = new AbortController();
-  const byApp = new Map<string, Live>();
+  const byClient = new Map<string, Live>();
+  /** The same by the key that requests name: two clients may be paired with the same application. */
+  const byService = new Map<string, Live>();
   const relays = new Map<string, Relay>();
   /** Pairings that have ended and are told so, the latest last. */
   const ended: Live[] = [];
@@ -95,14 +97,15 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
         stopTelling: () => undefined,
       },
     };
-    byApp.set(app, live);
+    byClient.set(clientPk, live);
+    byService.set(live.service, live);
     return live;
   }
 
   /** Listens for what is new, and tells applications what they may do now. */
   async function refresh(): Promise<void> {
     const all = await pairings.list();
-    const found = all.map((one) => byApp.get(one.app) ?? begin(one));
+    const found = all.map((one) => byClient.get(one.clientPk) ?? begin(one));
     const known = await Promise.all(found.map(follow));
     if (known.every(Boolean)) return;
     clearTimeout(again);
@@ -127,7 +130,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       }
       return true;
     }
-    const begun = live.isNew ? await pairings.begun(live.clientPk) : [];
+    const mine = live.isNew ? begun.filter(({ caller }) => caller === live.clientPk) : [];
     for (const url of live.relays) {
       const known = relays.get(url) ?? relayAt(url);
       relays.set(url, known);
@@ -135,7 +138,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     }
     live.isNew = false;
     // What an earlier process has begun is answered also where no relay tells of it again.
-    for (const { id, ...params } of begun) requests.resume(live, id, 'pay_invoice', params);
+    for (const { id, ...params } of mine) requests.resume(live, id, 'pay_invoice', params);
     if (facts) tellInfo(live, offered(facts), toldOf(facts));
     return facts !== undefined;
   }
@@ -143,8 +146,9 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
   /** Leaves the relays that no other pairing uses. */
   function forget(live: Live): void {
     live.stopTelling();
-    byApp.delete(live.app);
-    const inUse = new Set([...byApp.values()].flatMap((one) => one.relays));
+    byClient.delete(live.clientPk);
+    byService.delete(live.service);
+    const inUse = new Set([...byClient.values()].flatMap((one) => one.relays));
     for (const url of live.relays) {
       if (inUse.has(url)) continue;
       relays.get(url)?.close();
@@ -156,7 +160,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     const content = [...methods, ...(told.length > 0 ? ['notifications'] : [])].join(' ');
     const notifications = told.length > 0 ? [['notifications', told.join(' ')]] : [];
     if (content === live.info?.content) return;
-    live.info = publish(live, KIND.info, content, [ENCRYPTION, ...notifications]);
+    live.info = publish(live, KIND.info, content, [['p', live.app], ENCRYPTION, ...notifications]);
     live.stopTelling();
     live.stopTelling = told.length > 0 ? tellPayments(live) : () => undefined;
   }
@@ -199,9 +203,9 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
       .catch((error) => log.warn('The pairings of Nostr Wallet Connect were not read.', { error }));
 
   function relayAt(url: string): Relay {
-    const here = () => [...byApp.values()].filter((one) => one.relays.includes(url));
+    const here = () => [...byClient.values()].filter((one) => one.relays.includes(url));
     return openRelay({
-      ...{ url, guard: trusted.includes(url) ? null : guard, log },
+      ...{ url, reach: reach.optionsFor, log },
       filter: () => ({
         kinds: [KIND.request],
         authors: here().map(({ app }) => app),
@@ -209,7 +213,7 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
         since: nowSecs() - MOST_AGE_SECS,
       }),
       stays: () => here().flatMap(({ info }) => (info ? [info] : [])),
-      onEvent: (event) => requests.arrived(byApp, event),
+      onEvent: (event) => requests.arrived(byService, event),
     });
   }
 
@@ -219,8 +223,9 @@ export function openService({ pairings, askAs, guard, trusted, clock, log }: Ser
     stop(): void {
       stopping.abort();
       clearTimeout(again);
-      for (const { stopTelling } of byApp.values()) stopTelling();
+      for (const { stopTelling } of byClient.values()) stopTelling();
       for (const relay of relays.values()) relay.close();
+      reach.close();
     },
   };
 }

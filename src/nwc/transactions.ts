@@ -1,13 +1,14 @@
 import type { PaymentJson } from '../model/payment.ts';
+import { bolt11Of } from '../phoenixd/payments.ts';
 import { msatOf, secsOf } from './params.ts';
 
 /** A payment as NIP-47 shows it: millisatoshis and seconds. What there is not is left out. */
 export function transactionOf(payment: PaymentJson): object {
-  const { status, invoice, preimage, description, message } = payment;
+  const { status, preimage, description, message } = payment;
   return {
     type: payment.direction === 'inbound' ? 'incoming' : 'outgoing',
     state: stateOf(payment),
-    invoice: invoice ?? undefined,
+    invoice: bolt11Of(payment) ?? undefined,
     description: description ?? undefined,
     preimage: preimage ?? undefined,
     payment_hash: payment.hash,

@@ -11,6 +11,10 @@ const msatOf = (amount: string | null): bigint => parseAmountMsat(amount ?? '0')
 export const satsOf = (...amounts: (string | null)[]): number =>
   Number(wholeSats(amounts.reduce((sum, one) => sum + msatOf(one), 0n)));
 
+/** The BOLT 11 invoice of a payment. Core Lightning has BOLT 12 ones of offers, which clients do not read. */
+export const bolt11Of = ({ invoice }: PaymentJson): string | null =>
+  invoice?.startsWith('lni1') ? null : invoice;
+
 /** Lists payments of the caller, the newest first, up to the present state of the node. */
 export async function listed(
   caller: Caller,
@@ -70,9 +74,10 @@ export async function page({ caller, form, nowMs }: Call, direction: Side): Prom
 
 /** A payment to this wallet. Amounts are in sats, `fees` in millisatoshis. */
 export function incoming(payment: PaymentJson, nowMs: number): object {
-  const { invoice, expires_at: expiresAt } = payment;
+  const { expires_at: expiresAt } = payment;
+  const invoice = bolt11Of(payment);
   const isPaid = payment.status === 'completed';
-  const requestedMsat = invoice === null ? null : decodeBolt11(invoice).amountMsat;
+  const asked = invoice === null ? null : decodeBolt11(invoice, { verifySignature: false });
   return {
     type: 'incoming_payment',
     subType: 'lightning',
@@ -84,7 +89,7 @@ export function incoming(payment: PaymentJson, nowMs: number): object {
     invoice,
     isPaid,
     isExpired: !isPaid && expiresAt !== null && expiresAt < nowMs,
-    requestedSat: requestedMsat && wholeSats(requestedMsat),
+    requestedSat: asked?.amountMsat && wholeSats(asked.amountMsat),
     receivedSat: isPaid ? satsOf(payment.amount) : 0,
     fees: msatOf(payment.fees),
     payerNote: payment.message,
@@ -106,7 +111,7 @@ export function outgoing(payment: PaymentJson): object {
     isPaid: payment.status === 'completed',
     sent: satsOf(payment.amount, payment.fees),
     fees: msatOf(payment.fees),
-    invoice: payment.invoice,
+    invoice: bolt11Of(payment),
     status: payment.status_msg,
     completedAt: payment.finalized_at,
     createdAt: payment.created_at,

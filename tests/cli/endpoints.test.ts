@@ -36,6 +36,7 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
   'get /llms-full.txt': 'for language models',
   'get /': 'for browsers',
   'get /metrics': 'for Prometheus',
+  'get /v2/leader': 'for proxies',
   'get /sandbox/lnurl/:name': 'for wallets that pay the service',
   'get /sandbox/lnurl/:name/callback': 'for wallets that pay the service',
   'get /.well-known/lnurlp/:name': 'for wallets that pay the name',

@@ -4,8 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hex } from '@scure/base';
 import * as nip44 from 'nostr-tools/nip44';
-import { generateSecretKey } from 'nostr-tools/pure';
+import { generateSecretKey, getPublicKey } from 'nostr-tools/pure';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { runBinary } from '../support/binary.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { metricsReader } from '../support/metrics-reader.ts';
@@ -14,6 +15,7 @@ import { type NwcApp, nwcApp } from '../support/nwc-app.ts';
 import { codeIn, rowsOf } from '../support/pages.ts';
 import { freePort } from '../support/ports.ts';
 import { type Body, sendOk } from '../support/requests.ts';
+import { startSocksServer } from '../support/socks-server.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -116,6 +118,56 @@ describe('a pairing', () => {
   });
 });
 
+describe('an application that made its own key', () => {
+  const key = generateSecretKey();
+  const app = getPublicKey(key);
+  const asked = `request_methods=get_info%20pay_invoice&max_amount=1000999&budget_renewal=monthly&isolated=true&relay=${encodeURIComponent(relay.url)}`;
+  const uri = `nostr+walletauth://${app}?${asked}`;
+  const create = (...flags: string[]) =>
+    runBinary(['clients', 'create', '--url', sidecar.baseUrl, '--nwc-app', uri, ...flags]);
+  const infos = () =>
+    relay.seen.filter(
+      ({ kind, tags }) => kind === 13194 && tags.some(([, value]) => value === app),
+    );
+  const found = (service: string) =>
+    nwcApp(`nostr+walletconnect://${service}?secret=${hex.encode(key)}`, relay);
+
+  test('is told by the command line what it asks for, and given what the owner names', async () => {
+    const shown = await create();
+    expect(shown.exitCode).toBe(2);
+    expect(shown.stderr).toContain('--scope send --budget 1000/month --own');
+    expect((await create('--scope', 'receive', '--nwc')).exitCode).toBe(2);
+    const { clients } = await sendOk(sidecar.baseUrl, 'GET', '/v2/node/list_clients');
+    const made = await create('--scope', 'receive');
+    expect([made.exitCode, made.stdout.trim() in clients]).toEqual([0, false]);
+    const [info] = await until(() => infos().length > 0 && infos());
+    expect(info?.content.split(' ')).toContain('make_invoice');
+    expect(info?.content).not.toContain('pay_invoice');
+    const { result } = await found(info?.pubkey ?? '').ask('make_invoice', { amount: 1000 });
+    expect(decodeBolt11(result.invoice).amountMsat).toBe(1000n);
+  });
+
+  test('is paired twice with two keys, and each speaks for its own client', async () => {
+    const body = { scopes: ['read_info'], nwc: { app, relays: [relay.url] } };
+    const made = await owner('/v2/node/create_client', body);
+    expect('nwc_uri' in made).toBe(false);
+    await until(() => infos().length > 1);
+    const [first = '', second = ''] = new Set(infos().map(({ pubkey }) => pubkey));
+    expect(await codeOf(found(first).ask('get_balance'))).toBe('RESTRICTED');
+    expect((await found(second).ask('get_balance')).result.balance).toBeGreaterThan(0);
+    await owner('/v2/node/revoke_client', { client_pk: made.client_pk });
+    expect(await codeOf(found(second).ask('get_balance'))).toBe('UNAUTHORIZED');
+    expect(await codeOf(found(first).ask('get_budget'))).toBeUndefined();
+  });
+
+  test('has a key that is one', async () => {
+    for (const wrong of ['ff'.repeat(32), '0'.repeat(64)]) {
+      const made = owner('/v2/node/create_client', { ...ALL, nwc: { app: wrong } });
+      expect(await made.catch(({ body }) => body.code)).toBe(7);
+    }
+  });
+});
+
 describe('methods', () => {
   test('answer in the forms of NIP-47', async () => {
     const app = await paired({ ...ALL, label: 'Shop', budget: { amount: '5000', period: 'day' } });
@@ -213,7 +265,10 @@ describe('methods', () => {
       { notification_type: 'payment_sent', notification: { payment_hash: bill.payment_hash } },
     ]);
     expect(blind.notifications()).toEqual([]);
-    expect(blind.info()?.tags).toEqual([['encryption', 'nip44_v2']]);
+    expect(blind.info()?.tags).toEqual([
+      ['p', blind.pk],
+      ['encryption', 'nip44_v2'],
+    ]);
   });
 });
 
@@ -491,6 +546,27 @@ describe('a relay', () => {
     for (const bill of bills) expect(await paidTimes(bill)).toBe(1);
     for (const event of events) expect(app.answersTo(event)).toHaveLength(1);
   });
+});
+
+test('with --node-proxy relays are reached by it alone, and a pairing names none but those of --nwc-relay', async () => {
+  const proxy = await startSocksServer();
+  const env = { SERVICE_NWC_RELAYS: 'wss://relay.invalid', SERVICE_NODE_PROXY: proxy.address };
+  const own = { dataDir: join(folder, 'proxied'), port: freePort(), env };
+  const proxied = await startDevSidecar(own);
+  const pair = (relays?: string[]): Promise<Body> =>
+    sendOk(proxied.baseUrl, 'POST', '/v2/node/create_client', {
+      body: { ...ALL, nwc: { relays } },
+    });
+  expect(await pair(['wss://other.invalid']).catch(({ body }) => body.msg)).toContain(
+    '--node-proxy',
+  );
+  await pair();
+  await until(() => proxy.asked.length > 1);
+  expect(new Set(proxy.asked)).toEqual(new Set(['relay.invalid:443']));
+  await pair([relay.url]);
+  await until(() => relay.connected() > 1);
+  await proxied.kill();
+  proxy.stop();
 });
 
 test('the page of Nostr Wallet Connect names every method, and what the info event of a full client names', async () => {

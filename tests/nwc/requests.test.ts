@@ -38,7 +38,7 @@ function world() {
       ['encryption', 'nip44_v2'],
     ];
     const event = { kind: KIND.request, created_at: createdAt, content, tags };
-    requests.arrived(new Map([[live.app, live]]), finalizeEvent(event, app));
+    requests.arrived(new Map([[live.service, live]]), finalizeEvent(event, app));
   };
   return { time, arrive, answers, asked };
 }

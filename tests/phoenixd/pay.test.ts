@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import { transactionOf } from '../../src/nwc/transactions.ts';
 import { type Call, type Caller, Form, Refusal } from '../../src/phoenixd/caller.ts';
 import { received } from '../../src/phoenixd/events.ts';
 import { outgoingByHash, payInvoice, payingBy } from '../../src/phoenixd/pay.ts';
-import { page } from '../../src/phoenixd/payments.ts';
+import { outgoing, page } from '../../src/phoenixd/payments.ts';
 
 const NOW_MS = 1_800_000_000_000;
 const HASH = 'ab'.repeat(32);
@@ -173,6 +174,21 @@ function streamOf(pieces: readonly string[]): ReadableStream<string> {
     },
   });
 }
+
+test('what was paid by an offer is shown without its BOLT 12 invoice, which clients do not read', async () => {
+  const times = { created_at: 1, expires_at: null, finalized_at: 2 };
+  const offered = {
+    invoice: 'lni1qqx2n6mw2fh2ckwdnwylkgqzypp5jl7hlqnf2ugg7j3slkwwcwht57v',
+    ...times,
+  };
+  const inbound = paymentWith({ direction: 'inbound', status: 'completed', ...offered });
+  const { call } = callWith({}, [inbound]);
+  const listed = await page(call, 'inbound');
+  expect(listed).toMatchObject([{ paymentHash: HASH, invoice: null, requestedSat: undefined }]);
+  const sent = paymentWith({ direction: 'outbound', status: 'completed', ...offered });
+  expect(outgoing(sent)).toMatchObject({ paymentHash: HASH, invoice: null });
+  expect(transactionOf(sent)).toMatchObject({ payment_hash: HASH, invoice: undefined });
+});
 
 test('a list goes on over the pages of the application, from the offset', async () => {
   const pages = [['a', 'b'], ['c', 'd', 'e'], ['f']];

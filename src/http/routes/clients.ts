@@ -170,7 +170,7 @@ export const clientRoutes = [
     },
     secretOf: (answer) => createdClient().parse(answer).client_pk,
     handler: async ({ session, names, parts: { nwc } }, { body }) => {
-      const relays = body.nwc && nwc.relaysFor(body.nwc.relays);
+      const terms = body.nwc && nwc.termsFor(body.nwc);
       const request = {
         scopes: body.scopes,
         permissions: body.permissions ?? [],
@@ -187,7 +187,7 @@ export const clientRoutes = [
         client_credentials: credentials,
         created_at: client.createdAtMs,
         effective_permissions: effectivePermissions(client.scopes, client.permissions),
-        ...(relays && { nwc_uri: await nwc.pair(credentials, relays) }),
+        ...(terms && (await nwc.pair(credentials, terms))),
       };
     },
   }),

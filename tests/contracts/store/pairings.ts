@@ -17,7 +17,7 @@ export function pairingContract(open: () => Promise<Store>): void {
     test('are kept as they were first made, have keys of their own, and are gone when they are removed', async () => {
       const pairings = openPairings(store);
       const add = (client: string, relay = 'wss://relay.example') =>
-        pairings.add(credentialsOf(client), [relay]);
+        pairings.add(credentialsOf(client), { relays: [relay] });
       const [first, other] = [await add('01'.repeat(32)), await add('02'.repeat(32))];
       expect(await add('01'.repeat(32), 'wss://later.example')).toBe(first);
       expect(new URL(first).host).not.toBe(new URL(other).host);

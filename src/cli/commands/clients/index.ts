@@ -1,7 +1,9 @@
+import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { ClientInfo, WalletSidecar } from '../../../client/index.ts';
 import { printable } from '../../../lib/printable.ts';
 import { type ClientInfoJson, clientInfoJson } from '../../../model/clients/client.ts';
+import { parseWalletAuth, type WalletAuth } from '../../../model/clients/wallet-auth.ts';
 import { hexInput } from '../../../model/text.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { argument, asking, type Finding, flag, type Given, group } from '../../command.ts';
@@ -89,7 +91,38 @@ const NWC_WORDS = {
     'relay of the pairing in place of those of --nwc-relay, such as wss://relay.example; repeatable',
     (text: string, before: readonly string[] = []) => [...before, text],
   ),
+  nwc_app: flag(
+    '--nwc-app <uri>',
+    'pair it with the application that shows this nostr+walletauth URI; without --scope, say what it asks for',
+    readWalletAuth,
+  ),
 };
+
+const NO_GRANT = 'the client has no scope or permission: give --scope';
+
+function pairingProblem({ nwc, relay, nwc_app }: Given<typeof NWC_WORDS>): string | null {
+  if (nwc_app)
+    return nwc || relay ? '--nwc-app names the relay: leave --nwc and --relay out' : null;
+  return relay && !nwc ? '--relay is for a pairing: give --nwc too' : null;
+}
+
+/** Reads the URI of an application that made its own key. */
+function readWalletAuth(text: string): WalletAuth {
+  const read = parseWalletAuth(text);
+  if ('value' in read) return read.value;
+  throw new InvalidArgumentError(`It ${read.problem}`);
+}
+
+/** Says which flags would grant what an application asks for: the owner chooses, and not the URI. */
+function askedBy({ scopes, budget, expiresAtMs, own }: WalletAuth): string {
+  const flags = [
+    `--scope ${scopes.join()}`,
+    ...(budget ? [`--budget ${budget.sats}/${budget.period}`] : []),
+    ...(expiresAtMs === null ? [] : [`--expires ${new Date(expiresAtMs).toISOString()}`]),
+    ...(own ? ['--own'] : []),
+  ];
+  return `nothing is granted yet. The application asks for ${flags.join(' ')}: give that, or less`;
+}
 
 const create = asking(
   'create',
@@ -102,17 +135,20 @@ const create = asking(
       'clients create --label "Till 1" --scope read_payments,receive --own > credentials',
       'clients create --scope send --budget 10000/day --max-payment 1000 --expires 30d',
       'clients create --scope receive,send --budget 10000/day --nwc --relay wss://relay.example',
+      'clients create --nwc-app "nostr+walletauth://..."',
     ],
     check: (given) =>
       given.scopes === undefined && given.permissions === undefined
-        ? 'the client has no scope or permission: give --scope'
-        : (grantProblem(given) ??
-          (given.relay && !given.nwc ? '--relay is for a pairing: give --nwc too' : null)),
+        ? given.nwc_app
+          ? askedBy(given.nwc_app)
+          : NO_GRANT
+        : (grantProblem(given) ?? pairingProblem(given)),
   },
   async (given, { io, flags, ask }) => {
-    const { scopes = [], budget, max_payment, nwc, relay, ...rest } = given;
+    const { scopes = [], budget, max_payment, nwc, relay: relays, nwc_app: auth, ...rest } = given;
     const limit = budget && { ...budget, max_payment };
-    const body = { ...rest, scopes, budget: limit, nwc: nwc ? { relays: relay } : undefined };
+    const pairing = auth ? { relays: auth.relays, app: auth.app } : nwc ? { relays } : undefined;
+    const body = { ...rest, scopes, budget: limit, nwc: pairing };
     const answer = await ask(
       (sidecar) => sidecar.createClient(body),
       z.object({
@@ -121,9 +157,13 @@ const create = asking(
         nwc_uri: z.string().optional(),
       }),
     );
-    show(io, flags, answer, ({ nwc_uri, client_credentials }) => [
-      printable(nwc_uri ?? client_credentials),
+    show(io, flags, answer, ({ nwc_uri, client_pk, client_credentials }) => [
+      printable(auth ? client_pk : (nwc_uri ?? client_credentials)),
     ]);
+    if (auth) {
+      io.stderr('Paired: the application finds the wallet at its relay, within the grant.');
+      return;
+    }
     io.stderr(
       `Keep it secret: anyone who has it can use the wallet within the grant. To revoke it, run "wallet-sidecar clients revoke ${printable(answer.value.client_pk)}".`,
     );

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { $ } from 'bun';
@@ -16,8 +17,11 @@ import { writeClients } from './tools/write-clients.ts';
 const OUT = 'dist';
 const RELEASE = join(OUT, 'release');
 const BINARY = join(OUT, 'wallet-sidecar');
+/** The program that holds the LDK node, where "npm run build:helper" has built it for this machine. */
+const HELPER = join(OUT, 'ldk-helper.bin');
 const INPUTS = [
   'src',
+  HELPER,
   'package.json',
   'package-lock.json',
   'build.ts',
@@ -53,10 +57,15 @@ if (force || !(await isFresh(MAN_PAGE, MAN_PAGE_INPUTS))) {
 if (force || !(await isFresh(join(OUT, NOTICES), NOTICE_INPUTS))) await writeNotices();
 if (all) await buildRelease();
 
-/** Compiles one binary; without a target, for this machine. */
+/**
+ * Compiles one binary; without a target, for this machine. The helper of the LDK node is in it where one was built for
+ * that machine ("npm run build:helper").
+ */
 async function compile(outfile: string, target?: string): Promise<void> {
+  const helpers = target === undefined && existsSync(HELPER) ? [HELPER] : [];
   const result = await Bun.build({
-    entrypoints: ['src/main.ts'],
+    entrypoints: ['src/main.ts', ...helpers],
+    loader: { '.bin': 'file' },
     minify: { whitespace: true, syntax: true },
     bytecode: true,
     // What is imported later is a file of its own in the binary, so that a start does not load it.
@@ -114,7 +123,7 @@ function refuse(error: Error): never {
 async function isFresh(file: string, inputs: readonly string[]): Promise<boolean> {
   const built = await stat(file).catch(() => null);
   if (!built) return false;
-  const newer = await $`find ${inputs} -newer ${file} -print -quit`.text();
+  const newer = await $`find ${inputs.filter(existsSync)} -newer ${file} -print -quit`.text();
   return newer === '';
 }
 

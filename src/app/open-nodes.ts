@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
+import type { LdkConfig } from '../config/ldk.ts';
 import { ConfigError } from '../config/sources.ts';
-import { systemClock } from '../lib/clock.ts';
+import { elapsedMs, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { fileMeasurement } from '../lib/measurement.ts';
 import { random } from '../lib/random.ts';
@@ -34,7 +35,7 @@ export interface Nodes {
 interface NodesOptions {
   readonly config: Config;
   readonly store: Store;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Log;
   readonly version: string;
   /** The domain of the names of wallets on the sandbox. */
   readonly addressDomain: string;
@@ -72,6 +73,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
           missedSeed: signsUp ? null : config.rootSeed,
         })
       : null;
+  const embedded = config.ldk && measured(await openLdkOf(config, config.ldk, options));
   const local = sandbox && measured(sandbox.connector);
   const openRemote = async (name: RemoteKind) => {
     const given: RemoteOptions = {
@@ -92,11 +94,13 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const remote = Object.fromEntries(await Promise.all(REMOTE_KINDS.map(openRemote))) as Readonly<
     Record<RemoteKind, NodeConnector>
   >;
-  const connectors = new Map(Object.entries<NodeConnector | null>({ sandbox: local, ...remote }));
+  const connectors = new Map(
+    Object.entries<NodeConnector | null>({ sandbox: local, ldk: embedded, ...remote }),
+  );
   return {
     sandbox,
     kind,
-    root: local ?? remote[ROOT_SEED_KIND],
+    root: local ?? embedded ?? remote[ROOT_SEED_KIND],
     configured: entries,
     connector: (name) => connectors.get(name) ?? null,
     problems: () => [...connectors.values()].flatMap((connector) => connector?.problems() ?? []),
@@ -109,11 +113,29 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
 /** Returns the kind of node that holds the default wallet. */
 export function defaultKind({
   node,
+  ldk,
   clientCredentials,
-}: Pick<Config, 'node' | 'clientCredentials'>): NodeKind {
+}: Pick<Config, 'node' | 'ldk' | 'clientCredentials'>): NodeKind {
+  if (ldk !== null) return 'ldk';
   if (node !== null) return ROOT_SEED_KIND;
   const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
   return credentials?.node?.kind ?? 'sandbox';
+}
+
+/** Starts the embedded node; its code is loaded where it is used. */
+async function openLdkOf(
+  { rootSeed, dataDir, channelPeer }: Config,
+  ldk: LdkConfig,
+  { store, log }: Pick<NodesOptions, 'store' | 'log'>,
+): Promise<NodeConnector> {
+  if (rootSeed === null) throw new ConfigError('--node ldk needs a root seed.');
+  const { openLdk } = await import('../nodes/ldk/index.ts');
+  return openLdk({
+    ...ldk,
+    ...{ rootSeed, dataDir, channelPeer, random, elapsedMs, log },
+    clock: systemClock,
+    state: store.connectorState,
+  });
 }
 
 /** Returns the nodes in the default credentials and in --node-credentials-path. Throws {@link ConfigError}. */

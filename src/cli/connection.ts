@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { readSwitch } from '../config/config.ts';
 import { defaultDataDir } from '../config/default-data-dir.ts';
 import { localUrl, parseBaseUrl, parseListenAddress } from '../config/network.ts';
 import { OPTIONS } from '../config/options.ts';
@@ -10,6 +9,7 @@ import {
   type Found,
   openSettings,
   parseFound,
+  readSwitch,
   type Settings,
 } from '../config/sources.ts';
 import { isLoopbackHost } from '../lib/network/loopback-host.ts';

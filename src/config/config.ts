@@ -15,6 +15,7 @@ import { parseWebhookSecret } from '../model/webhooks/webhook-secret.ts';
 import { asSecretsKey, type DatabaseConfig, databaseOf } from './database.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import { feePolicyOf } from './fee-policy.ts';
+import { type LdkConfig, ldkOf } from './ldk.ts';
 import {
   parseDomain,
   parseIp,
@@ -24,7 +25,15 @@ import {
 } from './network.ts';
 import { OPTIONS } from './options.ts';
 import { bothSet, readText, secretReader } from './secrets.ts';
-import { ConfigError, type Found, openSettings, parseFound, type Sources } from './sources.ts';
+import {
+  ConfigError,
+  type Found,
+  oneOf,
+  openSettings,
+  parseFound,
+  readSwitch,
+  type Sources,
+} from './sources.ts';
 import { withSystemdCredentials } from './systemd-credentials.ts';
 
 /** The validated configuration. Secrets are values here and nowhere in messages. */
@@ -51,6 +60,8 @@ export interface Config {
   readonly clientCredentialsPath: string | null;
   /** The LND that the root seed controls; null is the sandbox. */
   readonly node: { readonly url: string; readonly cert: string | null } | null;
+  /** The embedded LDK node that the root seed controls; null: none. */
+  readonly ldk: LdkConfig | null;
   /** The file of its certificate. */
   readonly nodeCertPath: string | null;
   /** The SOCKS5 proxy for every connection to a real node; null is none. */
@@ -119,10 +130,11 @@ export function loadConfig(sources: Sources): Config {
     peerUrl: find('peerUrl'),
   });
   const listen = parse(find('listenAddr'), parseListenAddress) ?? { host: '127.0.0.1', port: 5393 };
+  const dataDir = find('dataDir')?.value ?? defaultDataDir(sources.env);
   return Object.freeze({
     listen,
     sidecarUrl: parse(find('sidecarUrl'), parseServerUrl),
-    dataDir: find('dataDir')?.value ?? defaultDataDir(sources.env),
+    dataDir,
     markerPath: find('markerPath')?.value ?? null,
     database,
     secretsKey,
@@ -131,6 +143,7 @@ export function loadConfig(sources: Sources): Config {
     clientCredentialsSource: clientCredentials?.source ?? null,
     clientCredentialsPath: find('clientCredentialsPath')?.value ?? null,
     node: nodeOf(find('nodeUrl'), find('nodeCertPath')),
+    ldk: ldkOf(settings, { hasSeed: rootSeed !== null, dataDir }),
     nodeCertPath: find('nodeCertPath')?.value ?? null,
     nodeProxy: parse(find('nodeProxy'), parseProxyAddress),
     nodeCredentials: settings
@@ -179,19 +192,6 @@ function nodeOf(url: Found | null, certPath: Found | null): Config['node'] {
   if (parsed !== null) return { url: parsed, cert: certPath && readText(certPath) };
   if (certPath) throw new ConfigError(`${certPath.source} needs --node-url beside it.`);
   return null;
-}
-
-/** Returns whether a switch is on; one that was not given is off. Throws {@link ConfigError} for another word. */
-export function readSwitch(found: Found | null): boolean {
-  const value = parse(found, oneOf(['true', '1', 'yes', 'on', 'false', '0', 'no', 'off'] as const));
-  return value !== null && ['true', '1', 'yes', 'on'].includes(value);
-}
-
-function oneOf<const T extends string>(allowed: readonly T[]): (text: string) => Parsed<T> {
-  return (text) => {
-    const value = allowed.find((candidate) => candidate === text.toLowerCase());
-    return value === undefined ? { problem: `must be one of ${allowed.join(', ')}` } : { value };
-  };
 }
 
 function asRootSeed(text: string): Parsed<Uint8Array> {

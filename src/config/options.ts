@@ -133,6 +133,55 @@ export const OPTIONS = {
     fallback: 'off',
     forCalls: true,
   },
+  node: {
+    flag: 'node',
+    env: 'SERVICE_NODE',
+    value: 'ldk',
+    description: 'The embedded LDK node (experimental), which the root seed controls.',
+    fallback: 'the node at --node-url or in the credentials, or else the sandbox',
+  },
+  network: {
+    flag: 'network',
+    env: 'SERVICE_NETWORK',
+    value: 'network',
+    description: 'Network of the LDK node: bitcoin, testnet, signet or regtest.',
+    fallback: 'none; --node ldk needs it',
+  },
+  esploraUrl: {
+    flag: 'esplora-url',
+    env: 'SERVICE_ESPLORA_URL',
+    value: 'url',
+    description: 'Esplora server from which the LDK node reads the chain.',
+    fallback: 'none; --node ldk needs it',
+  },
+  lsp: {
+    flag: 'lsp',
+    env: 'SERVICE_LSP',
+    value: 'pubkey@host:port',
+    description:
+      'Node that opens a channel to the LDK node when a payment arrives that does not fit (LSPS2).',
+    fallback: 'none: what does not fit cannot be received',
+  },
+  maxLspFee: {
+    flag: 'max-lsp-fee',
+    env: 'SERVICE_MAX_LSP_FEE',
+    value: 'sats',
+    description: 'The most that the LSP may take of a payment for opening a channel.',
+    fallback: '5000',
+  },
+  lightningListenAddr: {
+    flag: 'lightning-listen-addr',
+    env: 'SERVICE_LIGHTNING_LISTEN_ADDR',
+    value: 'host:port',
+    description: 'Address at which other Lightning nodes reach the LDK node.',
+    fallback: 'none: it connects to others, and no channel to it is opened',
+  },
+  experimentalMainnet: {
+    flag: 'experimental-mainnet',
+    env: 'SERVICE_EXPERIMENTAL_MAINNET',
+    description: 'Lets the LDK node, which is experimental, use real money.',
+    fallback: 'off',
+  },
   nodeUrl: {
     flag: 'node-url',
     env: 'SERVICE_NODE_URL',
@@ -152,7 +201,7 @@ export const OPTIONS = {
     env: 'SERVICE_NODE_PROXY',
     value: 'host:port',
     description:
-      'SOCKS5 proxy for every connection to a real node, as Tor has it at 127.0.0.1:9050.',
+      'SOCKS5 proxy for every connection to a real node or a relay, as Tor has it at 127.0.0.1:9050.',
     fallback: 'none: nodes are reached directly',
   },
   channelPeer: {

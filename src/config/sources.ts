@@ -110,3 +110,19 @@ function flagged(flags: Flags, { flag }: OptionSpec): readonly string[] {
 function namesIn(values: Sources['env']): string[] {
   return Object.keys(values).filter((name) => values[name] !== undefined);
 }
+
+/** Returns whether a switch is on; one that was not given is off. Throws {@link ConfigError} for another word. */
+export function readSwitch(found: Found | null): boolean {
+  const value =
+    found &&
+    parseFound(found, oneOf(['true', '1', 'yes', 'on', 'false', '0', 'no', 'off'] as const));
+  return value !== null && ['true', '1', 'yes', 'on'].includes(value);
+}
+
+/** Returns a parser of a word, in any case, that is one of these. */
+export function oneOf<const T extends string>(allowed: readonly T[]): (text: string) => Parsed<T> {
+  return (text) => {
+    const value = allowed.find((candidate) => candidate === text.toLowerCase());
+    return value === undefined ? { problem: `must be one of ${allowed.join(', ')}` } : { value };
+  };
+}

@@ -18,6 +18,7 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
  * | LND: seed of its extended master key (BIP 32) | `wallet-sidecar/lnd-master` |
  * | LND: password of its wallet file | `wallet-sidecar/lnd-password` |
  * | LND: root key of its macaroons | `wallet-sidecar/lnd-macaroons` |
+ * | LDK: seed of the node, 64 bytes, with `/<network>` after the label | `wallet-sidecar/ldk-node` |
  * | the owner's sealed outcomes; of other credentials, from their text | `wallet-sidecar/sealed-outcomes` |
  */
 export const DERIVATION_LABELS = {
@@ -27,6 +28,7 @@ export const DERIVATION_LABELS = {
   lndMaster: 'wallet-sidecar/lnd-master',
   lndPassword: 'wallet-sidecar/lnd-password',
   lndMacaroons: 'wallet-sidecar/lnd-macaroons',
+  ldkNode: 'wallet-sidecar/ldk-node',
   sealedOutcomes: 'wallet-sidecar/sealed-outcomes',
 } as const;
 

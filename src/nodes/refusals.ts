@@ -1,6 +1,6 @@
 import { wholeSats } from '../model/amount.ts';
 import { ApiError, refused } from '../model/errors.ts';
-import type { RemoteKind } from '../model/node-kind.ts';
+import type { RealKind } from '../model/node-kind.ts';
 import type { OpenChannelCommand } from './node-groups.ts';
 
 /** What nodes of several kinds refuse, in the same words. */
@@ -9,13 +9,13 @@ import type { OpenChannelCommand } from './node-groups.ts';
 export const MOST_SHOWN_CHARACTERS = 300;
 
 /** The error for what a kind of node has not (error 110). */
-export function unsupportedBy(node: RemoteKind, message: string, cause?: unknown): ApiError {
+export function unsupportedBy(node: RealKind, message: string, cause?: unknown): ApiError {
   return new ApiError('unsupported', message, { data: { node }, cause });
 }
 
 /** Throws `unsupported` for a partner who is to take a fee, at a node of a kind that people call `title`. */
 export function requireNoPartner(
-  { kind, title }: { readonly kind: RemoteKind; readonly title: string },
+  { kind, title }: { readonly kind: RealKind; readonly title: string },
   partnerPk: string | null,
 ): void {
   if (partnerPk === null) return;

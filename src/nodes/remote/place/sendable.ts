@@ -14,7 +14,7 @@ export function lessRoutingFees(maxSendableMsat: bigint): bigint {
  * Throws `refused` when the channels cannot send the amount: what cannot be sent at all makes no payment
  * (docs/decisions.md 14), while a node may record a failed one.
  */
-function requireEnough(amountMsat: bigint, sendableMsat: bigint): void {
+export function requireEnough(amountMsat: bigint, sendableMsat: bigint): void {
   if (amountMsat <= sendableMsat) return;
   throw refused(
     `The wallet can send ${formatAmountMsat(sendableMsat)} sats over Lightning now: pay less, or open a channel.`,

@@ -1,0 +1,247 @@
+//! Channels: what there is, and opening and closing them. An opening is written down before LDK is asked.
+use crate::open::App;
+use crate::protocol::{hex, invalid, msat, msat_or_null, not_found, refused, unknown, Answer, Fail, Params};
+use ldk_node::bitcoin::secp256k1::PublicKey;
+use ldk_node::lightning::events::ClosureReason;
+use ldk_node::lightning::ln::msgs::SocketAddress;
+use ldk_node::{ChannelDetails, Event, LightningBalance, NodeError, PendingSweepBalance};
+use rusqlite::{params, Connection, OptionalExtension};
+use serde_json::{json, Value};
+use std::time::{Duration, Instant};
+
+/// How long an opening waits for the peer's word before it returns the channel as it is.
+const PEER_ANSWERS: Duration = Duration::from_secs(15);
+
+/// Two anchor outputs of 330 sat.
+const ANCHORS_MSAT: u64 = 660_000;
+
+struct Ask { opens: u64, ldk_id: Option<String>, funding: Option<String>, closed: Option<String> }
+
+fn ask_of(db: &Connection, user_id: &str) -> rusqlite::Result<Option<Ask>> {
+    db.query_row("SELECT opens, ldk_id, funding, closed FROM channel_asks LEFT JOIN channels USING (ldk_id) \
+        WHERE user_id = ?1", [user_id], |row| {
+        Ok(Ask { opens: row.get(0)?, ldk_id: row.get(1)?, funding: row.get(2)?, closed: row.get(3)? })
+    }).optional()
+}
+
+/// Writes down what an event says of a channel.
+pub fn learn(app: &App, event: &Event) -> Answer<()> {
+    app.store.run(|db| {
+        let known = |id: &ldk_node::UserChannelId| {
+            db.execute("INSERT OR IGNORE INTO channels (ldk_id) VALUES (?1)", [ldk_text(id.0)])
+        };
+        match event {
+            Event::ChannelPending { user_channel_id, funding_txo, .. } => {
+                known(user_channel_id)?;
+                db.execute("UPDATE channels SET funding = ?2 WHERE ldk_id = ?1",
+                    params![ldk_text(user_channel_id.0), funding_txo.to_string()])?;
+                db.execute("INSERT OR IGNORE INTO fundings (txid, vout) VALUES (?1, ?2)",
+                    params![funding_txo.txid.to_string(), funding_txo.vout])?;
+            }
+            Event::ChannelClosed { user_channel_id, reason, .. } => {
+                known(user_channel_id)?;
+                if !reason.as_ref().is_some_and(is_agreed) { crate::rows::cut(db)? }
+                let reason = reason.as_ref().map_or("unknown".into(), ToString::to_string);
+                db.execute("UPDATE channels SET closed = ?2 WHERE ldk_id = ?1", params![ldk_text(user_channel_id.0), reason])?;
+            }
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
+/// Whether nothing can have been under way in the channel.
+fn is_agreed(reason: &ClosureReason) -> bool {
+    matches!(reason, ClosureReason::LegacyCooperativeClosure | ClosureReason::CounterpartyInitiatedCooperativeClosure
+        | ClosureReason::LocallyInitiatedCooperativeClosure | ClosureReason::FundingTimedOut
+        | ClosureReason::CounterpartyCoopClosedUnfundedChannel | ClosureReason::LocallyCoopClosedUnfundedChannel
+        | ClosureReason::FundingBatchClosure)
+}
+
+fn ldk_text(id: u128) -> String { format!("{id:032x}") }
+
+pub fn channels(app: &App) -> Answer<Value> {
+    let balances = app.node.list_balances().lightning_balances;
+    let list = app.node.list_channels();
+    list.iter().map(|channel| shown(app, channel, &balances)).collect::<Answer<Vec<_>>>().map(Value::Array)
+}
+
+fn shown(app: &App, channel: &ChannelDetails, balances: &[LightningBalance]) -> Answer<Value> {
+    let ldk_id = ldk_text(channel.user_channel_id.0);
+    let asked: Option<String> = app.store.run(|db| {
+        db.query_row("SELECT user_id FROM channel_asks WHERE ldk_id = ?1", [&ldk_id], |row| row.get(0)).optional()
+    })?;
+    let value = channel.channel_value_sats * 1000;
+    let reserve = channel.unspendable_punishment_reserve.map(|sats| sats * 1000);
+    let ours = ours_msat(channel, balances);
+    Ok(json!({
+        "id": hex(&channel.channel_id.0), "user_id": asked.unwrap_or(ldk_id), "peer": channel.counterparty_node_id.to_string(),
+        "funding": channel.funding_txo.map(|place| place.to_string()), "usable": channel.is_usable,
+        "ready": channel.is_channel_ready, "value_msat": msat(value), "ours_msat": msat(ours),
+        "theirs_msat": msat(theirs_msat(channel).min(value - ours)), "reserve_msat": msat_or_null(reserve),
+        "out_msat": msat(channel.next_outbound_htlc_limit_msat),
+        "in_msat": msat(channel.inbound_capacity_msat.min(channel.inbound_htlc_maximum_msat.unwrap_or(u64::MAX))),
+        "fees_on_close_msat": msat_or_null(on_close(channel, balances).map(|(_, fee)| fee)),
+    }))
+}
+
+/// What would be ours if the channel closed now, and the fee that is not part of it.
+fn on_close(channel: &ChannelDetails, balances: &[LightningBalance]) -> Option<(u64, u64)> {
+    balances.iter().find_map(|balance| match balance {
+        LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, transaction_fee_satoshis, .. }
+            if *channel_id == channel.channel_id => Some((amount_satoshis * 1000, transaction_fee_satoshis * 1000)),
+        _ => None,
+    })
+}
+
+/// To the millisatoshi where more than the reserve is ours; else as a closing would round it.
+fn ours_msat(channel: &ChannelDetails, balances: &[LightningBalance]) -> u64 {
+    let reserve = channel.unspendable_punishment_reserve.unwrap_or(0) * 1000;
+    let value = channel.channel_value_sats * 1000;
+    if channel.outbound_capacity_msat == 0 {
+        return on_close(channel, balances).map_or(0, |(ours, fee)| (ours + fee).min(value));
+    }
+    let ours = channel.outbound_capacity_msat + reserve;
+    // LDK leaves the opener's anchors out of what can be sent.
+    let theirs = if channel.inbound_capacity_msat == 0 { 0 } else { theirs_msat(channel) };
+    let anchors = if channel.is_outbound && ours + theirs + ANCHORS_MSAT == value { ANCHORS_MSAT } else { 0 };
+    (ours + anchors).min(value)
+}
+
+fn theirs_msat(channel: &ChannelDetails) -> u64 {
+    channel.inbound_capacity_msat + channel.counterparty_unspendable_punishment_reserve * 1000
+}
+
+/// What is ours in channels, in those that close, and on its way from there to the wallet.
+pub fn lightning_msat(app: &App) -> u64 {
+    let balances = app.node.list_balances();
+    let open = app.node.list_channels();
+    let in_channels: u64 = open.iter().map(|channel| ours_msat(channel, &balances.lightning_balances)).sum();
+    let closing: u64 = balances.lightning_balances.iter().map(closing_sats).sum::<u64>() * 1000;
+    let pending: u64 = balances.pending_balances_from_channel_closures.iter().map(|sweep| match sweep {
+        PendingSweepBalance::PendingBroadcast { amount_satoshis, .. } => *amount_satoshis * 1000,
+        _ => 0,
+    }).sum();
+    let unlisted: u64 = balances.lightning_balances.iter().map(|balance| match balance {
+        LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, .. }
+            if !open.iter().any(|channel| channel.channel_id == *channel_id) => *amount_satoshis * 1000,
+        _ => 0,
+    }).sum();
+    in_channels + closing + pending + unlisted
+}
+
+fn closing_sats(balance: &LightningBalance) -> u64 {
+    match balance {
+        LightningBalance::ClaimableAwaitingConfirmations { amount_satoshis, .. }
+        | LightningBalance::ContentiousClaimable { amount_satoshis, .. }
+        | LightningBalance::CounterpartyRevokedOutputClaimable { amount_satoshis, .. } => *amount_satoshis,
+        LightningBalance::ClaimableOnChannelClose { .. } | LightningBalance::MaybeTimeoutClaimableHTLC { .. }
+        | LightningBalance::MaybePreimageClaimableHTLC { .. } => 0,
+    }
+}
+
+/// The transactions by which closed channels come back to the wallet.
+pub fn sweeps(app: &App) -> Vec<String> {
+    app.node.list_balances().pending_balances_from_channel_closures.iter().filter_map(|sweep| match sweep {
+        PendingSweepBalance::BroadcastAwaitingConfirmation { latest_spending_txid, .. }
+        | PendingSweepBalance::AwaitingThresholdConfirmations { latest_spending_txid, .. } => {
+            Some(latest_spending_txid.to_string())
+        }
+        PendingSweepBalance::PendingBroadcast { .. } => None,
+    }).collect()
+}
+
+pub fn open_channel(app: &App, params: &Params) -> Answer<Value> {
+    let user_id = hex(&params.fixed::<16>("user_id")?);
+    let peer = params.inside("peer");
+    let (pk, address): (PublicKey, SocketAddress) = (peer.parsed("pk")?, peer.parsed("address")?);
+    let value = params.msat("value_msat")?;
+    if value % 1000 != 0 { return Err(invalid("value_msat must be whole satoshis.")) }
+    if !params.is_null("sat_per_vbyte") {
+        return Err(refused("The fee of a channel's funding is chosen by the node: leave sat_per_vbyte null."));
+    }
+    if let Some(known) = known_channel(app, &user_id, &pk, value / 1000)? { return settled(app, &user_id, known, false) }
+    app.store.run(|db| db.execute("INSERT OR REPLACE INTO channel_asks (user_id, peer, value_sat, opens) VALUES (?1, ?2, ?3, ?4)",
+        params![user_id, pk.to_string(), value / 1000, app.opens]))?;
+    let ldk_id = app.node.open_channel(pk, address, value / 1000, None, None).or_else(|error| {
+        if error != NodeError::PersistenceFailed {
+            app.store.run(|db| db.execute("DELETE FROM channel_asks WHERE user_id = ?1", [&user_id]))?;
+        }
+        Err(Fail::from(error))
+    })?;
+    name_channel(app, &user_id, ldk_id.0)?;
+    settled(app, &user_id, ldk_text(ldk_id.0), true)
+}
+
+fn name_channel(app: &App, user_id: &str, ldk_id: u128) -> Answer<()> {
+    app.store.run(|db| {
+        db.execute("UPDATE channel_asks SET ldk_id = ?2 WHERE user_id = ?1", params![user_id, ldk_text(ldk_id)]).map(|_| ())
+    })
+}
+
+/// LDK's id of the channel that was asked for under the user's id, if it is or was there.
+fn known_channel(app: &App, user_id: &str, peer: &PublicKey, value_sat: u64) -> Answer<Option<String>> {
+    let Some(ask) = app.store.run(|db| ask_of(db, user_id))? else { return Ok(None) };
+    let list = app.node.list_channels();
+    let Some(ldk_id) = ask.ldk_id else {
+        if ask.opens == app.opens { return Err(unknown("The channel is being opened. Ask again in a while.")) }
+        // The process ended between LDK's yes and our note of it: the channel that nobody else asked for is the one.
+        for channel in list.iter().filter(|one| {
+            one.is_outbound && one.counterparty_node_id == *peer && one.channel_value_sats == value_sat
+        }) {
+            let ldk_id = ldk_text(channel.user_channel_id.0);
+            let other: bool = app.store.run(|db| db.query_row(
+                "SELECT EXISTS (SELECT 1 FROM channel_asks WHERE ldk_id = ?1)", [&ldk_id], |row| row.get(0)))?;
+            if other { continue }
+            name_channel(app, user_id, channel.user_channel_id.0)?;
+            return Ok(Some(ldk_id));
+        }
+        return Ok(None);
+    };
+    let listed = list.iter().any(|channel| ldk_text(channel.user_channel_id.0) == ldk_id);
+    // A channel without funding is forgotten when the process ends, and no event tells of it.
+    let forgotten = !listed && ask.funding.is_none() && ask.closed.is_none() && ask.opens < app.opens;
+    Ok(if forgotten { None } else { Some(ldk_id) })
+}
+
+/// The channel when the peer has agreed to it, or as it is after a while.
+fn settled(app: &App, user_id: &str, ldk_id: String, first: bool) -> Answer<Value> {
+    let until = Instant::now() + PEER_ANSWERS;
+    loop {
+        let ask = app.store.run(|db| ask_of(db, user_id))?.ok_or_else(|| unknown("The channel is not known."))?;
+        if let Some(reason) = ask.closed {
+            let was = if ask.funding.is_some() { "was opened, and is closed" } else { "was not opened" };
+            return Err(refused(format!("The channel {was}: {reason}")));
+        }
+        let channel = app.node.list_channels().into_iter().find(|one| ldk_text(one.user_channel_id.0) == ldk_id);
+        let over = Instant::now() >= until;
+        match channel {
+            Some(channel) if ask.funding.is_some() || over => {
+                let mut shown = shown(app, &channel, &app.node.list_balances().lightning_balances)?;
+                shown["first"] = first.into();
+                return Ok(shown);
+            }
+            None if over => return Err(unknown("The channel is not listed. Ask again in a while.")),
+            _ => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+}
+
+pub fn close_channel(app: &App, params: &Params) -> Answer<Value> {
+    let id = hex(&params.fixed::<32>("id")?);
+    let list = app.node.list_channels();
+    let channel = list.iter().find(|channel| hex(&channel.channel_id.0) == id)
+        .ok_or_else(|| not_found("There is no such channel."))?;
+    let _order = app.in_order();
+    if params.flag("forced")? {
+        app.node.force_close_channel(&channel.user_channel_id, channel.counterparty_node_id, None)?;
+    } else {
+        app.node.close_channel(&channel.user_channel_id, channel.counterparty_node_id)?;
+    }
+    Ok(json!({}))
+}
+
+pub fn connect(app: &App, params: &Params) -> Answer<Value> {
+    app.node.connect(params.parsed("pk")?, params.parsed("address")?, true)?;
+    Ok(json!({}))
+}

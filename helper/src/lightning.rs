@@ -1,0 +1,299 @@
+//! Invoices and attempts to pay. A row is committed before LDK is asked to pay, and after it made an invoice.
+use crate::open::App;
+use crate::protocol::{hex, invalid, msat_or_null, not_found, now_ms, refused, unknown, Answer, Fail, Params};
+use crate::rows::{self, Row};
+use ldk_node::bitcoin::hashes::{sha256, Hash};
+use ldk_node::bitcoin::secp256k1::PublicKey;
+use ldk_node::lightning::ln::channelmanager::PaymentId;
+use ldk_node::lightning::routing::router::RouteParametersConfig;
+use ldk_node::lightning_invoice::{Bolt11Invoice, Bolt11InvoiceDescription, Description, Sha256};
+use ldk_node::lightning_types::payment::{PaymentHash, PaymentPreimage};
+use ldk_node::payment::{PaymentDirection, PaymentKind, PaymentStatus};
+use ldk_node::{CustomTlvRecord, NodeError};
+use serde_json::{json, Value};
+
+const MESSAGE_TLV: u64 = 34349334;
+
+pub fn create_invoice(app: &App, params: &Params) -> Answer<Value> {
+    let hash: [u8; 32] = params.fixed("hash")?;
+    let preimage: Option<[u8; 32]> = params.fixed_or_null("preimage")?;
+    if preimage.is_some_and(|preimage| sha256::Hash::hash(&preimage).to_byte_array() != hash) {
+        return Err(invalid("preimage is not the preimage of hash."));
+    }
+    let expiry = u32::try_from(params.number("expiry_secs")?).map_err(|_| invalid("expiry_secs is too large."))?;
+    let amount = params.msat_or_null("amount_msat")?;
+    let key = hex(&hash);
+    let (known, paid) = app.store.run(|db| Ok((rows::incoming(db, &key)?, rows::newest(db, &key)?)))?;
+    if let Some(row) = known { return Ok(invoice_answer(&row, false)) }
+    if paid.is_some() { return Err(refused("This node itself pays that hash.")) }
+
+    let invoice = made_invoice(app, params, amount, expiry, PaymentHash(hash))?;
+    let mut row = Row {
+        key: format!("in:{key}"), direction: "in".into(), kind: "bolt11".into(), hash: key.clone(),
+        preimage: preimage.map(|preimage| hex(&preimage)), bolt11: Some(invoice.to_string()), state: "open".into(),
+        amount_msat: amount, lsp_fee_msat: promised_fee(app, hash), created_at: now_ms(),
+        expires_at: invoice.expires_at().map(|time| time.as_millis() as u64),
+        secret: Some(hex(&invoice.payment_secret().0)), opens: app.opens, ..Row::default()
+    };
+    let (row, first) = app.store.run(|db| Ok(match rows::incoming(db, &key)? {
+        Some(row) => (row, false),
+        None => { rows::put(db, &mut row)?; (row, true) }
+    }))?;
+    Ok(invoice_answer(&row, first))
+}
+
+fn invoice_answer(row: &Row, first: bool) -> Value {
+    json!({"row": row.json(), "secret": row.secret, "first": first, "lsp_fee_msat": msat_or_null(row.lsp_fee_msat)})
+}
+
+fn made_invoice(app: &App, params: &Params, amount: Option<u64>, expiry: u32, hash: PaymentHash) -> Answer<Bolt11Invoice> {
+    let description = match params.fixed_or_null::<32>("description_hash")? {
+        Some(hash) => Bolt11InvoiceDescription::Hash(Sha256(sha256::Hash::from_byte_array(hash))),
+        None => {
+            let text = params.text_or_null("description")?.unwrap_or("").to_string();
+            Bolt11InvoiceDescription::Direct(Description::new(text).map_err(|_| invalid("description is too long."))?)
+        }
+    };
+    let bolt11 = app.node.bolt11_payment();
+    let limit = params.msat_or_null("max_lsp_fee_msat")?;
+    let made = match (params.flag("jit")?, amount) {
+        (false, Some(amount)) => bolt11.receive_for_hash(amount, &description, expiry, hash),
+        (false, None) => bolt11.receive_variable_amount_for_hash(&description, expiry, hash),
+        (true, Some(amount)) => bolt11.receive_via_jit_channel_for_hash(amount, &description, expiry, limit, hash),
+        (true, None) if limit.is_some() => {
+            return Err(refused("The LSP's fee for an invoice without amount cannot be bounded: name an amount."));
+        }
+        (true, None) => bolt11.receive_variable_amount_via_jit_channel_for_hash(&description, expiry, None, hash),
+    };
+    made.map_err(|error| match error {
+        // No row tells of the invoice, so nobody gets it.
+        NodeError::PersistenceFailed => refused("The invoice could not be stored."),
+        NodeError::ConnectionFailed | NodeError::LiquidityRequestFailed => {
+            crate::protocol::unreachable("The LSP did not answer.")
+        }
+        other => other.into(),
+    })
+}
+
+/// What the LSP says that it takes for opening a channel.
+fn promised_fee(app: &App, hash: [u8; 32]) -> Option<u64> {
+    match app.node.payment(&PaymentId(hash))?.kind {
+        PaymentKind::Bolt11Jit { lsp_fee_limits, .. } => lsp_fee_limits.max_total_opening_fee_msat,
+        _ => None,
+    }
+}
+
+pub fn cancel_invoice(app: &App, params: &Params) -> Answer<Value> {
+    let hash: [u8; 32] = params.fixed("hash")?;
+    let mut canceled = false;
+    let _order = app.in_order();
+    let row = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)), |row| {
+        canceled = row.is("open") || row.is("held") && row.preimage.is_none();
+        if canceled { row.end("failed", Some("canceled")) }
+        canceled
+    }))?.ok_or_else(|| not_found("There is no invoice of that hash."))?;
+    if canceled { give_back(app, hash) }
+    if row.is("failed") { Ok(row.json()) } else { Err(refused("The invoice is paid.")) }
+}
+
+/// Gives back what is held for the hash, and what may still arrive. The start of the helper does it again.
+pub fn give_back(app: &App, hash: [u8; 32]) {
+    if let Err(error) = app.node.bolt11_payment().fail_for_hash(PaymentHash(hash)) {
+        crate::log::say(format_args!("A payment could not be given back: {error}"));
+    }
+}
+
+pub fn settle_invoice(app: &App, params: &Params) -> Answer<Value> {
+    let hash: [u8; 32] = params.fixed("hash")?;
+    let preimage: [u8; 32] = params.fixed("preimage")?;
+    if sha256::Hash::hash(&preimage).to_byte_array() != hash { return Err(invalid("preimage is not the preimage of hash.")) }
+    let _order = app.in_order();
+    let row = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)), |row| {
+        let settles = row.is("held") && row.preimage.is_none();
+        if settles { row.preimage = Some(hex(&preimage)) }
+        settles
+    }))?.ok_or_else(|| not_found("There is no invoice of that hash."))?;
+    if row.is("completed") { return Ok(row.json()) }
+    if !row.is("held") { return Err(refused(format!("Nothing is held: the invoice is {}.", row.state))) }
+    claim(app, &row)?;
+    Ok(app.store.run(|db| rows::by_key(db, &row.key))?.unwrap_or(row).json())
+}
+
+/// Takes what is held for the row. Taking it again is harmless.
+pub fn claim(app: &App, row: &Row) -> Answer<()> {
+    let read = |text: &Option<String>| text.as_deref().and_then(crate::protocol::unhex).and_then(|bytes| bytes.try_into().ok());
+    let (Some(hash), Some(preimage)) = (read(&Some(row.hash.clone())), read(&row.preimage)) else {
+        return Err(unknown("The row has no preimage."));
+    };
+    let amount = row.received_msat.unwrap_or(0);
+    app.node.bolt11_payment().claim_for_hash(PaymentHash(hash), amount, PaymentPreimage(preimage)).map_err(Fail::from)
+}
+
+pub fn pay_invoice(app: &App, params: &Params) -> Answer<Value> {
+    let invoice: Bolt11Invoice = params.parsed("bolt11")?;
+    let given = params.msat_or_null("amount_msat")?;
+    let amount = match (invoice.amount_milli_satoshis(), given) {
+        (Some(amount), None) => amount,
+        (None, Some(amount)) => amount,
+        (Some(amount), Some(given)) if given == amount => amount,
+        (Some(_), Some(_)) => return Err(invalid("amount_msat is for an invoice without amount.")),
+        (None, None) => return Err(invalid("amount_msat must be given: the invoice has no amount.")),
+    };
+    if invoice.network() != app.network { return Err(refused("The invoice is for another network.")) }
+    let hash = invoice.payment_hash().to_byte_array();
+    let row = Row { kind: "bolt11".into(), bolt11: Some(invoice.to_string()), ..new_attempt(app, params, hash, amount)? };
+    let expired = invoice.is_expired();
+    let payee = invoice.get_payee_pub_key();
+    attempt(app, params, row, hash, payee, move |route| {
+        if expired { return Err("payment_expired") }
+        let bolt11 = app.node.bolt11_payment();
+        Ok(match invoice.amount_milli_satoshis() {
+            Some(_) => bolt11.send(&invoice, route),
+            None => bolt11.send_using_amount(&invoice, amount, route),
+        })
+    })
+}
+
+pub fn pay_keysend(app: &App, params: &Params) -> Answer<Value> {
+    let preimage: [u8; 32] = params.fixed("preimage")?;
+    let payee: PublicKey = params.parsed("node_pk")?;
+    let amount = params.msat("amount_msat")?;
+    let message = params.text_or_null("message")?.map(str::to_string);
+    let hash = sha256::Hash::hash(&preimage).to_byte_array();
+    let row = Row { kind: "keysend".into(), message: message.clone(), ..new_attempt(app, params, hash, amount)? };
+    attempt(app, params, row, hash, payee, |route| {
+        let tlvs = message.map(|text| CustomTlvRecord { type_num: MESSAGE_TLV, value: text.into_bytes() });
+        let keysend = app.node.spontaneous_payment();
+        Ok(keysend.send_with_preimage_and_custom_tlvs(
+            amount, payee, tlvs.into_iter().collect(), PaymentPreimage(preimage), route))
+    })
+}
+
+fn new_attempt(app: &App, params: &Params, hash: [u8; 32], amount: u64) -> Answer<Row> {
+    let reference = params.text_or_null("ref")?.map(str::to_string);
+    Ok(Row { hash: hex(&hash), amount_msat: Some(amount), created_at: now_ms(), opens: app.opens, reference, ..Row::default() })
+}
+
+/// Writes the attempt down, calls LDK, and writes down what LDK said at once. The rest is told by events.
+fn attempt(
+    app: &App, params: &Params, row: Row, hash: [u8; 32], payee: PublicKey,
+    send: impl FnOnce(Option<RouteParametersConfig>) -> Result<Result<PaymentId, NodeError>, &'static str>,
+) -> Answer<Value> {
+    let max_fee = params.msat("max_fee_msat")?;
+    if payee == app.node.node_id() { return Err(refused("This node cannot pay itself.")) }
+    let (row, taken) = {
+        let _order = app.in_order();
+        let asked = app.store.run(|db| {
+            if rows::incoming(db, &row.hash)?.is_some() { return Ok(None) }
+            rows::ask(db, row).map(Some)
+        })?;
+        asked.ok_or_else(|| refused("That hash belongs to an invoice of this node."))?
+    };
+    if taken { return Ok(json!({"row": row.json(), "taken": true})) }
+    if let Some(completed) = forget_ended(app, &row, hash)? { return Ok(json!({"row": completed.json(), "taken": true})) }
+    let route = RouteParametersConfig { max_total_routing_fee_msat: Some(max_fee), ..Default::default() };
+    let said = send(Some(route));
+    let row = match said {
+        Ok(Ok(_)) => set(app, &row.key, |row| row.state = "pending".into())?,
+        Ok(Err(error @ (NodeError::PersistenceFailed | NodeError::DuplicatePayment))) => {
+            return Err(unknown(format!("{error} What became of the attempt is told by its row.")));
+        }
+        Err(reason) => return failed(app, &row.key, reason),
+        Ok(Err(NodeError::PaymentSendingFailed)) => return failed(app, &row.key, "route_not_found"),
+        Ok(Err(NodeError::NotRunning)) => return failed(app, &row.key, "not_running"),
+        Ok(Err(error)) => return failed(app, &row.key, &format!("{error:?}")),
+    };
+    Ok(json!({"row": row.json(), "taken": false}))
+}
+
+fn failed(app: &App, key: &str, reason: &str) -> Answer<Value> {
+    set(app, key, |row| row.end("failed", Some(reason)))?;
+    Err(refused(format!("The payment was not sent: {reason}.")))
+}
+
+/// Changes the row if LDK's events have not changed it already.
+fn set(app: &App, key: &str, to: impl FnOnce(&mut Row)) -> Answer<Row> {
+    app.store.run(|db| rows::change(db, key, |row| {
+        let still = row.is("asked");
+        if still { to(row) }
+        still
+    }))?.ok_or_else(|| unknown("The row is gone."))
+}
+
+/// ldk-node's own list may lag behind LDK's events: an attempt that our rows know as failed must not block a new one.
+fn forget_ended(app: &App, row: &Row, hash: [u8; 32]) -> Answer<Option<Row>> {
+    let Some(known) = app.node.payment(&PaymentId(hash)) else { return Ok(None) };
+    if known.direction != PaymentDirection::Outbound { return Ok(None) }
+    match known.status {
+        PaymentStatus::Failed => Ok(None),
+        PaymentStatus::Pending => {
+            app.node.remove_payment(&PaymentId(hash)).map_err(|_| unknown("The state cannot be written."))?;
+            Ok(None)
+        }
+        PaymentStatus::Succeeded => {
+            let preimage = preimage_of(&known.kind);
+            set(app, &row.key, |row| {
+                row.end("completed", None);
+                row.fee_msat = known.fee_paid_msat;
+                row.preimage = preimage;
+            }).map(Some)
+        }
+    }
+}
+
+pub fn preimage_of(kind: &PaymentKind) -> Option<String> {
+    match kind {
+        PaymentKind::Bolt11 { preimage, .. } | PaymentKind::Bolt11Jit { preimage, .. }
+        | PaymentKind::Bolt12Offer { preimage, .. } | PaymentKind::Bolt12Refund { preimage, .. }
+        | PaymentKind::Spontaneous { preimage, .. } => preimage.map(|preimage| hex(&preimage.0)),
+        PaymentKind::Onchain { .. } => None,
+    }
+}
+
+pub fn newest_attempt(app: &App, params: &Params) -> Answer<Value> {
+    let hash = hex(&params.fixed::<32>("hash")?);
+    let newest = app.store.run(|db| rows::newest(db, &hash))?;
+    Ok(json!({"attempt": newest.and_then(|row| row.attempt).unwrap_or(0)}))
+}
+
+pub fn row(app: &App, params: &Params) -> Answer<Value> {
+    let row = match params.text_or_null("key")? {
+        Some(key) => app.store.run(|db| rows::by_key(db, key))?,
+        None => {
+            let hash = hex(&params.fixed::<32>("hash")?);
+            match params.text("direction")? {
+                "in" => app.store.run(|db| rows::incoming(db, &hash))?,
+                "out" => app.store.run(|db| rows::newest(db, &hash))?,
+                _ => return Err(invalid("direction must be in or out.")),
+            }
+        }
+    };
+    Ok(row.map_or(Value::Null, |row| row.json()))
+}
+
+pub fn rows(app: &App, params: &Params) -> Answer<Value> {
+    let (after, limit) = (params.number("after")?, params.number("limit")?.clamp(1, 500));
+    let mut rows = app.store.run(|db| rows::after(db, after, limit + 1))?;
+    let more = rows.len() as u64 > limit;
+    rows.truncate(limit as usize);
+    Ok(json!({"rows": rows.iter().map(Row::json).collect::<Vec<_>>(), "more": more}))
+}
+
+/// Zero to a peer; by the hints where the first hop of one is a peer. More cannot be said: ldk-node finds no routes for us.
+pub fn route_fee(app: &App, params: &Params) -> Answer<Value> {
+    let payee: PublicKey = params.parsed("node_pk")?;
+    let amount = params.msat("amount_msat")?;
+    let reaches: Vec<PublicKey> = app.node.list_channels().iter()
+        .filter(|channel| channel.is_usable && channel.next_outbound_htlc_limit_msat >= amount)
+        .map(|channel| channel.counterparty_node_id).collect();
+    let mut fee = reaches.contains(&payee).then_some(0);
+    if let (None, Some(bolt11)) = (fee, params.text_or_null("hints")?) {
+        let invoice: Bolt11Invoice = bolt11.parse().map_err(|_| invalid("hints must be a BOLT 11 invoice."))?;
+        fee = invoice.route_hints().iter().filter(|hint| hint.0.first().is_some_and(|hop| reaches.contains(&hop.src_node_id)))
+            .map(|hint| hint.0.iter().rev().fold(0u64, |fee, hop| {
+                fee + u64::from(hop.fees.base_msat)
+                    + (u128::from(amount + fee) * u128::from(hop.fees.proportional_millionths) / 1_000_000) as u64
+            })).min();
+    }
+    Ok(json!({"fee_msat": msat_or_null(fee)}))
+}

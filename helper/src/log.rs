@@ -1,0 +1,38 @@
+//! The log for people, on standard error; and what LDK's log tells the store in time (see step.rs).
+use crate::store::Store;
+use ldk_node::logger::{LogLevel, LogRecord, LogWriter};
+use std::fmt::Arguments;
+use std::io::Write;
+use std::sync::Arc;
+
+pub struct StderrLog { pub store: Arc<Store> }
+impl LogWriter for StderrLog {
+    fn log<'a>(&self, record: LogRecord<'a>) {
+        match record.module_path {
+            "lightning::ln::peer_handler" => self.message(&record.args.to_string()),
+            "lightning::chain::channelmonitor" | "lightning::chain::onchaintx" => self.broadcast(&record.args.to_string()),
+            _ => {}
+        }
+        // ldk-node tells invoices, and LDK transactions, at the lower levels.
+        let tells_payments = record.module_path.starts_with("ldk_node::payment");
+        let least = if tells_payments { LogLevel::Error } else { LogLevel::Info };
+        if record.level < least { return }
+        say(format_args!("{} [{}:{}] {}", record.level, record.module_path, record.line, record.args));
+    }
+}
+
+impl StderrLog {
+    fn message(&self, text: &str) {
+        let Some(message) = text.strip_prefix("Enqueueing message ") else { return };
+        let rests_on_nothing = ["Ping", "Pong", "Init"].iter().any(|name| message.starts_with(name));
+        self.store.step.before_message(&self.store, rests_on_nothing);
+    }
+
+    fn broadcast(&self, text: &str) {
+        let closes = text.contains("force closed");
+        if closes || text.contains("roadcasting") { self.store.step.before_broadcast(&self.store, closes) }
+    }
+}
+
+/// A reader that is gone must not end the node: the line is lost then.
+pub fn say(line: Arguments) { let _ = writeln!(std::io::stderr(), "{line}"); }

@@ -1,0 +1,167 @@
+//! An LDK node in a process of its own, behind JSON lines. See README.md for the words.
+mod channels;
+mod events;
+mod fates;
+mod lightning;
+mod log;
+mod onchain;
+mod open;
+mod protocol;
+mod rows;
+mod spend;
+mod step;
+mod store;
+mod transactions;
+
+use open::App;
+use protocol::{invalid, refused, unknown, Answer, Out, Params};
+use serde_json::{json, Value};
+use std::io::{BufRead, BufReader, Read};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+const REQUEST: &str = "request";
+const LDK_LOOKS_EVERY: Duration = Duration::from_secs(10);
+
+struct Helper { out: Arc<Out>, app: OnceLock<Arc<App>>, opening: Mutex<()> }
+
+fn main() {
+    end_with_any_other_thread();
+    outlive_signals();
+    let out = Arc::new(Out::new(Box::new(std::io::stdout())));
+    out.say(&json!({"hello": {"protocol": protocol::PROTOCOL, "version": env!("CARGO_PKG_VERSION"), "ldk_node": "0.7.1"}}));
+    let helper = Arc::new(Helper { out, app: OnceLock::new(), opening: Mutex::new(()) });
+    let mut input = BufReader::new(std::io::stdin());
+    while let Some(line) = next_line(&mut input) { helper.clone().take(line) }
+    // An opening that is under way is awaited, so that no node is left half made.
+    let _opening = helper.opening.lock();
+    if let Some(app) = helper.app.get() {
+        let _order = app.in_order();
+        if let Err(error) = app.node.stop() { log::say(format_args!("The node did not stop cleanly: {error}")) }
+    }
+    std::process::exit(0);
+}
+
+/// LDK gives up by panicking where its state cannot be written. A node that goes on in part would lie.
+fn end_with_any_other_thread() {
+    std::panic::set_hook(Box::new(|info| {
+        log::say(format_args!("{info}"));
+        if std::thread::current().name() != Some(REQUEST) { std::process::abort() }
+    }));
+}
+
+/// A terminal and a service manager signal every process of a group. The end of standard input stops the node, in
+/// order; a node that is cut may lose a channel.
+fn outlive_signals() {
+    extern "C" { fn signal(number: i32, handler: usize) -> usize; }
+    const SIG_IGN: usize = 1;
+    let (hangup, interrupt, terminate) = (1, 2, 15);
+    for number in [hangup, interrupt, terminate] { unsafe { signal(number, SIG_IGN) }; }
+}
+
+/// The next line, or null when the input ends. A line that is too long ends it: the other side is broken.
+fn next_line(input: &mut impl BufRead) -> Option<String> {
+    let mut line = Vec::new();
+    let read = input.by_ref().take(protocol::MAX_LINE as u64 + 1).read_until(b'\n', &mut line).ok()?;
+    if read == 0 || read > protocol::MAX_LINE { return None }
+    Some(String::from_utf8_lossy(&line).into_owned())
+}
+
+impl Helper {
+    fn take(self: Arc<Self>, line: String) {
+        if line.trim().is_empty() { return }
+        let request: Value = match serde_json::from_str(&line) {
+            Ok(request) => request,
+            Err(_) => return self.out.say(&json!({"id": null, "error": invalid("The line is no JSON.").json()})),
+        };
+        let helper = self.clone();
+        let id = request["id"].clone();
+        let started = std::thread::Builder::new().name(REQUEST.into()).spawn(move || helper.answer(&request));
+        if started.is_err() {
+            self.out.say(&json!({"id": id, "error": refused("There are too many requests.").json()}));
+        }
+    }
+
+    fn answer(&self, request: &Value) {
+        let asked = std::panic::AssertUnwindSafe(|| {
+            call(self, request["method"].as_str().unwrap_or(""), &Params(&request["params"]))
+        });
+        let answer = std::panic::catch_unwind(asked).unwrap_or_else(|_| Err(unknown("The request ended in a panic.")));
+        self.out.say(&match answer {
+            Ok(result) => json!({"id": request["id"], "result": result}),
+            Err(error) => json!({"id": request["id"], "error": error.json()}),
+        });
+    }
+
+    fn open(&self, params: &Params) -> Answer<Value> {
+        let _opening = self.opening.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if self.app.get().is_some() { return Err(refused("The node is open.")) }
+        let app = Arc::new(open::open(params, &self.out)?);
+        events::drain(&app)?;
+        fates::resume(&app)?;
+        if let Err(error) = sync_chain(&app) { log::say(format_args!("{}", error.message)) }
+        let (opens, seq) = app.store.place()?;
+        let follow: [(&str, fn(Arc<App>)); 3] = [("events", events::follow), ("fates", fates::follow), ("chain", follow_chain)];
+        for (name, work) in follow {
+            let app = app.clone();
+            std::thread::Builder::new().name(name.into()).spawn(move || work(app))
+                .map_err(|_| refused("A thread could not be started."))?;
+        }
+        let node_pk = app.node.node_id().to_string();
+        let _ = self.app.set(app);
+        Ok(json!({"node_pk": node_pk, "opens": opens, "seq": seq}))
+    }
+}
+
+fn sync_chain(app: &App) -> Answer<()> {
+    app.chain.as_ref().map_or(Ok(()), |chain| chain.sync(&channels::sweeps(app)))
+}
+
+fn follow_chain(app: Arc<App>) {
+    loop {
+        std::thread::sleep(app.sync_every);
+        // ldk-node itself looks every ten seconds at most.
+        if app.sync_every < LDK_LOOKS_EVERY {
+            if let Err(error) = app.node.sync_wallets() { log::say(format_args!("{error}")) }
+        }
+        if let Err(error) = sync_chain(&app) { log::say(format_args!("{}", error.message)) }
+    }
+}
+
+fn sync(app: &App) -> Answer<Value> {
+    app.node.sync_wallets()?;
+    sync_chain(app)?;
+    Ok(json!({}))
+}
+
+fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
+    if method == "open" { return helper.open(params) }
+    let app = helper.app.get().ok_or_else(|| refused("The node is not open."))?;
+    match method {
+        "info" => transactions::info(app),
+        "sync" => sync(app),
+        "create_invoice" => lightning::create_invoice(app, params),
+        "cancel_invoice" => lightning::cancel_invoice(app, params),
+        "settle_invoice" => lightning::settle_invoice(app, params),
+        "pay_invoice" => lightning::pay_invoice(app, params),
+        "pay_keysend" => lightning::pay_keysend(app, params),
+        "newest_attempt" => lightning::newest_attempt(app, params),
+        "row" => lightning::row(app, params),
+        "rows" => lightning::rows(app, params),
+        "route_fee" => lightning::route_fee(app, params),
+        "fee_rates" => spend::fee_rates(app),
+        "address" => spend::address(app),
+        "sign" => spend::sign(app, params),
+        "release" => spend::release(app, params),
+        "hold" => spend::hold(app, params),
+        "publish" => spend::publish(app, params),
+        "bump" => spend::bump(app, params),
+        "transactions" => transactions::transactions(app, params),
+        "coins" => transactions::coins(app),
+        "channels" => channels::channels(app),
+        "open_channel" => channels::open_channel(app, params),
+        "close_channel" => channels::close_channel(app, params),
+        "connect" => channels::connect(app, params),
+        _ => Err(invalid("There is no such method.")),
+    }
+}

@@ -1,0 +1,187 @@
+//! A second wallet on the same descriptors as ldk-node's: it is kept by Esplora, and knows what ldk-node does not show.
+use crate::protocol::{refused, unreachable, Answer};
+use crate::store::Store;
+use bdk_esplora::{esplora_client, EsploraAsyncExt};
+use bdk_wallet::bitcoin::bip32::Xpriv;
+use bdk_wallet::bitcoin::{consensus, Network, OutPoint, ScriptBuf, Transaction, Txid};
+use bdk_wallet::chain::DescriptorExt;
+use bdk_wallet::template::Bip84;
+use bdk_wallet::{KeychainKind, Wallet};
+use rusqlite::params;
+use std::collections::HashMap;
+use std::future::Future;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+const GAP: usize = 20;
+const REQUESTS: usize = 4;
+const SCAN_TAKES: Duration = Duration::from_secs(120);
+pub const KEYCHAINS: [KeychainKind; 2] = [KeychainKind::External, KeychainKind::Internal];
+
+/// A coin that a signed transaction uses, until the time or until it is given back.
+#[derive(Clone, Copy)]
+pub struct Lock { pub until: Instant, pub by: Txid }
+
+pub struct Chain {
+    pub client: esplora_client::AsyncClient,
+    pub locks: Mutex<HashMap<OutPoint, Lock>>,
+    wallet: Mutex<Wallet>,
+    runtime: tokio::runtime::Runtime,
+    scanned: AtomicBool,
+    syncing: Mutex<()>,
+    /// What was noted last.
+    seen: Mutex<String>,
+    store: Arc<Store>,
+}
+
+impl Chain {
+    pub fn new(url: &str, seed: &[u8; 64], network: Network, store: Arc<Store>) -> Answer<Chain> {
+        let failed = |what: String| refused(format!("The on-chain wallet cannot be made: {what}"));
+        let master = Xpriv::new_master(network, seed).map_err(|error| failed(error.to_string()))?;
+        let mut wallet = Wallet::create(Bip84(master, KEYCHAINS[0]), Bip84(master, KEYCHAINS[1])).network(network)
+            .create_wallet_no_persist().map_err(|error| failed(error.to_string()))?;
+        wallet.apply_unconfirmed_txs(unconfirmed(&store)?);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+            .map_err(|error| failed(error.to_string()))?;
+        let client = {
+            let _inside = runtime.enter();
+            esplora_client::Builder::new(url.trim_end_matches('/')).timeout(20).build_async()
+                .map_err(|_| failed("the address of the Esplora cannot be used.".into()))?
+        };
+        Ok(Chain {
+            client, locks: Mutex::default(), wallet: Mutex::new(wallet), runtime, scanned: AtomicBool::new(false),
+            syncing: Mutex::default(), seen: Mutex::default(), store,
+        })
+    }
+
+    pub fn wallet(&self) -> MutexGuard<'_, Wallet> { self.wallet.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) }
+
+    /// The wallet, once it has been compared with the chain.
+    pub fn ready(&self) -> Answer<MutexGuard<'_, Wallet>> {
+        if self.scanned.load(Ordering::SeqCst) { Ok(self.wallet()) }
+        else { Err(unreachable("The chain was not read yet: the Esplora did not answer.")) }
+    }
+
+    pub fn wait<T>(&self, work: impl Future<Output = T>) -> Answer<T> {
+        self.runtime.block_on(async { tokio::time::timeout(SCAN_TAKES, work).await })
+            .map_err(|_| unreachable("The Esplora did not answer in time."))
+    }
+
+    /// Compares the wallet with the chain: all of it the first time, then what is known. `sweeps` are LDK's own.
+    pub fn sync(&self, sweeps: &[String]) -> Answer<()> {
+        let _one = self.syncing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.reveal()?;
+        let failed = |what: String| unreachable(format!("The chain could not be read: {what}"));
+        if !self.scanned.load(Ordering::SeqCst) {
+            let request = self.wallet().start_full_scan().build();
+            let update = self.wait(self.client.full_scan(request, GAP, REQUESTS))?.map_err(|error| failed(error.to_string()))?;
+            self.wallet().apply_update(update).map_err(|error| failed(error.to_string()))?;
+        }
+        let request = self.wallet().start_sync_with_revealed_spks().build();
+        let update = self.wait(self.client.sync(request, REQUESTS))?.map_err(|error| failed(error.to_string()))?;
+        self.wallet().apply_update(update).map_err(|error| failed(error.to_string()))?;
+        self.scanned.store(true, Ordering::SeqCst);
+        self.note(sweeps)
+    }
+
+    /// Takes over a transaction that was just published.
+    pub fn published(&self, tx: Transaction) -> Answer<()> {
+        self.wallet().apply_unconfirmed_txs([(tx, crate::protocol::now_ms() / 1000)]);
+        self.note(&[])
+    }
+
+    /// ldk-node shows addresses too. Its stored index names its descriptors, with the last shown address of each.
+    fn reveal(&self) -> Answer<()> {
+        let Some(index) = self.store.value("bdk_wallet", "", "indexer")? else { return Ok(()) };
+        let mut wallet = self.wallet();
+        for keychain in KEYCHAINS {
+            let id = wallet.public_descriptor(keychain).descriptor_id().0;
+            if let Some(last) = last_shown(&index, id.as_ref()) {
+                // Only an absurd number would make this slow; it is no address of ours then.
+                if last < 1_000_000 { let _ = wallet.reveal_addresses_to(keychain, last).count(); }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down each transaction of the wallet that is new or has changed, and raises `chain` if there was news.
+    fn note(&self, sweeps: &[String]) -> Answer<()> {
+        let mut seen = self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let wallet = self.wallet();
+        let now_ms = crate::protocol::now_ms();
+        let known: Vec<_> = wallet.transactions().map(|tx| {
+            let anchor = tx.chain_position.confirmation_height_upper_bound();
+            (tx.tx_node.txid, tx.tx_node.tx.clone(), anchor)
+        }).collect();
+        let mut now: Vec<String> = known.iter().map(|(txid, _, height)| format!("{txid} {height:?}")).collect();
+        now.sort();
+        now.push(format!("{} {}", wallet.latest_checkpoint().height(), sweeps.join(" ")));
+        let now = now.join("\n");
+        if *seen == now { return Ok(()) }
+        let gone: Vec<(String, String)> = self.store.run(|db| {
+            for txid in sweeps { db.execute("INSERT OR IGNORE INTO sweeps (txid) VALUES (?1)", [txid])?; }
+            for (txid, tx, height) in &known {
+                db.prepare_cached("INSERT OR IGNORE INTO own_txs (txid, hex, first_seen) VALUES (?1, ?2, ?3)")?
+                    .execute(params![txid.to_string(), consensus::encode::serialize_hex(tx.as_ref()), now_ms])?;
+                db.prepare_cached("UPDATE own_txs SET height = ?2, replaced_by = NULL WHERE txid = ?1 \
+                    AND (height IS NOT ?2 OR replaced_by IS NOT NULL)")?.execute(params![txid.to_string(), height])?;
+            }
+            let mut statement = db.prepare("SELECT txid, hex FROM own_txs WHERE replaced_by IS NULL")?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()?;
+            Ok(rows)
+        })?;
+        let listed = |txid: &Txid| known.iter().any(|(known, ..)| known == txid);
+        for (txid, hex) in gone {
+            let (Ok(id), Ok(tx)) = (Txid::from_str(&txid), consensus::encode::deserialize_hex::<Transaction>(&hex)) else { continue };
+            if listed(&id) { continue }
+            let by = wallet.tx_graph().direct_conflicts(&tx).map(|(_, other)| other).find(listed);
+            self.store.run(|db| db.execute("UPDATE own_txs SET height = NULL, replaced_by = ?2 WHERE txid = ?1",
+                params![txid, by.map(|by| by.to_string())]))?;
+        }
+        *seen = now;
+        self.store.raise_chain();
+        Ok(())
+    }
+}
+
+/// Unconfirmed transactions of earlier runs: a replaced one can only be told from them.
+fn unconfirmed(store: &Store) -> Answer<Vec<(Transaction, u64)>> {
+    let rows: Vec<(String, u64)> = store.run(|db| {
+        let mut statement = db.prepare("SELECT hex, first_seen FROM own_txs WHERE height IS NULL")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect();
+        rows
+    })?;
+    Ok(rows.iter().filter_map(|(hex, at)| Some((consensus::encode::deserialize_hex(hex).ok()?, at / 1000))).collect())
+}
+
+/// Reads the number behind the descriptor's id in ldk-node's stored index: a TLV of type 2 with four bytes.
+fn last_shown(index: &[u8], id: &[u8]) -> Option<u32> {
+    let at = index.windows(id.len()).position(|part| part == id)? + id.len();
+    match index.get(at..at + 6)? {
+        [2, 4, number @ ..] => Some(u32::from_be_bytes(number.try_into().ok()?)),
+        _ => None,
+    }
+}
+
+/// Whether the wallet has got anything on the script.
+pub fn is_used(wallet: &Wallet, script: &ScriptBuf) -> bool {
+    wallet.tx_graph().full_txs().any(|tx| tx.tx.output.iter().any(|output| output.script_pubkey == *script))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_shown;
+
+    #[test]
+    fn the_last_shown_address_stands_behind_its_descriptor() {
+        let id = [7u8; 32];
+        let mut index = vec![1, 9, 0, 34, 0, 32];
+        index.extend(id);
+        index.extend([2, 4, 0, 0, 1, 2, 99]);
+        assert_eq!(last_shown(&index, &id), Some(258));
+        assert_eq!(last_shown(&index, &[8u8; 32]), None);
+        assert_eq!(last_shown(&index[..40], &id), None);
+    }
+}

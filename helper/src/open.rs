@@ -1,0 +1,165 @@
+//! Starts the node: reads the settings, refuses a state that must not be used, and puts the parts together.
+use crate::log::StderrLog;
+use crate::onchain::Chain;
+use crate::protocol::{refused, unreachable, Answer, Out, Params};
+use crate::store::Store;
+use ldk_node::bitcoin::hashes::{sha256, Hash};
+use ldk_node::bitcoin::secp256k1::PublicKey;
+use ldk_node::bitcoin::Network;
+use ldk_node::config::{BackgroundSyncConfig, Config, ElectrumSyncConfig, EsploraSyncConfig};
+use ldk_node::lightning::ln::msgs::SocketAddress;
+use ldk_node::liquidity::LSPS2ServiceConfig;
+use ldk_node::{Builder, Node, NodeError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// The running node and what stands beside it.
+pub struct App {
+    pub node: Arc<Node>,
+    pub store: Arc<Store>,
+    pub chain: Option<Chain>,
+    pub network: Network,
+    pub opens: u64,
+    pub started: Instant,
+    pub sync_every: Duration,
+    order: Mutex<()>,
+}
+
+impl App {
+    /// Held while an attempt is written down, and from an event's commit until LDK forgets the event: so an event
+    /// that is told again after a crash can never be taken for one of a later attempt. Held too by what changes a
+    /// channel while LDK does not look whether it is stopped.
+    pub fn in_order(&self) -> MutexGuard<'_, ()> { self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) }
+}
+
+struct Settings {
+    network: Network,
+    dir: PathBuf,
+    seed: [u8; 64],
+    esplora: Option<String>,
+    lsp: Option<(PublicKey, SocketAddress, Option<String>)>,
+    sync_secs: u64,
+}
+
+pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
+    let settings = read(params)?;
+    let at_least = if params.is_null("at_least") { None } else {
+        let least = params.inside("at_least");
+        Some((least.number("opens")?, least.number("seq")?))
+    };
+    let mut builder = builder(params, &settings)?;
+    let store = Arc::new(Store::open(&settings.dir, at_least, out.clone())?);
+    own_seed(&store, &settings)?;
+    builder.set_custom_logger(Arc::new(StderrLog { store: store.clone() }));
+    let node = builder.build_with_store(store.clone()).map_err(|error| refused(format!("The node cannot be made: {error}")))?;
+    let chain = match &settings.esplora {
+        Some(url) => Some(Chain::new(url, &settings.seed, settings.network, store.clone())?),
+        None => None,
+    };
+    let opens = store.raise_opens()?;
+    node.start().map_err(|error| match error {
+        NodeError::FeerateEstimationUpdateFailed | NodeError::FeerateEstimationUpdateTimeout => {
+            unreachable("The chain source did not give fee rates: check its address, then open again.")
+        }
+        NodeError::InvalidSocketAddress => refused("A listening address cannot be used: is another program there?"),
+        other => other.into(),
+    })?;
+    let app = App {
+        node: Arc::new(node), store, chain, network: settings.network, opens,
+        started: Instant::now(), sync_every: Duration::from_secs(settings.sync_secs), order: Mutex::new(()),
+    };
+    Ok(app)
+}
+
+fn read(params: &Params) -> Answer<Settings> {
+    let network = match params.text("network")? {
+        "bitcoin" => Network::Bitcoin,
+        "testnet" => Network::Testnet,
+        "signet" => Network::Signet,
+        "regtest" => Network::Regtest,
+        _ => return Err(crate::protocol::invalid("network must be bitcoin, testnet, signet or regtest.")),
+    };
+    let lsp = if params.is_null("lsp") { None } else {
+        let lsp = params.inside("lsp");
+        Some((lsp.parsed("pk")?, lsp.parsed("address")?, lsp.text_or_null("token")?.map(Into::into)))
+    };
+    Ok(Settings {
+        network, lsp,
+        dir: params.text("dir")?.into(),
+        seed: params.fixed("seed")?,
+        esplora: params.inside("chain").text_or_null("esplora")?.map(Into::into),
+        sync_secs: params.number("sync_secs")?.max(1),
+    })
+}
+
+/// The state belongs to one seed on one network.
+fn own_seed(store: &Store, settings: &Settings) -> Answer<()> {
+    let text = format!("ldk-helper {} {}", settings.network, crate::protocol::hex(&settings.seed));
+    let print = sha256::Hash::hash(text.as_bytes()).to_string();
+    match store.meta("seed_print")? {
+        None => store.set_meta("seed_print", &print),
+        Some(known) if known == print => Ok(()),
+        Some(_) => Err(refused("This state belongs to another seed or network.")),
+    }
+}
+
+fn builder(params: &Params, settings: &Settings) -> Answer<Builder> {
+    let mut config = Config {
+        network: settings.network, storage_dir_path: settings.dir.to_string_lossy().into_owned(), ..Default::default()
+    };
+    if let (Some(anchors), Some((lsp, ..))) = (config.anchor_channels_config.as_mut(), &settings.lsp) {
+        anchors.trusted_peers_no_reserve.push(*lsp);
+    }
+    let mut builder = Builder::from_config(config);
+    builder.set_entropy_seed_bytes(settings.seed);
+    set_chain(&mut builder, params, settings)?;
+    let mut listen = Vec::new();
+    for address in params.list("listen")? {
+        let address = address.as_str().and_then(|text| text.parse::<SocketAddress>().ok());
+        listen.push(address.ok_or_else(|| crate::protocol::invalid("listen must be a list of host:port."))?);
+    }
+    if !listen.is_empty() {
+        builder.set_listening_addresses(listen).map_err(|error| refused(format!("listen: {error}")))?;
+    }
+    if let Some(alias) = params.text_or_null("alias")? {
+        builder.set_node_alias(alias.into()).map_err(|error| refused(format!("alias: {error}")))?;
+    }
+    if let Some((pk, address, token)) = &settings.lsp {
+        builder.set_liquidity_source_lsps2(*pk, address.clone(), token.clone());
+    }
+    if params.flag("lsp_service")? { builder.set_liquidity_provider_lsps2(test_terms()); }
+    Ok(builder)
+}
+
+fn set_chain(builder: &mut Builder, params: &Params, settings: &Settings) -> Answer<()> {
+    let every = settings.sync_secs.max(10);
+    let sync = Some(BackgroundSyncConfig {
+        onchain_wallet_sync_interval_secs: every, lightning_wallet_sync_interval_secs: every,
+        fee_rate_cache_update_interval_secs: every.max(60),
+    });
+    let chain = params.inside("chain");
+    if let Some(url) = &settings.esplora {
+        builder.set_chain_source_esplora(url.clone(), Some(EsploraSyncConfig { background_sync_config: sync }));
+    } else if let Some(url) = chain.text_or_null("electrum")? {
+        builder.set_chain_source_electrum(url.into(), Some(ElectrumSyncConfig { background_sync_config: sync }));
+    } else if !chain.is_null("bitcoind") {
+        let bitcoind = chain.inside("bitcoind");
+        let port = u16::try_from(bitcoind.number("port")?).map_err(|_| crate::protocol::invalid("port is no port."))?;
+        builder.set_chain_source_bitcoind_rpc(bitcoind.text("host")?.into(), port,
+            bitcoind.text("user")?.into(), bitcoind.text("password")?.into());
+    } else {
+        return Err(crate::protocol::invalid("chain must name an Esplora, an Electrum server or a bitcoind."));
+    }
+    Ok(())
+}
+
+/// An LSP for tests: its terms are fixed.
+fn test_terms() -> LSPS2ServiceConfig {
+    LSPS2ServiceConfig {
+        require_token: None, advertise_service: false, channel_opening_fee_ppm: 10_000,
+        channel_over_provisioning_ppm: 100_000, min_channel_opening_fee_msat: 1_000_000, min_channel_lifetime: 4320,
+        max_client_to_self_delay: 1024, min_payment_size_msat: 1_000, max_payment_size_msat: 10_000_000_000,
+        client_trusts_lsp: false,
+    }
+}

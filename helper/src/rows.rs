@@ -1,0 +1,209 @@
+//! Lightning payments and attempts. Each change takes the next number in its own transaction; no row is ever removed.
+use crate::protocol::{msat_or_null, now_ms};
+use crate::store::raise;
+use rusqlite::{params, Connection, OptionalExtension, Row as Columns};
+use serde_json::{json, Value};
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    pub seq: u64,
+    pub key: String,
+    pub direction: String,
+    pub kind: String,
+    pub hash: String,
+    /// Known from the start for most invoices; shown only when the row is completed.
+    pub preimage: Option<String>,
+    pub bolt11: Option<String>,
+    pub attempt: Option<u64>,
+    pub state: String,
+    pub reason: Option<String>,
+    pub amount_msat: Option<u64>,
+    pub fee_msat: Option<u64>,
+    pub received_msat: Option<u64>,
+    pub lsp_fee_msat: Option<u64>,
+    pub message: Option<String>,
+    pub offer_id: Option<String>,
+    pub created_at: u64,
+    pub ended_at: Option<u64>,
+    pub expires_at: Option<u64>,
+    /// The payment secret of an invoice.
+    pub secret: Option<String>,
+    /// The block height at which LDK gives back what is held.
+    pub claim_deadline: Option<u64>,
+    /// The run of the helper that made the row.
+    pub opens: u64,
+    /// What the other side calls the attempt.
+    pub reference: Option<String>,
+    /// A channel was closed by force while the attempt was under way.
+    pub cut: bool,
+}
+
+const COLUMNS: &str = "seq, key, direction, kind, hash, preimage, bolt11, attempt, state, reason, amount_msat, fee_msat, \
+    received_msat, lsp_fee_msat, message, offer_id, created_at, ended_at, expires_at, secret, claim_deadline, opens, \
+    reference, cut";
+
+fn row_of(columns: &Columns) -> rusqlite::Result<Row> {
+    Ok(Row {
+        seq: columns.get(0)?, key: columns.get(1)?, direction: columns.get(2)?, kind: columns.get(3)?,
+        hash: columns.get(4)?, preimage: columns.get(5)?, bolt11: columns.get(6)?, attempt: columns.get(7)?,
+        state: columns.get(8)?, reason: columns.get(9)?, amount_msat: columns.get(10)?, fee_msat: columns.get(11)?,
+        received_msat: columns.get(12)?, lsp_fee_msat: columns.get(13)?, message: columns.get(14)?,
+        offer_id: columns.get(15)?, created_at: columns.get(16)?, ended_at: columns.get(17)?,
+        expires_at: columns.get(18)?, secret: columns.get(19)?, claim_deadline: columns.get(20)?, opens: columns.get(21)?,
+        reference: columns.get(22)?, cut: columns.get(23)?,
+    })
+}
+
+impl Row {
+    pub fn is(&self, state: &str) -> bool { self.state == state }
+
+    /// Ends the row; a row that succeeds after all loses its reason.
+    pub fn end(&mut self, state: &str, reason: Option<&str>) {
+        self.state = state.into();
+        self.reason = reason.map(Into::into);
+        self.ended_at = Some(now_ms());
+    }
+
+    pub fn json(&self) -> Value {
+        json!({"seq": self.seq, "key": self.key, "direction": self.direction, "kind": self.kind, "hash": self.hash,
+            "preimage": self.preimage.as_ref().filter(|_| self.is("completed")), "bolt11": self.bolt11,
+            "attempt": self.attempt, "state": self.state, "reason": self.reason,
+            "amount_msat": msat_or_null(self.amount_msat), "fee_msat": msat_or_null(self.fee_msat),
+            "received_msat": msat_or_null(self.received_msat), "lsp_fee_msat": msat_or_null(self.lsp_fee_msat),
+            "message": self.message, "offer_id": self.offer_id, "created_at": self.created_at,
+            "ended_at": self.ended_at, "expires_at": self.expires_at, "ref": self.reference})
+    }
+}
+
+/// Writes a new or changed row under the next number, which it puts into the row.
+pub fn put(db: &Connection, row: &mut Row) -> rusqlite::Result<()> {
+    row.seq = raise(db, "seq")?;
+    let sql = format!("INSERT OR REPLACE INTO rows ({COLUMNS}) VALUES \
+        (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24)");
+    db.prepare_cached(&sql)?.execute(params![
+        row.seq, row.key, row.direction, row.kind, row.hash, row.preimage, row.bolt11, row.attempt, row.state,
+        row.reason, row.amount_msat, row.fee_msat, row.received_msat, row.lsp_fee_msat, row.message, row.offer_id,
+        row.created_at, row.ended_at, row.expires_at, row.secret, row.claim_deadline, row.opens, row.reference, row.cut
+    ])?;
+    Ok(())
+}
+
+fn one(db: &Connection, rest: &str, values: impl rusqlite::Params) -> rusqlite::Result<Option<Row>> {
+    db.prepare_cached(&format!("SELECT {COLUMNS} FROM rows {rest}"))?.query_row(values, row_of).optional()
+}
+
+fn many(db: &Connection, rest: &str, values: impl rusqlite::Params) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = db.prepare_cached(&format!("SELECT {COLUMNS} FROM rows {rest}"))?;
+    let rows = statement.query_map(values, row_of)?.collect();
+    rows
+}
+
+pub fn by_key(db: &Connection, key: &str) -> rusqlite::Result<Option<Row>> { one(db, "WHERE key = ?1", [key]) }
+
+pub fn incoming(db: &Connection, hash: &str) -> rusqlite::Result<Option<Row>> { by_key(db, &format!("in:{hash}")) }
+
+/// The newest attempt to pay the hash.
+pub fn newest(db: &Connection, hash: &str) -> rusqlite::Result<Option<Row>> {
+    one(db, "WHERE hash = ?1 AND direction = 'out' ORDER BY attempt DESC LIMIT 1", [hash])
+}
+
+pub fn after(db: &Connection, seq: u64, limit: u64) -> rusqlite::Result<Vec<Row>> {
+    many(db, "WHERE seq > ?1 ORDER BY seq LIMIT ?2", [seq, limit])
+}
+
+pub fn in_state(db: &Connection, direction: &str, state: &str) -> rusqlite::Result<Vec<Row>> {
+    many(db, "WHERE direction = ?1 AND state = ?2 ORDER BY seq", [direction, state])
+}
+
+/// What was given back, and may have to be given back again after a crash.
+pub fn given_back(db: &Connection, height: u64) -> rusqlite::Result<Vec<Row>> {
+    many(db, "WHERE direction = 'in' AND state = 'failed' AND claim_deadline > ?1", [height])
+}
+
+/// A channel was closed by force: what was under way may have gone down with it.
+pub fn cut(db: &Connection) -> rusqlite::Result<()> {
+    db.execute("UPDATE rows SET cut = 1 WHERE direction = 'out' AND state IN ('asked', 'pending')", []).map(|_| ())
+}
+
+/// A new attempt to pay, or the one that may still pay or has paid.
+pub fn ask(db: &Connection, mut row: Row) -> rusqlite::Result<(Row, bool)> {
+    if let Some(newest) = newest(db, &row.hash)? {
+        if !newest.is("failed") { return Ok((newest, true)) }
+    }
+    let attempt = raise(db, "attempt")?;
+    row.key = format!("out:{attempt}");
+    row.attempt = Some(attempt);
+    row.direction = "out".into();
+    row.state = "asked".into();
+    put(db, &mut row)?;
+    Ok((row, false))
+}
+
+/// Changes the row as it is now, unless `change` says that nothing is to be changed. Gives the row as it is then.
+pub fn change(db: &Connection, key: &str, change: impl FnOnce(&mut Row) -> bool) -> rusqlite::Result<Option<Row>> {
+    let Some(mut row) = by_key(db, key)? else { return Ok(None) };
+    let before = row.clone();
+    if !change(&mut row) { return Ok(Some(before)) }
+    put(db, &mut row)?;
+    Ok(Some(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::Folder;
+
+    fn attempt(hash: &str) -> Row { Row { hash: hash.into(), kind: "bolt11".into(), ..Row::default() } }
+
+    #[test]
+    fn a_row_is_read_as_it_was_written() {
+        let folder = Folder::new("row");
+        let store = folder.open(None).unwrap();
+        let mut row = Row {
+            key: "in:aa".into(), direction: "in".into(), kind: "offer".into(), hash: "aa".into(),
+            preimage: Some("bb".into()), bolt11: Some("ln".into()), attempt: Some(3), state: "held".into(),
+            reason: Some("r".into()), amount_msat: Some(1), fee_msat: Some(2), received_msat: Some(3),
+            lsp_fee_msat: Some(4), message: Some("m".into()), offer_id: Some("o".into()), created_at: 5,
+            ended_at: Some(6), expires_at: Some(7), secret: Some("s".into()), claim_deadline: Some(8), opens: 9, cut: true, seq: 0,
+        };
+        store.run(|db| put(db, &mut row)).unwrap();
+        assert_eq!(row.seq, 1);
+        assert_eq!(store.run(|db| by_key(db, "in:aa")).unwrap(), Some(row.clone()));
+        assert_eq!(row.json()["preimage"], Value::Null);
+        row.end("completed", None);
+        assert_eq!(row.json()["preimage"], "bb");
+        assert_eq!(row.json()["reason"], Value::Null);
+        assert_eq!(row.json()["amount_msat"], "1");
+    }
+
+    #[test]
+    fn a_hash_has_one_attempt_until_that_failed() {
+        let folder = Folder::new("ask");
+        let store = folder.open(None).unwrap();
+        let (first, taken) = store.run(|db| ask(db, attempt("aa"))).unwrap();
+        assert_eq!((first.key.as_str(), first.attempt, taken), ("out:1", Some(1), false));
+        for state in ["asked", "pending", "completed"] {
+            store.run(|db| change(db, "out:1", |row| { row.state = state.into(); true })).unwrap();
+            let (same, taken) = store.run(|db| ask(db, attempt("aa"))).unwrap();
+            assert_eq!((same.key.as_str(), taken), ("out:1", true));
+        }
+        store.run(|db| change(db, "out:1", |row| { row.end("failed", Some("x")); true })).unwrap();
+        assert_eq!(store.run(|db| ask(db, attempt("bb"))).unwrap().0.attempt, Some(2));
+        let (third, taken) = store.run(|db| ask(db, attempt("aa"))).unwrap();
+        assert_eq!((third.attempt, taken), (Some(3), false));
+        assert_eq!(store.run(|db| newest(db, "aa")).unwrap().unwrap().attempt, Some(3));
+    }
+
+    #[test]
+    fn each_change_takes_the_next_number_and_no_change_takes_none() {
+        let folder = Folder::new("seq");
+        let store = folder.open(None).unwrap();
+        for hash in ["aa", "bb"] { store.run(|db| ask(db, attempt(hash))).unwrap(); }
+        store.run(|db| change(db, "out:1", |_| false)).unwrap();
+        store.run(|db| change(db, "out:1", |row| { row.state = "pending".into(); true })).unwrap();
+        let rows = store.run(|db| after(db, 0, 10)).unwrap();
+        assert_eq!(rows.iter().map(|row| (row.key.as_str(), row.seq)).collect::<Vec<_>>(), [("out:2", 2), ("out:1", 3)]);
+        assert_eq!(store.run(|db| after(db, 2, 10)).unwrap().len(), 1);
+        assert_eq!(store.run(|db| change(db, "out:9", |_| true)).unwrap(), None);
+    }
+}

@@ -1,0 +1,321 @@
+//! The one file that holds everything: ldk-node's keys and values, and the helper's own tables, in one SQLite database.
+//! A write is on disk when the call returns, so that writes of a key take effect in the order of the calls.
+use crate::protocol::{refused, unknown, Answer, Out};
+use crate::step::{after_write, Step, Write};
+use ldk_node::lightning::io;
+use ldk_node::lightning::util::persist::{KVStore, KVStoreSync};
+use rusqlite::{params, Connection, OptionalExtension, Transaction};
+use serde_json::json;
+use std::future::Future;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+const SCHEMA: u32 = 2;
+const TABLES: &str = "
+CREATE TABLE kv (primary_ns TEXT NOT NULL, secondary_ns TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
+  PRIMARY KEY (primary_ns, secondary_ns, key)) WITHOUT ROWID;
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE rows (key TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, direction TEXT NOT NULL, kind TEXT NOT NULL,
+  hash TEXT NOT NULL, preimage TEXT, bolt11 TEXT, attempt INTEGER UNIQUE, state TEXT NOT NULL, reason TEXT,
+  amount_msat INTEGER, fee_msat INTEGER, received_msat INTEGER, lsp_fee_msat INTEGER, message TEXT, offer_id TEXT,
+  created_at INTEGER NOT NULL, ended_at INTEGER, expires_at INTEGER, secret TEXT, claim_deadline INTEGER,
+  opens INTEGER NOT NULL, reference TEXT, cut INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX rows_by_hash ON rows (hash, direction, attempt);
+CREATE INDEX rows_by_state ON rows (state, direction);
+CREATE TABLE fundings (txid TEXT PRIMARY KEY, vout INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE channel_asks (user_id TEXT PRIMARY KEY, peer TEXT NOT NULL, value_sat INTEGER NOT NULL,
+  opens INTEGER NOT NULL, ldk_id TEXT) WITHOUT ROWID;
+CREATE TABLE channels (ldk_id TEXT PRIMARY KEY, funding TEXT, closed TEXT) WITHOUT ROWID;
+CREATE TABLE own_txs (txid TEXT PRIMARY KEY, hex TEXT NOT NULL, first_seen INTEGER NOT NULL, height INTEGER,
+  replaced_by TEXT) WITHOUT ROWID;
+CREATE TABLE sweeps (txid TEXT PRIMARY KEY) WITHOUT ROWID;
+";
+
+pub struct Store {
+    pub step: Step,
+    db: Mutex<Connection>,
+    out: Arc<Out>,
+    told: AtomicU64,
+    chain: AtomicU64,
+    manager_writes: AtomicU64,
+}
+
+impl Store {
+    /// Opens the file, and refuses one that is older than what the other side has seen, or that another process holds.
+    pub fn open(dir: &Path, at_least: Option<(u64, u64)>, out: Arc<Out>) -> Answer<Store> {
+        let path = dir.join("state.sqlite");
+        if at_least.is_some() && !path.exists() {
+            return Err(refused(format!("{} is missing, though this wallet was opened before. Never restore a copy: \
+                ask for a recovery instead.", path.display())));
+        }
+        let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+                refused(format!("Another process uses {}. Stop it first.", path.display()))
+            }
+            _ => refused(format!("{} cannot be opened: {error}", path.display())),
+        };
+        private(dir, &path).map_err(|error| refused(format!("{} cannot be made: {error}", path.display())))?;
+        let mut db = Connection::open(&path).map_err(failed)?;
+        prepare(&mut db).map_err(failed)?;
+        let schema: u32 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+        if schema != SCHEMA {
+            return Err(refused(format!("{} was written by another version of this program.", path.display())));
+        }
+        let store = Store {
+            step: Step::default(), db: Mutex::new(db), out, told: AtomicU64::new(0), chain: AtomicU64::new(0), manager_writes: AtomicU64::new(0),
+        };
+        let (opens, seq) = store.place()?;
+        if let Some((least_opens, least_seq)) = at_least {
+            if opens < least_opens || seq < least_seq {
+                return Err(refused(format!("{} is older than what was seen of it: opened {opens} times with {seq} \
+                    changes, but {least_opens} and {least_seq} were seen. It is a copy; using it would lose money.",
+                    path.display())));
+            }
+        }
+        store.told.store(seq, Ordering::SeqCst);
+        Ok(store)
+    }
+
+    fn db(&self) -> MutexGuard<'_, Connection> { self.db.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) }
+
+    /// Runs the reads, or the writes that take effect together. Tells the number of the last change when it rose.
+    pub fn run<T>(&self, work: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Answer<T> {
+        let mut db = self.db();
+        let done = (|| {
+            let transaction = db.transaction()?;
+            let result = work(&transaction)?;
+            let seq = number(&transaction, "seq")?;
+            transaction.commit()?;
+            Ok((result, seq))
+        })();
+        let (result, seq) = done.map_err(|error: rusqlite::Error| unknown(format!("The state cannot be written: {error}")))?;
+        if self.told.fetch_max(seq, Ordering::SeqCst) < seq { self.tell(seq) }
+        Ok(result)
+    }
+
+    fn tell(&self, seq: u64) {
+        self.out.say(&json!({"changed": {"seq": seq, "chain": self.chain.load(Ordering::SeqCst)}}));
+    }
+
+    /// Says that the list of transactions may have changed.
+    pub fn raise_chain(&self) {
+        self.chain.fetch_add(1, Ordering::SeqCst);
+        self.tell(self.told.load(Ordering::SeqCst));
+    }
+
+    /// How often the file was opened, and the number of its last change.
+    pub fn place(&self) -> Answer<(u64, u64)> { self.run(|db| Ok((number(db, "opens")?, number(db, "seq")?))) }
+
+    pub fn raise_opens(&self) -> Answer<u64> { self.run(|db| raise(db, "opens")) }
+
+    pub fn meta(&self, name: &str) -> Answer<Option<String>> { self.run(|db| meta(db, name)) }
+    pub fn set_meta(&self, name: &str, value: &str) -> Answer<()> { self.run(|db| set_meta(db, name, value)) }
+
+    /// Whether the channel manager was written since this process opened the file.
+    pub fn manager_written(&self) -> bool { self.manager_writes.load(Ordering::SeqCst) > 0 }
+
+    /// Whether a stored value of the name space holds the bytes.
+    pub fn names(&self, primary: &str, key: Option<&str>, bytes: &[u8]) -> Answer<bool> {
+        self.run(|db| db.query_row(
+            "SELECT EXISTS (SELECT 1 FROM kv WHERE primary_ns = ?1 AND (?2 IS NULL OR key = ?2) AND instr(value, ?3) > 0)",
+            params![primary, key, bytes], |row| row.get(0)))
+    }
+
+    /// Writes all of it, or nothing.
+    pub fn commit(&self, writes: &[Write]) -> rusqlite::Result<()> {
+        let mut db = self.db();
+        let transaction = db.transaction()?;
+        for one in writes {
+            match &one.value {
+                Some(value) => transaction
+                    .prepare_cached("INSERT OR REPLACE INTO kv (primary_ns, secondary_ns, key, value) VALUES (?1, ?2, ?3, ?4)")?
+                    .execute(params![one.primary, one.secondary, one.key, value])?,
+                None => transaction.prepare_cached("DELETE FROM kv WHERE primary_ns = ?1 AND secondary_ns = ?2 AND key = ?3")?
+                    .execute([&one.primary, &one.secondary, &one.key])?,
+            };
+        }
+        transaction.commit()?;
+        let manager = writes.iter().any(|one| one.primary.is_empty() && one.key == "manager");
+        if manager { self.manager_writes.fetch_add(1, Ordering::SeqCst); }
+        Ok(())
+    }
+
+    pub fn has(&self, primary: &str, secondary: &str, key: &str) -> rusqlite::Result<bool> {
+        self.db().prepare_cached("SELECT 1 FROM kv WHERE primary_ns = ?1 AND secondary_ns = ?2 AND key = ?3")?
+            .exists([primary, secondary, key])
+    }
+
+    pub fn value(&self, primary: &str, secondary: &str, key: &str) -> Answer<Option<Vec<u8>>> {
+        self.run(|db| read(db, primary, secondary, key))
+    }
+}
+
+/// Nobody else may read preimages.
+fn private(dir: &Path, file: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(file).map(|_| ())
+}
+
+fn prepare(db: &mut Connection) -> rusqlite::Result<()> {
+    db.busy_timeout(Duration::from_secs(10))?;
+    // The lock is held until this process ends: two nodes on one state lose money.
+    db.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let schema: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if schema == 0 {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "user_version", SCHEMA)?;
+    }
+    transaction.commit()
+}
+
+fn read(db: &Connection, primary: &str, secondary: &str, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+    db.prepare_cached("SELECT value FROM kv WHERE primary_ns = ?1 AND secondary_ns = ?2 AND key = ?3")?
+        .query_row([primary, secondary, key], |row| row.get(0)).optional()
+}
+
+pub fn meta(db: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
+    db.prepare_cached("SELECT value FROM meta WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
+}
+
+pub fn set_meta(db: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)")?.execute([name, value]).map(|_| ())
+}
+
+pub fn number(db: &Connection, name: &str) -> rusqlite::Result<u64> {
+    Ok(meta(db, name)?.and_then(|text| text.parse().ok()).unwrap_or(0))
+}
+
+/// Raises one of the counters by one, and gives the new number.
+pub fn raise(db: &Connection, name: &str) -> rusqlite::Result<u64> {
+    let next = number(db, name)? + 1;
+    set_meta(db, name, &next.to_string())?;
+    Ok(next)
+}
+
+fn told(error: rusqlite::Error) -> io::Error { io::Error::new(io::ErrorKind::Other, error.to_string()) }
+
+impl KVStoreSync for Store {
+    fn read(&self, primary: &str, secondary: &str, key: &str) -> Result<Vec<u8>, io::Error> {
+        self.step.before_reading(self, primary, key);
+        read(&self.db(), primary, secondary, key).map_err(told)?
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such key"))
+    }
+    fn write(&self, primary: &str, secondary: &str, key: &str, value: Vec<u8>) -> Result<(), io::Error> {
+        let write = Write { primary: primary.into(), secondary: secondary.into(), key: key.into(), value: Some(value) };
+        self.step.write(self, write).map_err(told)
+    }
+    fn remove(&self, primary: &str, secondary: &str, key: &str, lazy: bool) -> Result<(), io::Error> {
+        if !lazy { self.step.before_reading(self, primary, key) }
+        let write = Write { primary: primary.into(), secondary: secondary.into(), key: key.into(), value: None };
+        if lazy { self.step.write(self, write) } else { self.commit(&[write]) }.map_err(told)
+    }
+    fn list(&self, primary: &str, secondary: &str) -> Result<Vec<String>, io::Error> {
+        self.step.before_reading(self, primary, "");
+        let db = self.db();
+        let mut statement = db.prepare_cached("SELECT key FROM kv WHERE primary_ns = ?1 AND secondary_ns = ?2").map_err(told)?;
+        let keys = statement.query_map([primary, secondary], |row| row.get(0)).map_err(told)?;
+        keys.collect::<Result<_, _>>().map_err(told)
+    }
+}
+
+type Later<T> = Pin<Box<dyn Future<Output = Result<T, io::Error>> + Send>>;
+/// The work is done when the call returns; the future only hands over what became of it.
+impl KVStore for Store {
+    fn read(&self, primary: &str, secondary: &str, key: &str) -> Later<Vec<u8>> {
+        Box::pin(std::future::ready(KVStoreSync::read(self, primary, secondary, key)))
+    }
+    fn write(&self, primary: &str, secondary: &str, key: &str, value: Vec<u8>) -> Later<()> {
+        let done = KVStoreSync::write(self, primary, secondary, key, value);
+        let (primary, key) = (primary.to_string(), key.to_string());
+        Box::pin(async move {
+            after_write(primary, key).await;
+            done
+        })
+    }
+    fn remove(&self, primary: &str, secondary: &str, key: &str, lazy: bool) -> Later<()> {
+        Box::pin(std::future::ready(KVStoreSync::remove(self, primary, secondary, key, lazy)))
+    }
+    fn list(&self, primary: &str, secondary: &str) -> Later<Vec<String>> {
+        Box::pin(std::future::ready(KVStoreSync::list(self, primary, secondary)))
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::protocol::Code;
+    use std::path::PathBuf;
+
+    /// A folder of its own for each test, which is removed in the end.
+    pub struct Folder(pub PathBuf);
+    impl Folder {
+        pub fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("ldk-helper-{name}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&path);
+            Folder(path)
+        }
+        pub fn open(&self, at_least: Option<(u64, u64)>) -> Answer<Store> {
+            Store::open(&self.0, at_least, Arc::new(Out::new(Box::new(std::io::sink()))))
+        }
+    }
+    impl Drop for Folder {
+        fn drop(&mut self) { let _ = std::fs::remove_dir_all(&self.0); }
+    }
+
+    #[test]
+    fn keys_are_kept_as_ldk_expects() {
+        let folder = Folder::new("keys");
+        let store = folder.open(None).unwrap();
+        assert_eq!(KVStoreSync::read(&store, "a", "", "k").unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(KVStoreSync::list(&store, "a", "").unwrap().is_empty());
+        KVStoreSync::remove(&store, "a", "", "k", false).unwrap();
+        KVStoreSync::write(&store, "a", "", "k", vec![1]).unwrap();
+        KVStoreSync::write(&store, "a", "", "k", vec![1, 2, 3]).unwrap();
+        KVStoreSync::write(&store, "a", "b", "k", vec![9]).unwrap();
+        assert_eq!(KVStoreSync::read(&store, "a", "", "k").unwrap(), vec![1, 2, 3]);
+        assert_eq!(KVStoreSync::list(&store, "a", "").unwrap(), vec!["k"]);
+        assert!(store.names("a", None, &[2, 3]).unwrap());
+        assert!(!store.names("a", Some("other"), &[2, 3]).unwrap());
+        KVStoreSync::remove(&store, "a", "", "k", true).unwrap();
+        assert_eq!(KVStoreSync::read(&store, "a", "", "k").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_write_takes_effect_when_it_is_called_and_not_when_it_is_awaited() {
+        let folder = Folder::new("order");
+        let store = folder.open(None).unwrap();
+        let first = KVStore::write(&store, "", "", "manager", vec![1]);
+        assert!(store.manager_written());
+        let second = KVStore::write(&store, "", "", "manager", vec![2]);
+        drop((second, first));
+        assert_eq!(KVStoreSync::read(&store, "", "", "manager").unwrap(), vec![2]);
+    }
+
+    #[test]
+    fn a_state_that_is_older_than_what_was_seen_is_refused() {
+        let folder = Folder::new("older");
+        assert_eq!(folder.open(Some((1, 0))).err().unwrap().code, Code::Refused);
+        assert!(!folder.0.exists());
+        let store = folder.open(None).unwrap();
+        store.raise_opens().unwrap();
+        store.run(|db| raise(db, "seq")).unwrap();
+        drop(store);
+        assert_eq!(folder.open(Some((2, 1))).err().unwrap().code, Code::Refused);
+        assert_eq!(folder.open(Some((1, 2))).err().unwrap().code, Code::Refused);
+        assert_eq!(folder.open(Some((1, 1))).unwrap().place().unwrap(), (1, 1));
+    }
+
+    #[test]
+    fn a_change_that_fails_leaves_nothing() {
+        let folder = Folder::new("atomic");
+        let store = folder.open(None).unwrap();
+        let cut = store.run(|db| { raise(db, "seq")?; Err::<(), _>(rusqlite::Error::InvalidQuery) });
+        assert_eq!(cut.unwrap_err().code, Code::Unknown);
+        assert_eq!(store.place().unwrap(), (0, 0));
+    }
+}

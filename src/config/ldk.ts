@@ -1,0 +1,93 @@
+import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
+import type { Parsed } from '../model/parsed.ts';
+import { parseServerUrl } from '../model/web-url.ts';
+import { parseListenAddress } from './network.ts';
+import {
+  ConfigError,
+  type Found,
+  oneOf,
+  parseFound,
+  readSwitch,
+  type Settings,
+} from './sources.ts';
+
+/** The networks on which the embedded node runs. */
+const NETWORKS = ['bitcoin', 'testnet', 'signet', 'regtest'] as const;
+
+/** The embedded node of `--node ldk`. */
+export interface LdkConfig {
+  readonly network: (typeof NETWORKS)[number];
+  /** Where it reads the chain. */
+  readonly esploraUrl: string;
+  /** Who opens channels for invoices that do not fit, and the most that may cost; null: nobody. */
+  readonly lsp: (ChannelPeer & { readonly maxFeeMsat: bigint }) | null;
+  /** Where other nodes reach it; null: it only connects to others. */
+  readonly listen: string | null;
+}
+
+/** What a channel may cost at the LSP where nothing is said, in satoshis. */
+const DEFAULT_MAX_LSP_FEE_SAT = '5000';
+
+/** Settings that only the embedded node has. */
+const ONLY_LDK = ['network', 'esploraUrl', 'lsp', 'maxLspFee', 'lightningListenAddr'] as const;
+/** Settings of other nodes, and of what the embedded node cannot do yet. */
+const NOT_WITH_LDK = ['nodeUrl', 'nodeProxy', 'peerUrl', 'clientCredentials'] as const;
+
+/** Returns the embedded node that the settings ask for; null without `--node ldk`. Throws {@link ConfigError}. */
+export function ldkOf(
+  { find }: Pick<Settings, 'find'>,
+  { hasSeed, dataDir }: { readonly hasSeed: boolean; readonly dataDir: string },
+): LdkConfig | null {
+  const node = find('node');
+  if (node === null) {
+    const alone = ONLY_LDK.map((name) => find(name)).find((found) => found !== null);
+    if (alone) throw new ConfigError(`${alone.source} needs --node ldk beside it.`);
+    return null;
+  }
+  parseFound(node, (text) => (text === 'ldk' ? { value: text } : { problem: 'must be ldk' }));
+  const other = NOT_WITH_LDK.map((name) => find(name)).find((found) => found !== null);
+  if (other)
+    throw new ConfigError(`${other.source} cannot be used with --node ldk: keep one of them.`);
+  if (!hasSeed) {
+    throw new ConfigError(
+      '--node ldk needs a root seed: make one with "wallet-sidecar seed new" and name its file with --root-seed-path.',
+    );
+  }
+  if (dataDir === ':memory:') {
+    throw new ConfigError('--node ldk needs a data directory: its channels must not be forgotten.');
+  }
+  const network = parseFound(needed(find('network'), '--network, such as signet'), oneOf(NETWORKS));
+  if (network === 'bitcoin' && !readSwitch(find('experimentalMainnet'))) {
+    throw new ConfigError(
+      'The LDK node is experimental: add --experimental-mainnet to use it with real money.',
+    );
+  }
+  const lsp = find('lsp');
+  const maxFee = find('maxLspFee');
+  const maxFeeMsat = BigInt(maxFee ? parseFound(maxFee, asSats) : DEFAULT_MAX_LSP_FEE_SAT) * 1000n;
+  const listen = find('lightningListenAddr');
+  if (listen) parseFound(listen, parseListenAddress);
+  return {
+    network,
+    esploraUrl: parseFound(
+      needed(find('esploraUrl'), '--esplora-url, the server that tells it of the chain'),
+      parseServerUrl,
+    ),
+    lsp: lsp && { ...parseFound(lsp, asPeer), maxFeeMsat },
+    listen: listen?.value ?? null,
+  };
+}
+
+function needed(found: Found | null, what: string): Found {
+  if (found) return found;
+  throw new ConfigError(`--node ldk needs ${what}: nothing is chosen for you.`);
+}
+
+function asPeer(text: string): Parsed<ChannelPeer> {
+  const value = parseChannelPeer(text);
+  return value ? { value } : { problem: CHANNEL_PEER_FORM };
+}
+
+function asSats(text: string): Parsed<string> {
+  return /^\d{1,9}$/.test(text) ? { value: text } : { problem: 'must be a whole number of sats' };
+}

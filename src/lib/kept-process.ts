@@ -1,0 +1,141 @@
+import { backoffDelayMs } from './backoff.ts';
+import type { Log } from './log.ts';
+import { sleep } from './sleep.ts';
+
+/** A process that has lines to say and to be told. */
+export interface LineProcess {
+  /** Writes one line, which must hold no line end. */
+  readonly tell: (line: string) => void;
+  /** Ends the process at once. */
+  readonly kill: () => void;
+}
+
+interface KeptOptions {
+  /** The name of the process in sentences, such as `The LDK node`. */
+  readonly title: string;
+  /** Returns the program and its arguments, before each start. */
+  readonly argv: () => Promise<readonly string[]>;
+  /** Called when the process runs. What it returns is given each line, and told when the process is gone. */
+  readonly started: (process: LineProcess) => {
+    readonly line: (text: string) => void;
+    readonly gone: () => void;
+  };
+  readonly log: Pick<Log, 'debug' | 'warn'>;
+  /** A monotonic time in milliseconds. */
+  readonly elapsedMs: () => number;
+  readonly random: () => number;
+}
+
+/** The longest line that is read. A process that says more without an end is ended. */
+const MOST_LINE_CHARACTERS = 1024 * 1024;
+/** A process that ended so often within this time is not started again. */
+const MOST_ENDS = 10;
+const ENDS_WITHIN_MS = 10 * 60_000;
+/** A process whose input has ended has this long to stop by itself. */
+const STOPS_WITHIN_MS = 30_000;
+
+/**
+ * Keeps one process running until it is closed: it starts again after a growing pause, and not any more after ten ends
+ * within ten minutes. The end of its input is its sign to stop, so it also stops when this process is killed.
+ */
+export class KeptProcess {
+  readonly #options: KeptOptions;
+  readonly #closing = new AbortController();
+  readonly #run: Promise<void>;
+  #problem: string | null = null;
+  #stop: (() => Promise<void>) | null = null;
+
+  constructor(options: KeptOptions) {
+    this.#options = options;
+    this.#run = this.#keep();
+  }
+
+  /** Why the process does not run, as a sentence for health; null while it runs. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Ends the input of the process and waits until it has stopped, for half a minute at most. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#stop?.();
+    await this.#run;
+  }
+
+  async #keep(): Promise<void> {
+    const { title, log, elapsedMs, random } = this.#options;
+    const { signal } = this.#closing;
+    let endedAtMs: number[] = [];
+    while (!signal.aborted) {
+      const error = await this.#once().catch((cause: unknown) => cause);
+      if (signal.aborted) return;
+      const nowMs = elapsedMs();
+      endedAtMs = [...endedAtMs.filter((atMs) => atMs > nowMs - ENDS_WITHIN_MS), nowMs];
+      if (endedAtMs.length > MOST_ENDS) {
+        this.#problem = `${title} ended ${endedAtMs.length} times within ten minutes and is not started again: read the log, mend the cause and restart the sidecar.`;
+        log.warn(this.#problem);
+        return;
+      }
+      const pauseMs = backoffDelayMs(endedAtMs.length, {
+        ...{ firstMs: 200, mostMs: 30_000, jitter: 0.2 },
+        random,
+      });
+      this.#problem = `${title} ended and is started again.`;
+      log.warn(this.#problem, { pauseMs, ...(error instanceof Error ? { error } : {}) });
+      await sleep(pauseMs, signal);
+    }
+  }
+
+  /** Runs the process once, until it is gone. */
+  async #once(): Promise<void> {
+    const [program = '', ...args] = await this.#options.argv();
+    if (this.#closing.signal.aborted) return;
+    const child = Bun.spawn([program, ...args], {
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    this.#stop = async () => {
+      child.stdin.end();
+      const isGone = child.exited.then(() => true);
+      if (await Promise.race([isGone, sleep(STOPS_WITHIN_MS).then(() => false)])) return;
+      child.kill('SIGKILL');
+      await isGone;
+    };
+    const heard = this.#options.started({
+      tell(line) {
+        child.stdin.write(`${line}\n`);
+        // A process that does not read any more has ended, which is noticed below.
+        void Promise.resolve(child.stdin.flush()).catch(() => undefined);
+      },
+      kill: () => child.kill('SIGKILL'),
+    });
+    this.#problem = null;
+    const { log, title } = this.#options;
+    try {
+      await Promise.all([
+        eachLine(child.stdout, heard.line),
+        eachLine(child.stderr, (text) => log.debug(`${title}: ${text}`)),
+      ]);
+      await child.exited;
+    } finally {
+      child.kill('SIGKILL');
+      this.#stop = null;
+      heard.gone();
+    }
+  }
+}
+
+async function eachLine(
+  stream: ReadableStream<Uint8Array>,
+  line: (text: string) => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const text of lines) line(text);
+    if (rest.length > MOST_LINE_CHARACTERS) throw new Error('A line has no end.');
+  }
+}

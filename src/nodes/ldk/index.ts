@@ -1,0 +1,197 @@
+import { join } from 'node:path';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
+import { z } from 'zod';
+import type { Network } from '../../codecs/network.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { keyedLock } from '../../lib/keyed-lock.ts';
+import type { Log } from '../../lib/log.ts';
+import { once } from '../../lib/once.ts';
+import type { ChannelPeer } from '../../model/channel.ts';
+import { isApiError, refused } from '../../model/errors.ts';
+import { DERIVATION_LABELS } from '../../model/root-seed.ts';
+import type { ConnectedWallet, NodeConnector } from '../node.ts';
+import { requireNoPartner } from '../refusals.ts';
+import { userPkOf } from '../remote/place/identity.ts';
+import type { ConnectorRows } from '../remote-kind.ts';
+import { Helper, type SeenState } from './helper.ts';
+import { ldkNode } from './node.ts';
+import { type HelperProgram, helperProgram } from './program.ts';
+import { type Access, accessOf, OWNER } from './tokens.ts';
+import type { LdkWallet } from './wallet.ts';
+import { shapes } from './words.ts';
+
+/** Options of the embedded node. */
+export interface LdkOptions {
+  readonly rootSeed: Uint8Array;
+  readonly network: Network;
+  readonly esploraUrl: string;
+  readonly lsp: (ChannelPeer & { readonly maxFeeMsat: bigint }) | null;
+  /** Where other nodes reach it, as `host:port`; null: nowhere. */
+  readonly listen: string | null;
+  /** The sidecar's data directory. The node's state is in `ldk` there, one folder for each network. */
+  readonly dataDir: string;
+  readonly state: ConnectorRows;
+  readonly clock: Clock;
+  readonly elapsedMs: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly log: Log;
+  readonly channelPeer: ChannelPeer | null;
+}
+
+/** Seconds between looks at the chain. The blocks of a test network come when somebody asks for them. */
+const SYNC_SECS = 30;
+const TEST_SYNC_SECS = 1;
+/** How long the node may be without news of the chain before health says so. */
+const OLD_NEWS_MS = 30 * 60_000;
+/** How often health has the node asked. */
+const ASK_AGAIN_MS = 15_000;
+/** How often the newest number of the node's state is stored, at most. */
+const NOTE_EVERY_MS = 60_000;
+
+const seenShape = once(() => z.object({ opens: z.int().min(0), seq: z.int().min(0) }));
+
+/** Opens the embedded LDK node, which runs in a process of its own (helper/README.md), and starts it. */
+export function openLdk(options: LdkOptions): NodeConnector {
+  const { rootSeed, network, esploraUrl, lsp, listen, dataDir, state, elapsedMs } = options;
+  const place = `ldk/${network}`;
+  let program: Promise<HelperProgram> | null = null;
+  const programOf = () => {
+    program ??= helperProgram(dataDir);
+    return program;
+  };
+  const seen = async (): Promise<SeenState | null> => {
+    const kept = seenShape().safeParse(await state.get(place, 'ldk_state', 'seen'));
+    return kept.success ? kept.data : null;
+  };
+  const helper = new Helper({
+    program: async () => (await programOf()).path,
+    settings: {
+      network,
+      dir: join(dataDir, 'ldk', network),
+      seed: hex.encode(nodeSeed(rootSeed, network)),
+      chain: { esplora: esploraUrl },
+      lsp: lsp && { pk: lsp.pubkey, address: lsp.host, token: null },
+      listen: listen === null ? [] : [listen],
+      alias: null,
+      sync_secs: network === 'regtest' ? TEST_SYNC_SECS : SYNC_SECS,
+    },
+    log: options.log,
+    elapsedMs,
+    random: () => (options.random(1)[0] ?? 0) / 256,
+    seen,
+    keep: (reached) => state.put(place, 'ldk_state', 'seen', reached),
+  });
+  const health = standingOf(helper, options);
+  let known: LdkWallet | null = null;
+
+  async function walletOf(): Promise<LdkWallet> {
+    const { nodePk } = await helper.opened();
+    known ??= {
+      helper,
+      userPk: userPkOf('ldk', nodePk),
+      nodePk,
+      network,
+      clock: options.clock,
+      random: options.random,
+      rows: state,
+      locks: keyedLock(),
+      channelPeer: options.channelPeer,
+      lsp: lsp && { maxFeeMsat: lsp.maxFeeMsat },
+      sending: new Set(),
+      noteSeq: notingSeq(elapsedMs, async (seq) => {
+        const before = await seen();
+        if (before && before.seq < seq)
+          await state.put(place, 'ldk_state', 'seen', { ...before, seq });
+      }),
+    };
+    return known;
+  }
+  async function opened(accessIn: (wallet: LdkWallet) => Access): Promise<ConnectedWallet> {
+    const wallet = await walletOf();
+    const measurement = async () => (await programOf()).measurement;
+    const node = ldkNode(wallet, accessIn(wallet), { measurement });
+    return { userPk: wallet.userPk, node, grant: null };
+  }
+  async function requireOwn(userPk: string): Promise<void> {
+    if (userPk === (await walletOf()).userPk) return;
+    throw refused(
+      'This wallet is not the one of the LDK node: use the credentials of its own clients.',
+    );
+  }
+  return {
+    async connectConfigured() {
+      throw refused('The LDK node has no configured credentials: leave them out.');
+    },
+    async connectClient(userPk, token) {
+      await requireOwn(userPk);
+      const connected = await opened((wallet) => accessOf(wallet, token));
+      return connected;
+    },
+    async connectOwner(userPk) {
+      await requireOwn(userPk);
+      return opened(() => OWNER);
+    },
+    connectRoot: () => opened(() => OWNER),
+    async signup(_, { partnerPk }) {
+      requireNoPartner({ kind: 'ldk', title: 'The LDK node' }, partnerPk);
+      await helper.opened();
+    },
+    async provision() {
+      await helper.opened();
+    },
+    problems: health,
+    close: () => helper.close(),
+  };
+}
+
+/** The node's seed: 64 bytes, another one on each network, so that no key is used on two. */
+function nodeSeed(rootSeed: Uint8Array, network: Network): Uint8Array {
+  const info = utf8ToBytes(`${DERIVATION_LABELS.ldkNode}/${network}`);
+  return hkdf(sha256, rootSeed, undefined, info, 64);
+}
+
+/** Notes the newest number, at most once in a while. */
+function notingSeq(elapsedMs: () => number, note: (seq: number) => Promise<void>) {
+  let notedAtMs = Number.NEGATIVE_INFINITY;
+  return async (seq: number): Promise<void> => {
+    if (elapsedMs() - notedAtMs < NOTE_EVERY_MS) return;
+    notedAtMs = elapsedMs();
+    await note(seq);
+  };
+}
+
+/** What health says of the node. It is asked in the background. */
+function standingOf(
+  helper: Helper,
+  { clock, elapsedMs }: Pick<LdkOptions, 'clock' | 'elapsedMs'>,
+): () => readonly string[] {
+  let told: readonly string[] = [];
+  const startedAtMs = clock.now();
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  async function ask(): Promise<void> {
+    try {
+      const { synced } = await helper.call('info', {}, shapes().info);
+      const newsMs = Math.min(synced.lightning ?? 0, synced.onchain ?? 0);
+      const ageMs = clock.now() - Math.max(newsMs, startedAtMs);
+      told =
+        ageMs < OLD_NEWS_MS
+          ? []
+          : [
+              'The LDK node has not read the chain for more than half an hour: check --esplora-url.',
+            ];
+    } catch (error) {
+      if (isApiError(error)) told = [error.message];
+    }
+  }
+  return () => {
+    if (helper.problem !== null) return [helper.problem];
+    if (elapsedMs() - askedAtMs >= ASK_AGAIN_MS) {
+      askedAtMs = elapsedMs();
+      void ask();
+    }
+    return told;
+  };
+}

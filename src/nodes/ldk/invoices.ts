@@ -1,0 +1,160 @@
+import { hex } from '@scure/base';
+import { decodeBolt11, timestampOf } from '../../codecs/bolt11/index.ts';
+import { paymentHashOf } from '../../codecs/preimage.ts';
+import { isApiError, refused } from '../../model/errors.ts';
+import {
+  idOfIndex,
+  type PaymentIndex,
+  paymentId,
+  paymentIndex,
+} from '../../model/payment-index.ts';
+import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../node.ts';
+import {
+  hashInUse,
+  noLongerHeld,
+  notCancelable,
+  notHeldYet,
+  requireNoPartner,
+} from '../refusals.ts';
+import { shownPayment } from '../shown-payment.ts';
+import { receivableMsat } from './channels.ts';
+import type { LdkWallet } from './wallet.ts';
+import { type LdkRow, shapes } from './words.ts';
+
+const LDK = { kind: 'ldk', title: 'The LDK node' } as const;
+
+/** Creates an invoice; see `WalletNode.createInvoice`. Throws `unsupported` for a partner fee. */
+export async function createInvoice(
+  wallet: LdkWallet,
+  command: CreateInvoiceCommand,
+): Promise<CreatedInvoice> {
+  requireNoPartner(LDK, command.partnerPk);
+  const preimage = command.preimage ?? hex.encode(wallet.random(32));
+  const made = await make(wallet, command, { hash: paymentHashOf(preimage), preimage });
+  return created(made, command);
+}
+
+/** Creates an invoice for a hash; see `NodeHoldInvoices.create`. */
+export async function createHoldInvoice(
+  wallet: LdkWallet,
+  command: CreateHoldInvoiceCommand,
+): Promise<CreatedInvoice> {
+  requireNoPartner(LDK, command.partnerPk);
+  const sent = await wallet.helper.call(
+    'row',
+    { hash: command.paymentHash, direction: 'out' },
+    shapes().rowOrNull,
+  );
+  if (sent !== null) throw hashInUse();
+  const made = await make(wallet, command, { hash: command.paymentHash, preimage: null });
+  if (!made.first && !(command.again && hasTerms(made.row, command))) throw hashInUse();
+  return created(made, command);
+}
+
+interface Made {
+  readonly row: LdkRow;
+  readonly secret: string;
+  readonly first: boolean;
+}
+
+async function make(
+  wallet: LdkWallet,
+  command: Omit<CreateInvoiceCommand, 'preimage'>,
+  names: { readonly hash: string; readonly preimage: string | null },
+): Promise<Made> {
+  const { amountMsat, description, descriptionHash, expirationSecs } = command;
+  const jit = wallet.lsp !== null && !(await fits(wallet, amountMsat));
+  return wallet.helper.call(
+    'create_invoice',
+    {
+      ...names,
+      amount_msat: amountMsat,
+      description: descriptionHash === null ? (description ?? '') : null,
+      description_hash: descriptionHash?.hash ?? null,
+      expiry_secs: expirationSecs,
+      jit,
+      max_lsp_fee_msat: jit ? wallet.lsp?.maxFeeMsat : null,
+    },
+    shapes().invoice,
+  );
+}
+
+/** Whether the channels can receive the amount now. Without an amount, whether they can receive anything. */
+async function fits(wallet: LdkWallet, amountMsat: bigint | null): Promise<boolean> {
+  const mostMsat = await receivableMsat(wallet.helper);
+  return mostMsat > 0n && (amountMsat ?? 0n) <= mostMsat;
+}
+
+function created(
+  { row, secret }: Made,
+  { amountMsat, personalNote, externalId, message }: Omit<CreateInvoiceCommand, 'preimage'>,
+): CreatedInvoice {
+  const { hash, bolt11 } = row;
+  if (bolt11 === null || row.expires_at === null) throw hashInUse();
+  const createdAtMs = timestampOf(bolt11) * 1000;
+  return {
+    payment: shownPayment({
+      index: paymentIndex(createdAtMs, paymentId('ln', hash)),
+      rail: 'invoice',
+      direction: 'inbound',
+      statusMsg: 'invoice generated',
+      createdAtMs,
+      hash,
+      amountMsat,
+      // What the LSP takes for a channel is known before anybody pays.
+      feesMsat: row.lsp_fee_msat ?? 0n,
+      invoice: bolt11,
+      personalNote,
+      externalId,
+      message,
+      expiresAtMs: row.expires_at,
+    }),
+    invoice: bolt11,
+    paymentHash: hash,
+    paymentSecret: secret,
+    expiresAtMs: row.expires_at,
+  };
+}
+
+function hasTerms({ bolt11 }: LdkRow, command: CreateHoldInvoiceCommand): boolean {
+  if (bolt11 === null) return false;
+  const found = decodeBolt11(bolt11, { verifySignature: false });
+  return (
+    found.amountMsat === command.amountMsat &&
+    found.expirySecs === command.expirationSecs &&
+    found.descriptionHash === (command.descriptionHash?.hash ?? null) &&
+    (found.description || null) === command.description
+  );
+}
+
+/** Cancels a pending inbound invoice; see `WalletNode.cancelInvoice`. */
+export async function cancelInvoice({ helper }: LdkWallet, index: PaymentIndex): Promise<void> {
+  const row = await invoiceRow({ helper }, index);
+  if (row === null || row.bolt11 === null || row.state === 'completed') throw notCancelable();
+  if (row.state === 'failed') return;
+  try {
+    await helper.call('cancel_invoice', { hash: row.hash }, shapes().row);
+  } catch (error) {
+    if (!isApiError(error, 'refused')) throw error;
+    throw refused('The invoice was paid before it could be canceled.', error);
+  }
+}
+
+/** Completes a held payment; see `NodeHoldInvoices.settle`. */
+export async function settleHoldInvoice(
+  { helper }: LdkWallet,
+  index: PaymentIndex,
+  preimage: string,
+): Promise<void> {
+  const row = await invoiceRow({ helper }, index);
+  if (row?.state === 'completed') return;
+  if (row?.state === 'failed') throw noLongerHeld();
+  if (row?.state !== 'held') throw notHeldYet();
+  await helper.call('settle_invoice', { hash: row.hash, preimage }, shapes().row);
+}
+
+function invoiceRow({ helper }: Pick<LdkWallet, 'helper'>, index: PaymentIndex) {
+  const id = idOfIndex(index);
+  if (!id.startsWith('ln_')) return null;
+  return helper.call('row', { key: `in:${id.slice('ln_'.length)}` }, shapes().rowOrNull);
+}

@@ -1,0 +1,214 @@
+import { hex } from '@scure/base';
+import { z } from 'zod';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import { PRIORITIES } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type {
+  PayOnchainCommand,
+  SendOutcome,
+  SendQuestion,
+  SendReport,
+  SignedSend,
+} from '../node.ts';
+import { unsupportedBy } from '../refusals.ts';
+import { requireFeeWithin } from '../remote/orders/fee-limit.ts';
+import {
+  type BegunSend,
+  CHANNEL_BLOCKS,
+  nothingToSend,
+  publishedSend,
+  TARGET_BLOCKS,
+} from '../remote/orders/onchain-send.ts';
+import { reportOf } from '../remote/orders/sends.ts';
+import { keptRows } from '../remote/place/kept-rows.ts';
+import type { Helper } from './helper.ts';
+import { type KnownSend, sentPayment } from './translate.ts';
+import type { LdkWallet } from './wallet.ts';
+import { type LdkSigned, type LdkTransaction, shapes } from './words.ts';
+
+/** Virtual bytes of a transaction that funds a channel: some inputs, the channel's output and change. */
+const FUNDING_VBYTES = 400n;
+
+/**
+ * Satoshis per virtual byte, a whole number, with which a transaction is in a block within so many blocks, as the chain
+ * source says.
+ */
+export async function feeRate(helper: Helper, blocks: number): Promise<number> {
+  const { sat_per_vbyte } = await helper.call('fee_rates', {}, shapes().feeRates);
+  // The rate of the next fewer blocks that it tells of, which is no lower.
+  const told = Object.keys(sat_per_vbyte)
+    .map(Number)
+    .filter((one) => one <= blocks);
+  return Math.max(1, Math.ceil(sat_per_vbyte[`${Math.max(...told)}`] ?? 1));
+}
+
+/** The wallet's receiving address, the same until a payment to it is seen. LDK has segwit addresses alone. */
+export async function nextUnusedAddress({ helper }: LdkWallet): Promise<string> {
+  return (await helper.call('address', {}, shapes().address)).address;
+}
+
+type Order = Pick<PayOnchainCommand, 'address' | 'priority'>;
+
+async function trySign(
+  { helper }: LdkWallet,
+  { address, priority }: Order,
+  amountMsat: bigint | null,
+): Promise<LdkSigned> {
+  const sat_per_vbyte = await feeRate(helper, TARGET_BLOCKS[priority]);
+  const script = hex.encode(address.scriptPubKey);
+  return helper.call(
+    'sign',
+    { script, amount_msat: amountMsat, sat_per_vbyte, keep: [] },
+    shapes().signed,
+  );
+}
+
+/** Chooses coins, checks the fee and signs; see `NodeOnchain.sign`. */
+export async function signSend(wallet: LdkWallet, command: PayOnchainCommand): Promise<SignedSend> {
+  const signed = await trySign(wallet, command, command.amountMsat);
+  const send = signedSend(signed);
+  try {
+    requireFeeWithin('send', signed.fee_msat, command.maxFeeMsat);
+  } catch (error) {
+    await releaseSend(wallet, send);
+    throw error;
+  }
+  return send;
+}
+
+function signedSend({ txid, hex: txHex, fee_msat, inputs }: LdkSigned): SignedSend {
+  const locks = inputs.map((outpoint) => ({ id: txid, outpoint }));
+  return { txid, txHex, feeMsat: `${fee_msat}`, locks };
+}
+
+/** Gives back the coins of a send that is not published. */
+export async function releaseSend(
+  { helper }: LdkWallet,
+  { locks }: Pick<SignedSend, 'locks'>,
+): Promise<void> {
+  await helper.call('release', { inputs: locks.map(({ outpoint }) => outpoint) }, shapes().done);
+}
+
+/** Keeps the coins of a signed send from other sends for ten more minutes. */
+export async function renewSend({ helper }: LdkWallet, { txid, locks }: SignedSend): Promise<void> {
+  const inputs = locks.map(({ outpoint }) => outpoint);
+  await helper.call('hold', { txid, inputs }, shapes().done);
+}
+
+/**
+ * Publishes a signed transaction; see `NodeOnchain.publish`. Which payment it is of is stored first, since the chain
+ * does not say.
+ */
+export async function publishSend(
+  wallet: LdkWallet,
+  command: PayOnchainCommand,
+  signed: SignedSend,
+): Promise<SendReport> {
+  const asked = { ...command, address: command.address.canonical };
+  await keepSend(wallet, signed.txid, asked);
+  try {
+    await wallet.helper.call('publish', { hex: signed.txHex }, shapes().txid);
+    return { state: 'known', ...publishedSend(asked, signed) };
+  } catch (error) {
+    if (error instanceof ApiError) return reportOf(error);
+    throw error;
+  }
+}
+
+/** Finds out what became of an on-chain send; see `WalletNode.sendOutcome`. */
+export async function onchainOutcome(
+  wallet: LdkWallet,
+  { payment, signed }: SendQuestion,
+): Promise<SendOutcome> {
+  const txid = signed?.txid ?? payment.txid;
+  if (txid === null) return { state: 'unknown' };
+  const found = await transactionOf(wallet.helper, txid);
+  if (found === null) return { state: 'unknown' };
+  const seen = sentPayment(found.transaction, found.height, payment);
+  return { state: 'known', payment: seen, attempt: null };
+}
+
+async function transactionOf(
+  helper: Helper,
+  txid: string,
+): Promise<{ readonly transaction: LdkTransaction; readonly height: number } | null> {
+  const { height, transactions } = await helper.call(
+    'transactions',
+    { since_height: null },
+    shapes().transactions,
+  );
+  const transaction = transactions.find((one) => one.txid === txid);
+  return transaction === undefined ? null : { transaction, height };
+}
+
+/** What a payment would cost in fees now, in millisatoshis. */
+export async function estimateFeeMsat(
+  wallet: LdkWallet,
+  command: Order & Pick<PayOnchainCommand, 'amountMsat'>,
+): Promise<bigint> {
+  const signed = await trySign(wallet, command, command.amountMsat);
+  await releaseSend(wallet, signedSend(signed));
+  return signed.fee_msat;
+}
+
+/** The most that one transaction can send to the address now, and its fee; see `NodeOnchain.mostSendable`. */
+export async function mostSendable(
+  wallet: LdkWallet,
+  command: Order,
+): Promise<{ amountMsat: bigint; feeMsat: bigint }> {
+  const signed = await trySign(wallet, command, null).catch((error: unknown) => {
+    throw error instanceof ApiError && error.kind === 'refused'
+      ? nothingToSend('the LDK node')
+      : error;
+  });
+  await releaseSend(wallet, signedSend(signed));
+  return { amountMsat: signed.amount_msat, feeMsat: signed.fee_msat };
+}
+
+/** The most that funding a channel would cost in fees now, in millisatoshis. Throws `refused` without the coins. */
+export async function openFeeMsat({ helper }: LdkWallet, valueMsat: bigint): Promise<bigint> {
+  const info = await helper.call('info', {}, shapes().info);
+  const feeMsat = FUNDING_VBYTES * BigInt(await feeRate(helper, CHANNEL_BLOCKS)) * MSAT_PER_SAT;
+  const freeMsat = info.onchain_msat - info.reserve_msat;
+  if (freeMsat >= valueMsat + feeMsat) return feeMsat;
+  throw refused(
+    'The confirmed coins of the wallet do not suffice for this channel and its fee: receive more, or open a smaller one.',
+  );
+}
+
+/** Payments by the id of the transaction that was published for each. */
+const SENDS = keptRows(
+  'ldk_send',
+  z.object({
+    index: z.string(),
+    amountMsat: z.string().regex(/^\d+$/),
+    address: z.string(),
+    priority: z.enum(PRIORITIES),
+  }),
+);
+
+function keepSend(wallet: LdkWallet, txid: string, send: BegunSend): Promise<void> {
+  const { index, amountMsat, address, priority } = send;
+  if (address === null || priority === null)
+    throw new Error('A send has an address and a priority.');
+  return SENDS.put(wallet, txid, { index, amountMsat: `${amountMsat}`, address, priority });
+}
+
+/** The payment whose transaction it is; null where the sidecar published none of that id. */
+export async function keptSend(
+  wallet: Pick<LdkWallet, 'rows' | 'userPk'>,
+  txid: string,
+): Promise<KnownSend | null> {
+  const kept = await SENDS.get(wallet, txid);
+  if (kept === null) return null;
+  return { ...kept, index: kept.index as PaymentIndex, amountMsat: BigInt(kept.amountMsat) };
+}
+
+/** Raising fees is not offered: the node's own wallet would not know the transaction that takes the place. */
+export async function bumpFeeBoundMsat(): Promise<never> {
+  throw unsupportedBy('ldk', 'The LDK node cannot raise the fee of a transaction.');
+}
+
+/** See {@link bumpFeeBoundMsat}. */
+export const bumpFee = bumpFeeBoundMsat;

@@ -1,0 +1,148 @@
+import { paymentHashOf } from '../../codecs/preimage.ts';
+import { ApiError, ownInvoice, ownNode } from '../../model/errors.ts';
+import type { PaymentId } from '../../model/payment-index.ts';
+import type {
+  Observation,
+  PayInvoiceCommand,
+  PaySpontaneousCommand,
+  RoutingQuestion,
+  SendOutcome,
+  SendQuestion,
+  SendReport,
+} from '../node.ts';
+import { asBegun, reportOf } from '../remote/orders/sends.ts';
+import { requireEnough } from '../remote/place/sendable.ts';
+import { sendableMsat } from './channels.ts';
+import { isNeverSent, rowObservation } from './translate.ts';
+import type { LdkWallet } from './wallet.ts';
+import { type LdkRow, shapes } from './words.ts';
+
+const UNKNOWN: SendOutcome = { state: 'unknown' };
+
+/** Starts paying an invoice; see `WalletNode.payInvoice`. */
+export async function payInvoice(
+  wallet: LdkWallet,
+  command: PayInvoiceCommand,
+): Promise<SendReport> {
+  const { text, paymentHash, amountMsat, payeePubkey } = command.invoice;
+  if (payeePubkey === wallet.nodePk) return { state: 'refused', error: ownInvoice() };
+  return start(wallet, command, paymentHash, 'pay_invoice', {
+    bolt11: text,
+    amount_msat: amountMsat === null ? command.amountMsat : null,
+  });
+}
+
+/** Starts a payment without an invoice; see `NodeSpontaneous.pay`. */
+export async function paySpontaneous(
+  wallet: LdkWallet,
+  command: PaySpontaneousCommand,
+): Promise<SendReport> {
+  const { nodePk, preimage, amountMsat, message } = command;
+  if (nodePk === wallet.nodePk) return { state: 'refused', error: ownNode() };
+  return start(wallet, command, paymentHashOf(preimage), 'pay_keysend', {
+    ...{ preimage, node_pk: nodePk, amount_msat: amountMsat, message },
+  });
+}
+
+/**
+ * Asks the helper for an attempt under the payment's index. The helper makes one attempt of a hash at a time and none
+ * after one that paid, so an attempt that is there is the payment's own where it has that index.
+ */
+async function start(
+  wallet: LdkWallet,
+  { index, amountMsat, maxFeeMsat }: PayInvoiceCommand | PaySpontaneousCommand,
+  hash: string,
+  method: 'pay_invoice' | 'pay_keysend',
+  order: Readonly<Record<string, unknown>>,
+): Promise<SendReport> {
+  wallet.sending.add(hash);
+  try {
+    const present = await newestRow(wallet, hash);
+    if (!isStanding(present)) requireEnough(amountMsat, await sendableMsat(wallet.helper));
+    const { row, taken } = await wallet.helper.call(
+      method,
+      { ...order, max_fee_msat: maxFeeMsat, ref: index },
+      shapes().taken,
+    );
+    if (taken && row.ref !== index) return { state: 'taken', ...rowObservation(row) };
+    return { state: 'known', ...rowObservation(row) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    // LDK may have refused an attempt that was written down before: that payment was begun, and has failed.
+    const row = error.kind === 'refused' ? await newestRow(wallet, hash).catch(() => null) : null;
+    if (row?.state === 'failed' && row.ref === index) {
+      return { state: 'known', ...rowObservation(row) };
+    }
+    return reportOf(error);
+  } finally {
+    wallet.sending.delete(hash);
+  }
+}
+
+/** Whether an attempt is on its way, or has paid. */
+function isStanding(row: LdkRow | null): boolean {
+  return row !== null && row.state !== 'failed';
+}
+
+/** Finds out what became of a Lightning send; see `WalletNode.sendOutcome`. */
+export async function lightningOutcome(
+  wallet: LdkWallet,
+  { payment, attempt, afterAttempt }: SendQuestion,
+): Promise<SendOutcome> {
+  const { hash } = payment;
+  if (hash === null || wallet.sending.has(hash)) return UNKNOWN;
+  const row =
+    attempt === null ? await newestRow(wallet, hash) : await rowOfKey(wallet, `out:${attempt}`);
+  const isLater = row !== null && (row.attempt ?? 0) > (afterAttempt ?? 0);
+  if (row !== null && (isLater || row.attempt === attempt)) {
+    // The helper has exclusive use of its state: what it asked LDK for in an earlier run, it finds out by itself.
+    if (row.state === 'asked') return UNKNOWN;
+    if (!isNeverSent(row)) {
+      const seen = rowObservation(row);
+      const isOther = row.ref !== null && row.ref !== payment.index;
+      if (!isOther) return { state: 'known', ...asBegun(seen, payment) };
+      if (row.state === 'completed') return { state: 'taken', ...seen };
+    }
+  } else if (row?.state === 'completed') {
+    return { state: 'taken', ...rowObservation(row) };
+  }
+  return { state: 'never', reason: 'not sent' };
+}
+
+/** The number of the newest attempt of a payment id; 0 without one. */
+export async function newestAttempt({ helper }: LdkWallet, id: PaymentId): Promise<number> {
+  if (!id.startsWith('ln_')) return 0;
+  const hash = id.slice('ln_'.length);
+  return (await helper.call('newest_attempt', { hash }, shapes().attempt)).attempt;
+}
+
+/** What routing would cost now, in millisatoshis; null when the node cannot say. */
+export async function estimateRoutingFeeMsat(
+  { helper }: LdkWallet,
+  { nodePk, amountMsat }: RoutingQuestion,
+): Promise<bigint | null> {
+  const question = { node_pk: nodePk, amount_msat: amountMsat };
+  return (await helper.call('route_fee', question, shapes().fee)).fee_msat;
+}
+
+/** The newest row of an outgoing hash, or null. */
+function newestRow(wallet: LdkWallet, hash: string): Promise<LdkRow | null> {
+  return wallet.helper.call('row', { hash, direction: 'out' }, shapes().rowOrNull);
+}
+
+function rowOfKey(wallet: LdkWallet, key: string): Promise<LdkRow | null> {
+  return wallet.helper.call('row', { key }, shapes().rowOrNull);
+}
+
+/** The newest Lightning payment of a hash, in either direction; null without one. */
+export async function lightningPayment(
+  wallet: LdkWallet,
+  hash: string,
+): Promise<Observation | null> {
+  const [sent, received] = await Promise.all([
+    newestRow(wallet, hash),
+    rowOfKey(wallet, `in:${hash}`),
+  ]);
+  if (sent !== null && !isNeverSent(sent)) return rowObservation(sent);
+  return received && rowObservation(received);
+}

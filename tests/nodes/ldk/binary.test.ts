@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomHex } from '../../contracts/node/steps.ts';
+import { type NodeSidecar, startNodeSidecar } from '../../interop/node-sidecar.ts';
+import { type EsploraChain, startEsploraChain } from '../../support/esplora-chain.ts';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import {
+  hasLdkHelper,
+  minedUntil,
+  type OutsideNode,
+  startOutsideNode,
+} from '../../support/ldk-network.ts';
+import { freePort } from '../../support/ports.ts';
+import { SLOW_TEST_MS, until, waitUntil } from '../../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+describe.skipIf(!hasLdkHelper())('the compiled binary with --node ldk', () => {
+  const folder = temporaryFolder('ldk-binary');
+  const seedPath = join(folder, 'seed');
+  let chain: EsploraChain;
+  let outside: OutsideNode;
+  let sidecar: NodeSidecar;
+
+  const info = () => sidecar.get('/v2/node/node_info');
+  const payment = (index: string) => sidecar.get('/v2/node/payment', { index });
+  const ended = (index: string) =>
+    until(async () => {
+      const found = await payment(index);
+      return found.status !== 'pending' && found;
+    }, 'the payment has ended');
+  const usable = () =>
+    waitUntil('the channel can be used', async () => (await info()).num_usable_channels === 1);
+  const killNode = () => {
+    Bun.spawnSync(['pkill', '-KILL', '-f', `${sidecar.dataDir}/bin`]);
+  };
+
+  beforeAll(async () => {
+    chain = startEsploraChain();
+    outside = await startOutsideNode(chain);
+    writeFileSync(seedPath, randomHex(32), { mode: 0o600 });
+    const listen = `127.0.0.1:${freePort()}`;
+    sidecar = await startNodeSidecar([
+      ...['--node', 'ldk', '--network', 'regtest', '--esplora-url', chain.url],
+      ...['--root-seed-path', seedPath, '--lightning-listen-addr', listen],
+    ]);
+    const { address } = await sidecar.post('/v2/node/get_next_unused_address');
+    chain.fund(address, 2_000_000n);
+    chain.mine(1);
+    await until(async () => (await info()).onchain_balance !== '0', 'the coins are there');
+    await sidecar.post('/v2/node/open_channel', {
+      ...{ value: '1000000', peer: `${outside.nodePk}@${outside.address}` },
+      user_channel_id: randomHex(16),
+    });
+    await minedUntil(
+      chain,
+      async () => (await info()).num_usable_channels === 1,
+      'the channel can be used',
+    );
+  });
+  afterAll(async () => {
+    await sidecar.close();
+    await outside.close();
+    chain.stop();
+    removeFolder(folder);
+  });
+
+  const pay = async (amountMsat: bigint, holds = false, credentials?: string) => {
+    const made = await outside.invoice({ amountMsat, holds });
+    const answer = await sidecar.call('POST', '/v2/node/pay_invoice', {
+      body: { invoice: made.invoice },
+      headers: { 'Idempotency-Key': made.hash, Prefer: 'respond-async' },
+      ...(credentials === undefined ? {} : { credentials }),
+    });
+    return { ...made, answer };
+  };
+
+  test('pays, is paid, and keeps its wallet over a restart', async () => {
+    const { answer } = await pay(80_000_000n);
+    expect((await ended(answer.body.index)).status).toBe('completed');
+    const made = await sidecar.post('/v2/node/create_invoice', { amount: '50000' });
+    await until(
+      async () => (await outside.sendableMsat()) > 50_000_000n,
+      'the other has the money',
+    );
+    expect((await outside.pays(made.invoice)).state).toBe('completed');
+    expect(await ended(made.index)).toMatchObject({ status: 'completed', amount: '50000' });
+    // The channel's balance follows the end of a payment by a moment.
+    const before = await until(async () => {
+      const now = await info();
+      return now.lightning_balance === '970000' && now;
+    }, 'the balance has both payments');
+    expect(await sidecar.stop()).toBe(0);
+    await sidecar.start();
+    await usable();
+    expect(await info()).toMatchObject({
+      ...{ user_pk: before.user_pk, node_pk: before.node_pk },
+      lightning_balance: before.lightning_balance,
+    });
+    expect((await payment(answer.body.index)).status).toBe('completed');
+  });
+
+  test('a client spends no more than its budget', async () => {
+    const { client_credentials } = await sidecar.post('/v2/node/create_client', {
+      ...{ scopes: ['send'], label: 'bot', budget: { amount: '2000', period: 'total' } },
+    });
+    const paid = await pay(1_000_000n, false, client_credentials);
+    expect((await ended(paid.answer.body.index)).status).toBe('completed');
+    expect((await pay(1_500_000n, false, client_credentials)).answer.body).toMatchObject({
+      code: 109,
+    });
+  });
+
+  test('the node is started again when its process dies, and a payment on its way ends as it should', async () => {
+    const { answer, hash } = await pay(1_000_000n, true);
+    await until(() => outside.isHolding(hash), 'the payment has arrived');
+    killNode();
+    await usable();
+    expect((await payment(answer.body.index)).status).toBe('pending');
+    await outside.settle(hash);
+    expect((await ended(answer.body.index)).status).toBe('completed');
+  });
+
+  test('a sidecar that is killed finds its payment again, and the same request is the same payment', async () => {
+    const { answer, hash, invoice } = await pay(1_000_000n, true);
+    await until(() => outside.isHolding(hash), 'the payment has arrived');
+    await sidecar.kill();
+    await sidecar.start();
+    const again = await sidecar.call('POST', '/v2/node/pay_invoice', {
+      body: { invoice },
+      headers: { 'Idempotency-Key': hash, Prefer: 'respond-async' },
+    });
+    expect(again.body.index).toBe(answer.body.index);
+    await usable();
+    await outside.settle(hash);
+    expect((await ended(answer.body.index)).status).toBe('completed');
+  });
+
+  test('the program is in the data directory, for its owner alone', () => {
+    const folder = join(sidecar.dataDir, 'bin');
+    expect(existsSync(folder)).toBe(true);
+    expect(statSync(folder).mode & 0o077).toBe(0);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, setDefaultTimeout, test } from 'bun:test';
+import { GROUPS } from '../../contracts/node/kind.ts';
+import { OWN_INDEX } from '../../contracts/node/payments.ts';
+import { nodeContract } from '../../contracts/node.ts';
+import { hasLdkHelper, openLdkNetwork } from '../../support/ldk-network.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** Of nobody in this world. */
+const FOREIGN_ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+
+const NO_CLOCK = [
+  'an invoice that nobody paid in time is failed as expired, and cannot be paid',
+  'an invoice that has expired is refused, and what was not sent of it is never sent',
+  'an invoice that ends unpaid is in the feed, canceled or expired',
+  'what is held does not expire with its invoice',
+].map((rule) => ({ rule, reason: 'the clock of its process cannot be moved' }));
+
+const NO_MESSAGES = [
+  'a spontaneous payment is known when it has begun, and completed with the preimage of its order',
+  'a preimage is paid once, however often it is ordered',
+].map((rule) => ({ rule, reason: 'the other node, an LDK node too, takes no message' }));
+
+if (!hasLdkHelper()) {
+  describe('a node of kind ldk', () => {
+    test.skip('its contract (no helper was built: npm run build:helper)', () => undefined);
+  });
+} else {
+  nodeContract({
+    kind: 'ldk',
+    groups: GROUPS.filter((group) => !['history', 'notes', 'offers', 'proofs'].includes(group)),
+    cannot: [...NO_CLOCK, ...NO_MESSAGES, { rule: OWN_INDEX, reason: 'its attempts have numbers' }],
+    async open() {
+      const network = await openLdkNetwork();
+      const { chain, outside, connector, rootSeed } = network;
+      return {
+        connector,
+        openOwner: () => connector.connectRoot(rootSeed),
+        outside: {
+          async invoice({ amountMsat, behavior, expirySecs }) {
+            const holds = behavior === 'hold';
+            const made = await outside.invoice({
+              ...{ amountMsat, holds },
+              ...(expirySecs === undefined ? {} : { expirySecs }),
+            });
+            if (behavior === 'fail') await outside.cancel(made.hash);
+            return made;
+          },
+          async decide(hash, settle) {
+            await until(() => outside.isHolding(hash), 'the payment has arrived');
+            await (settle ? outside.settle(hash) : outside.cancel(hash));
+          },
+          async pays(invoice) {
+            const { state, reason } = await outside.pays(invoice);
+            if (state !== 'completed') throw new Error(`the payment is ${state}: ${reason}`);
+          },
+          async paysHeld(invoice) {
+            const { state, reason, hash } = await outside.pays(invoice);
+            if (state !== 'pending')
+              throw new Error(`the payment of ${hash} is ${state}: ${reason}`);
+          },
+          address: () => FOREIGN_ADDRESS,
+          async sendsCoins(address, amountMsat) {
+            chain.fund(address, amountMsat / 1000n);
+            await network.mine(1);
+          },
+          mine: (blocks) => network.mine(blocks),
+          advanceClock: () => Promise.reject(new Error('The clock cannot be moved.')),
+          offer: null,
+          cut: () => network.killHelper(),
+        },
+        close: () => network.close(),
+      };
+    },
+  });
+}

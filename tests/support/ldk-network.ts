@@ -1,0 +1,220 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { paymentHashOf } from '../../src/codecs/preimage.ts';
+import { elapsedMs, systemClock } from '../../src/lib/clock.ts';
+import { openLog } from '../../src/lib/log.ts';
+import { sendableMsat } from '../../src/nodes/ldk/channels.ts';
+import { Helper } from '../../src/nodes/ldk/helper.ts';
+import { openLdk } from '../../src/nodes/ldk/index.ts';
+import { type LdkRow, shapes } from '../../src/nodes/ldk/words.ts';
+import type { NodeConnector } from '../../src/nodes/node.ts';
+import type { ConnectorRows } from '../../src/nodes/remote-kind.ts';
+import { randomHex } from '../contracts/node/steps.ts';
+import { type EsploraChain, startEsploraChain } from './esplora-chain.ts';
+import { removeFolder, temporaryFolder } from './folder.ts';
+import { memoryState } from './memory-state.ts';
+import { freePort } from './ports.ts';
+import { until } from './until.ts';
+
+/** The built helper; without it the tests of the LDK node are skipped. */
+export const LDK_HELPER = join(import.meta.dir, '../../dist/ldk-helper.bin');
+
+/** Whether a helper was built, as `npm run build:helper` does. */
+export function hasLdkHelper(): boolean {
+  return existsSync(LDK_HELPER);
+}
+
+const log = openLog({
+  level: process.env.LDK_TEST_LOG === 'debug' ? 'debug' : 'silent',
+  format: 'text',
+  write: (line) => console.error(line),
+});
+
+/** A Lightning node of somebody else, driven by its helper directly. */
+export interface OutsideNode {
+  readonly nodePk: string;
+  /** `host:port`. */
+  readonly address: string;
+  call<T>(method: string, params: object, shape: Parameters<Helper['call']>[2]): Promise<T>;
+  /** Makes an invoice; without a preimage of ours, it is held until {@link settle} or {@link cancel}. */
+  invoice(terms: {
+    readonly amountMsat: bigint;
+    readonly expirySecs?: number;
+    readonly holds?: boolean;
+  }): Promise<{ readonly invoice: string; readonly hash: string }>;
+  settle(hash: string): Promise<void>;
+  cancel(hash: string): Promise<void>;
+  /** Begins to pay and returns the attempt as it stands once it is over, or after that time, a second. */
+  pays(invoice: string, overWithinMs?: number): Promise<LdkRow>;
+  isHolding(hash: string): Promise<boolean>;
+  /** The most that its channels can send now, in millisatoshis. */
+  sendableMsat(): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+/** Starts a node of somebody else on the chain; as an LSP it opens channels to those who ask (LSPS2). */
+export async function startOutsideNode(
+  chain: EsploraChain,
+  { isLsp = false }: { readonly isLsp?: boolean } = {},
+): Promise<OutsideNode> {
+  const folder = temporaryFolder('ldk-outside');
+  const address = `127.0.0.1:${freePort()}`;
+  const helper = new Helper({
+    program: async () => LDK_HELPER,
+    settings: {
+      ...{ network: 'regtest', dir: folder, seed: randomHex(64), chain: { esplora: chain.url } },
+      ...{ lsp: null, listen: [address], alias: null, sync_secs: 1 },
+      ...(isLsp && { lsp_service: true }),
+    },
+    log,
+    elapsedMs,
+    random: Math.random,
+    seen: async () => null,
+    keep: async () => undefined,
+  });
+  const { nodePk } = await helper.opened();
+  const preimages = new Map<string, string>();
+  const rowOf = (key: string) => helper.call('row', { key }, shapes().rowOrNull);
+  return {
+    nodePk,
+    address,
+    call: (method, params, shape) =>
+      helper.call(method, params as Record<string, unknown>, shape) as Promise<never>,
+    async invoice({ amountMsat, expirySecs = 3600, holds = false }) {
+      const preimage = randomHex(32);
+      const hash = paymentHashOf(preimage);
+      preimages.set(hash, preimage);
+      const made = await helper.call(
+        'create_invoice',
+        {
+          ...{ hash, preimage: holds ? null : preimage, amount_msat: amountMsat },
+          ...{ description: 'outside', description_hash: null, expiry_secs: expirySecs },
+          ...{ jit: false, max_lsp_fee_msat: null },
+        },
+        shapes().invoice,
+      );
+      return { invoice: made.row.bolt11 ?? '', hash };
+    },
+    async settle(hash) {
+      await until(async () => (await rowOf(`in:${hash}`))?.state === 'held', 'it is held');
+      await helper.call('settle_invoice', { hash, preimage: preimages.get(hash) }, shapes().row);
+    },
+    async cancel(hash) {
+      await helper.call('cancel_invoice', { hash }, shapes().row);
+    },
+    async pays(invoice, overWithinMs = 1000) {
+      const { row, taken } = await helper.call(
+        'pay_invoice',
+        { bolt11: invoice, amount_msat: null, max_fee_msat: 100_000n, ref: null },
+        shapes().taken,
+      );
+      if (taken) throw new Error('Another attempt is there already.');
+      const since = performance.now();
+      return until(async () => {
+        const now = await rowOf(row.key);
+        const isOver = now?.state === 'completed' || now?.state === 'failed';
+        return (isOver || performance.now() - since > overWithinMs) && now;
+      }, 'the payment is over');
+    },
+    sendableMsat: () => sendableMsat(helper),
+    isHolding: async (hash) => (await rowOf(`in:${hash}`))?.state === 'held',
+    async close() {
+      await helper.close();
+      removeFolder(folder);
+    },
+  };
+}
+
+/** A wallet on an LDK node with coins and a channel each way, and the node at their other end. */
+export interface LdkNetwork {
+  readonly chain: EsploraChain;
+  readonly outside: OutsideNode;
+  readonly connector: NodeConnector;
+  readonly rootSeed: Uint8Array;
+  readonly dataDir: string;
+  readonly rows: ConnectorRows;
+  /** Mines blocks with what waits for one, and waits until both nodes have seen them. */
+  mine(blocks: number): Promise<void>;
+  /** Kills the process that holds the wallet's node. */
+  killHelper(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long a node may take to publish what it was asked for, and the wallet's node to see a block after the other. */
+const PUBLISHED_WITHIN_MS = 300;
+const SEEN_WITHIN_MS = 1_500;
+/** Mines a block a while after the other until the probe says that it is so. */
+export function minedUntil(
+  chain: EsploraChain,
+  probe: () => Promise<boolean>,
+  what: string,
+): Promise<boolean> {
+  return until(async () => {
+    await Bun.sleep(PUBLISHED_WITHIN_MS);
+    chain.mine(1);
+    return probe();
+  }, what);
+}
+
+const COINS_SAT = 10_000_000n;
+const CHANNEL_MSAT = 1_000_000_000n;
+
+/** Opens the network, which takes some seconds. */
+export async function openLdkNetwork(): Promise<LdkNetwork> {
+  const chain = startEsploraChain();
+  const outside = await startOutsideNode(chain);
+  const dataDir = temporaryFolder('ldk-wallet');
+  const rootSeed = new Uint8Array(Buffer.from(randomHex(32), 'hex'));
+  const rows = memoryState();
+  const listen = `127.0.0.1:${freePort()}`;
+  const connector = openLdk({
+    ...{ rootSeed, network: 'regtest', esploraUrl: chain.url, lsp: null, listen, dataDir },
+    ...{ state: rows, clock: systemClock, elapsedMs, log },
+    random: (bytes) => new Uint8Array(Buffer.from(randomHex(bytes), 'hex')),
+    channelPeer: { pubkey: outside.nodePk, host: outside.address },
+  });
+  const { node } = await connector.connectRoot(rootSeed);
+  const { address } = await outside.call<{ address: string }>('address', {}, shapes().address);
+  chain.fund(address, COINS_SAT);
+  chain.fund((await node.onchain?.nextUnusedAddress('segwit')) ?? '', COINS_SAT);
+  chain.mine(6);
+  const outsideMsat = async () =>
+    (await outside.call<{ onchain_msat: bigint }>('info', {}, shapes().info)).onchain_msat;
+  await until(async () => (await node.info()).onchainBalanceMsat > 0n, 'the wallet has coins');
+  await until(async () => (await outsideMsat()) > 0n, 'the other node has coins');
+  const userChannelId = randomHex(16);
+  const order = { valueMsat: CHANNEL_MSAT, userChannelId, peer: null, maxFeeMsat: null };
+  await node.channels?.openChannel(order);
+  const { nodePk } = await node.info();
+  await outside.call(
+    'open_channel',
+    { user_id: randomHex(16), peer: { pk: nodePk, address: listen }, value_msat: CHANNEL_MSAT },
+    shapes().channel,
+  );
+  const heightOf = (connected: OutsideNode['call']) =>
+    connected<{ height: number }>('info', {}, shapes().info).then(({ height }) => height);
+  const mine = async (blocks: number) => {
+    // What was just asked for is published a moment later.
+    await Bun.sleep(PUBLISHED_WITHIN_MS);
+    chain.mine(blocks);
+    await until(
+      async () => (await heightOf(outside.call)) === chain.height(),
+      'they saw the blocks',
+    );
+    await Bun.sleep(SEEN_WITHIN_MS);
+  };
+  await mine(6);
+  await until(async () => (await node.info()).numUsableChannels === 2, 'both channels can be used');
+  return {
+    ...{ chain, outside, connector, rootSeed, dataDir, rows, mine },
+    async killHelper() {
+      Bun.spawnSync(['pkill', '-KILL', '-f', `${dataDir}/bin`]);
+    },
+    async close() {
+      await connector.close();
+      await outside.close();
+      chain.stop();
+      removeFolder(dataDir);
+    },
+  };
+}

@@ -28,6 +28,12 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs the same Core Lightning; the interop tests start it so',
   'lightning-cli createrune -k restrictions=\'[["method=blacklistrune","method=close","method=connect","method=createproof","method=createrune","method=delinvoice","method=feerates","method=fetchinvoice","method=fundchannel","method=getinfo","method=getroutes","method=getutxout","method=invoice","method=listchainmoves","method=listclosedchannels","method=listfunds","method=listinvoices","method=listpeerchannels","method=listsendpays","method=listtransactions","method=newaddr","method=offer","method=reserveinputs","method=sendpsbt","method=showrunes","method=signmessage","method=signpsbt","method=txprepare","method=unreserveinputs","method=utxopsbt","method=wait","method=xpay"]]\' > wallet-sidecar.rune':
     'needs a Core Lightning of the reader',
+  '(umask 077; wallet-sidecar seed new > seed)':
+    'the program is not on the path; docs/credentials.md has the command as it is run',
+  'wallet-sidecar serve --node ldk --network signet --esplora-url https://mempool.space/signet/api --root-seed-path seed':
+    'needs the internet; tests/nodes/ldk/binary.test.ts starts it so on a chain of its own',
+  'wallet-sidecar serve --node ldk --network signet --esplora-url https://mempool.space/signet/api --root-seed-path seed --lsp PUBKEY@HOST:9735 --max-lsp-fee 5000':
+    'needs the internet and an LSP; tests/nodes/ldk/first-payment.test.ts has one',
   'pip install /path/to/wallet-sidecar/clients/python':
     'fetches its build tool from a registry; tests/client runs the package where it stands',
   './dist/wallet-sidecar listen --forward-to http://127.0.0.1:3000/hook':

@@ -65,7 +65,7 @@ test('the README has a row for each kind of node', async () => {
   const rows = rowsOf('README.md', 'Nodes');
   const told = rows.map(([kind = '']) => kind.replace(/^\[(.*)\]\(.*\)$/, '$1'));
   const kinds = Object.values(await remoteNodes());
-  expect(told).toEqual(['sandbox', ...kinds.map(({ title }) => title)]);
+  expect(told).toEqual(['sandbox', ...kinds.map(({ title }) => title), 'LDK']);
 });
 
 describe('the pages', () => {

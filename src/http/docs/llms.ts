@@ -50,7 +50,7 @@ export function textsForModels(described: Document): TextsForModels {
     ]),
     full: sections([
       `${title}\n\nThis file is enough to write a program. Exact schemas are in ${baseUrl}/v2/openapi.json. In lists of fields, \`*\` marks what is required, \`?\` what may be null; hex without a length has 64 characters.`,
-      `## Calling\n\nPaths are below ${baseUrl}.`,
+      '## Calling',
       ...CALLING.map(([heading, words]) => `### ${heading}\n\n${words}`),
       ...firstCalls(document, baseUrl),
       ...operations(document, resources),
@@ -93,7 +93,7 @@ function firstCalls(document: Document, baseUrl: string): string[] {
     const example = JSON.stringify(content.example, (_, value: unknown) => {
       if (value === null) return undefined;
       return typeof value === 'string' && value.length > LONG_WORD
-        ? `${value.slice(0, 24)}…`
+        ? `${value.slice(0, 20)}…`
         : value;
     });
     const answer = [...shown].reduce((text, [json, it]) => text.replaceAll(json, it), example);

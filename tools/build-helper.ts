@@ -10,7 +10,7 @@ import { $ } from 'bun';
  */
 if (Bun.which('cargo') === null) {
   console.error(
-    'Building the LDK node needs cargo: install Rust from https://rustup.rs, or use a released binary.',
+    'Building the LDK node needs cargo: install Rust from https://rustup.rs.',
   );
   process.exit(1);
 }

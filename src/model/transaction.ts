@@ -5,6 +5,15 @@ import type { TransactionJson } from './payment.ts';
 /** Confirmations after which an on-chain payment is final (docs/api.md, Payment status). */
 export const FINAL_CONFIRMATIONS = 6;
 
+/** Returns a transaction as answers show it; null for hex that cannot be read, so that its payment is still shown. */
+export function shownTransaction(rawHex: string): TransactionJson | null {
+  try {
+    return transactionJsonOf(hex.decode(rawHex));
+  } catch {
+    return null;
+  }
+}
+
 /** Converts a serialized transaction (BIP 144) to the form of answers. Throws for bytes that are not a transaction. */
 export function transactionJsonOf(raw: Uint8Array): TransactionJson {
   const parsed = RawTx.decode(raw);

@@ -48,12 +48,10 @@ export function parseWalletAuth(text: string): Parsed<WalletAuth> {
   const period = PERIODS[asked.get('budget_renewal') ?? ''] ?? 'total';
   return {
     value: {
-      ...{
-        app,
-        relays,
-        scopes: scopes.length > 0 ? scopes : ['read_info'],
-        own: asked.get('isolated') === 'true',
-      },
+      app,
+      relays,
+      scopes: scopes.length > 0 ? scopes : ['read_info'],
+      own: asked.get('isolated') === 'true',
       budget: most ? { sats: BigInt(most) / 1000n, period } : null,
       expiresAtMs: expires ? Number(expires) * 1000 : null,
     },

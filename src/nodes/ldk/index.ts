@@ -20,7 +20,7 @@ import { Helper, type SeenState } from './helper.ts';
 import { ldkNode } from './node.ts';
 import { type HelperProgram, helperProgram } from './program.ts';
 import { type Access, accessOf, OWNER } from './tokens.ts';
-import type { LdkWallet } from './wallet.ts';
+import { LDK, type LdkWallet } from './wallet.ts';
 import { shapes } from './words.ts';
 
 /** Options of the embedded node. */
@@ -136,7 +136,7 @@ export function openLdk(options: LdkOptions): NodeConnector {
     },
     connectRoot: () => opened(() => OWNER),
     async signup(_, { partnerPk }) {
-      requireNoPartner({ kind: 'ldk', title: 'The LDK node' }, partnerPk);
+      requireNoPartner(LDK, partnerPk);
       await helper.opened();
     },
     async provision() {

@@ -1,13 +1,7 @@
 import { hex } from '@scure/base';
-import { decodeBolt11, timestampOf } from '../../codecs/bolt11/index.ts';
 import { paymentHashOf } from '../../codecs/preimage.ts';
 import { isApiError, refused } from '../../model/errors.ts';
-import {
-  idOfIndex,
-  type PaymentIndex,
-  paymentId,
-  paymentIndex,
-} from '../../model/payment-index.ts';
+import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
 import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../node.ts';
 import {
   hashInUse,
@@ -16,12 +10,10 @@ import {
   notHeldYet,
   requireNoPartner,
 } from '../refusals.ts';
-import { shownPayment } from '../shown-payment.ts';
+import { createdInvoice, hasTerms } from '../remote/orders/made-invoice.ts';
 import { receivableMsat } from './channels.ts';
-import type { LdkWallet } from './wallet.ts';
+import { LDK, type LdkWallet } from './wallet.ts';
 import { type LdkRow, shapes } from './words.ts';
-
-const LDK = { kind: 'ldk', title: 'The LDK node' } as const;
 
 /** Creates an invoice; see `WalletNode.createInvoice`. Throws `unsupported` for a partner fee. */
 export async function createInvoice(
@@ -47,7 +39,8 @@ export async function createHoldInvoice(
   );
   if (sent !== null) throw hashInUse();
   const made = await make(wallet, command, { hash: command.paymentHash, preimage: null });
-  if (!made.first && !(command.again && hasTerms(made.row, command))) throw hashInUse();
+  const isSame = command.again && made.row.bolt11 !== null && hasTerms(made.row.bolt11, command);
+  if (!made.first && !isSame) throw hashInUse();
   return created(made, command);
 }
 
@@ -87,43 +80,15 @@ async function fits(wallet: LdkWallet, amountMsat: bigint | null): Promise<boole
 
 function created(
   { row, secret }: Made,
-  { amountMsat, personalNote, externalId, message }: Omit<CreateInvoiceCommand, 'preimage'>,
+  command: Omit<CreateInvoiceCommand, 'preimage'>,
 ): CreatedInvoice {
-  const { hash, bolt11 } = row;
-  if (bolt11 === null || row.expires_at === null) throw hashInUse();
-  const createdAtMs = timestampOf(bolt11) * 1000;
-  return {
-    payment: shownPayment({
-      index: paymentIndex(createdAtMs, paymentId('ln', hash)),
-      rail: 'invoice',
-      direction: 'inbound',
-      statusMsg: 'invoice generated',
-      createdAtMs,
-      hash,
-      amountMsat,
-      // What the LSP takes for a channel is known before anybody pays.
-      feesMsat: row.lsp_fee_msat ?? 0n,
-      invoice: bolt11,
-      personalNote,
-      externalId,
-      message,
-      expiresAtMs: row.expires_at,
-    }),
-    invoice: bolt11,
-    paymentHash: hash,
-    paymentSecret: secret,
-    expiresAtMs: row.expires_at,
-  };
-}
-
-function hasTerms({ bolt11 }: LdkRow, command: CreateHoldInvoiceCommand): boolean {
-  if (bolt11 === null) return false;
-  const found = decodeBolt11(bolt11, { verifySignature: false });
-  return (
-    found.amountMsat === command.amountMsat &&
-    found.expirySecs === command.expirationSecs &&
-    found.descriptionHash === (command.descriptionHash?.hash ?? null) &&
-    (found.description || null) === command.description
+  const { hash, bolt11, lsp_fee_msat } = row;
+  if (bolt11 === null) throw hashInUse();
+  // What the LSP takes for a channel is known before anybody pays.
+  const feesMsat = lsp_fee_msat ?? 0n;
+  return createdInvoice(
+    { paymentHash: hash, invoice: bolt11, paymentSecret: secret, feesMsat },
+    command,
   );
 }
 

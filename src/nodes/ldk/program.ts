@@ -41,7 +41,7 @@ async function helperBytes(): Promise<Uint8Array> {
   const built = Bun.file(join(import.meta.dir, '../../../dist', `${NAME}.bin`));
   if (await built.exists()) return new Uint8Array(await built.arrayBuffer());
   throw refused(
-    'This build of wallet-sidecar has no LDK node: use a released binary, or build it with "npm run build:helper" and "npm run build".',
+    'This build of wallet-sidecar has no LDK node: build it with "npm run build:helper" and "npm run build".',
   );
 }
 

@@ -1,6 +1,5 @@
-import { hex } from '@scure/base';
 import { timestampOf } from '../../codecs/bolt11/index.ts';
-import { HELD, type Payment, type TransactionJson } from '../../model/payment.ts';
+import { HELD, type Payment } from '../../model/payment.ts';
 import {
   createdAtOfIndex,
   miningFeeId,
@@ -9,7 +8,7 @@ import {
   paymentIndex,
   receiveId,
 } from '../../model/payment-index.ts';
-import { FINAL_CONFIRMATIONS, transactionJsonOf } from '../../model/transaction.ts';
+import { FINAL_CONFIRMATIONS, shownTransaction } from '../../model/transaction.ts';
 import type { Observation } from '../node.ts';
 import { COMPLETED, REPLACED, shownPayment } from '../shown-payment.ts';
 import type { LdkRow, LdkTransaction } from './words.ts';
@@ -199,17 +198,8 @@ function onchainFacts(transaction: LdkTransaction, height: number) {
     rail: 'onchain',
     createdAtMs: first_seen,
     txid,
-    tx: readTransaction(raw),
+    tx: shownTransaction(raw),
     ...(confirmations >= FINAL_CONFIRMATIONS ? { ...COMPLETED, finalizedAtMs: atMs } : {}),
     ...(replaced_by === null ? {} : { ...REPLACED, replacement: replaced_by, finalizedAtMs: atMs }),
   } as const;
-}
-
-/** Reads a transaction; null for bytes that cannot be read, so that the payment is still shown. */
-function readTransaction(rawHex: string): TransactionJson | null {
-  try {
-    return transactionJsonOf(hex.decode(rawHex));
-  } catch {
-    return null;
-  }
 }

@@ -1,21 +1,15 @@
-import type { Network } from '../../codecs/network.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { KeyedLock } from '../../lib/keyed-lock.ts';
 import type { ChannelPeer } from '../../model/channel.ts';
-import type { ConnectorRows } from '../remote-kind.ts';
+import type { RemoteWallet } from '../remote/place/wallet.ts';
 import type { Helper } from './helper.ts';
 
+/** How refusals name this kind. */
+export const LDK = { kind: 'ldk', title: 'The LDK node' } as const;
+
+type Shared = 'userPk' | 'nodePk' | 'network' | 'clock' | 'random' | 'rows' | 'locks';
+
 /** The one wallet of a helper, shared by all handles to it. */
-export interface LdkWallet {
+export interface LdkWallet extends Pick<RemoteWallet, Shared> {
   readonly helper: Helper;
-  /** Hex ed25519 public key that follows from the node's key. */
-  readonly userPk: string;
-  readonly nodePk: string;
-  readonly network: Network;
-  readonly clock: Clock;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly rows: ConnectorRows;
-  readonly locks: KeyedLock;
   /** The peer of channels whose order names none. */
   readonly channelPeer: ChannelPeer | null;
   /** Whether an LSP opens channels for invoices that do not fit, and the most that it may take; null without one. */

@@ -1,8 +1,8 @@
 import { base64, hex } from '@scure/base';
-import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateHoldInvoiceCommand } from '../../node.ts';
 import { hashInUse, noLongerHeld, notHeldYet, requireNoPartner } from '../../refusals.ts';
+import { hasTerms } from '../../remote/orders/made-invoice.ts';
 import { hasPublicChannel } from '../reads/channels.ts';
 import { LND_PROTOCOL } from '../reads/protocol.ts';
 import type { LndRest } from '../reads/rest.ts';
@@ -26,7 +26,7 @@ export async function createHoldInvoice(
       // LND makes one invoice of a hash.
       harmlessTwice: true,
     });
-    return created(paymentHash, added.payment_request, added.payment_addr, command);
+    return created(paymentHash, added, command);
   };
   const made = await make().catch((error: unknown) => {
     if (!refusalText(error).includes(ALREADY_EXISTS)) throw error;
@@ -44,21 +44,10 @@ async function earlierInvoice(
 ): Promise<CreatedInvoice> {
   const { paymentHash, again } = command;
   const first = again ? await lookUpInvoice(owner, paymentHash) : null;
-  if (first === null || !hasTerms(first.payment_request, command)) {
+  if (!first?.payment_request || !hasTerms(first.payment_request, command)) {
     throw hashInUse(cause);
   }
-  return created(paymentHash, first.payment_request, first.payment_addr, command);
-}
-
-function hasTerms(invoice: string, command: CreateHoldInvoiceCommand): boolean {
-  if (invoice === '') return false;
-  const found = decodeBolt11(invoice, { verifySignature: false });
-  return (
-    found.amountMsat === command.amountMsat &&
-    found.expirySecs === command.expirationSecs &&
-    found.descriptionHash === (command.descriptionHash?.hash ?? null) &&
-    (found.description || null) === command.description
-  );
+  return created(paymentHash, first, command);
 }
 
 /** Completes a held payment; see `NodeHoldInvoices.settle`. */

@@ -1,17 +1,11 @@
 import { base64, hex } from '@scure/base';
-import { expiresAtMsOf, timestampOf } from '../../../codecs/bolt11/index.ts';
 import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { refused } from '../../../model/errors.ts';
-import { isFinal, type OwnWords } from '../../../model/payment.ts';
-import {
-  idOfIndex,
-  type PaymentIndex,
-  paymentId,
-  paymentIndex,
-} from '../../../model/payment-index.ts';
+import { isFinal } from '../../../model/payment.ts';
+import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../../node.ts';
 import { notCancelable, requireNoPartner } from '../../refusals.ts';
-import { shownPayment } from '../../shown-payment.ts';
+import { createdInvoice } from '../../remote/orders/made-invoice.ts';
 import { hasPublicChannel } from '../reads/channels.ts';
 import { LND_PROTOCOL } from '../reads/protocol.ts';
 import type { LndRest } from '../reads/rest.ts';
@@ -40,14 +34,14 @@ export async function createInvoice(
       // With a preimage, LND makes no second invoice. Without one it does, but the first reaches no payer.
       harmlessTwice: true,
     });
-    return created(added.r_hash, added.payment_request, added.payment_addr, command);
+    return created(added.r_hash, added, command);
   } catch (error) {
     if (preimage === null || !refusalText(error).includes(ALREADY_EXISTS)) throw error;
     const hash = paymentHashOf(preimage);
     const first = await lookUpInvoice(owner, hash);
     // Only a caller who knows the preimage may get the invoice.
     if (first?.r_preimage !== preimage) throw error;
-    return created(hash, first.payment_request, first.payment_addr, command);
+    return created(hash, first, command);
   }
 }
 
@@ -83,37 +77,11 @@ export function termsRequest(
 /** Returns the invoice that LND has made, with its payment as it is at first. */
 export function created(
   paymentHash: string,
-  invoice: string,
-  paymentSecret: string,
-  {
-    amountMsat,
-    personalNote,
-    externalId,
-    message,
-  }: Pick<CreateInvoiceCommand, 'amountMsat' | 'message' | keyof OwnWords>,
+  made: Pick<LndInvoice, 'payment_request' | 'payment_addr'>,
+  command: Omit<CreateInvoiceCommand, 'preimage'>,
 ): CreatedInvoice {
-  const createdAtMs = timestampOf(invoice) * 1000;
-  const expiresAtMs = expiresAtMsOf(invoice);
-  return {
-    payment: shownPayment({
-      index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
-      rail: 'invoice',
-      direction: 'inbound',
-      statusMsg: 'invoice generated',
-      createdAtMs,
-      hash: paymentHash,
-      amountMsat,
-      invoice,
-      personalNote,
-      externalId,
-      message,
-      expiresAtMs,
-    }),
-    invoice,
-    paymentHash,
-    paymentSecret,
-    expiresAtMs,
-  };
+  const { payment_request: invoice, payment_addr: paymentSecret } = made;
+  return createdInvoice({ paymentHash, invoice, paymentSecret }, command);
 }
 
 /** Returns the invoice of a payment hash, or null. */

@@ -1,8 +1,7 @@
-import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
-import { HELD, type Payment, type TransactionJson } from '../../../model/payment.ts';
+import { HELD, type Payment } from '../../../model/payment.ts';
 import { miningFeeId, paymentId, paymentIndex, receiveId } from '../../../model/payment-index.ts';
-import { FINAL_CONFIRMATIONS, transactionJsonOf } from '../../../model/transaction.ts';
+import { FINAL_CONFIRMATIONS, shownTransaction } from '../../../model/transaction.ts';
 import type { Observation } from '../../node.ts';
 import { encodedExpiryMs } from '../../remote/orders/encoded-expiry.ts';
 import { COMPLETED, shownPayment } from '../../shown-payment.ts';
@@ -269,18 +268,9 @@ function onchainFacts(transaction: LndTransaction, nowMs: number) {
     rail: 'onchain',
     createdAtMs: Math.min(transaction.time_stamp * 1000, nowMs),
     txid: transaction.tx_hash,
-    tx: readTransaction(transaction.raw_tx_hex),
+    tx: shownTransaction(transaction.raw_tx_hex),
     ...(transaction.num_confirmations >= FINAL_CONFIRMATIONS
       ? { ...COMPLETED, finalizedAtMs: nowMs }
       : {}),
   } as const;
-}
-
-/** Reads a transaction; null for bytes that cannot be read, so that the payment is still shown. */
-function readTransaction(rawHex: string): TransactionJson | null {
-  try {
-    return transactionJsonOf(hex.decode(rawHex));
-  } catch {
-    return null;
-  }
 }

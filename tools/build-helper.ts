@@ -9,9 +9,7 @@ import { $ } from 'bun';
  * What cargo compiled is kept in the user's cache by the hash of the lock file, since the first time takes minutes.
  */
 if (Bun.which('cargo') === null) {
-  console.error(
-    'Building the LDK node needs cargo: install Rust from https://rustup.rs.',
-  );
+  console.error('Building the LDK node needs cargo: install Rust from https://rustup.rs.');
   process.exit(1);
 }
 const lock = createHash('sha256')

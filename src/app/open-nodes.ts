@@ -124,15 +124,14 @@ export function defaultKind({
 
 /** Starts the embedded node; its code is loaded where it is used. */
 async function openLdkOf(
-  { rootSeed, dataDir, channelPeer }: Config,
+  { dataDir, channelPeer }: Config,
   ldk: LdkConfig,
   { store, log }: Pick<NodesOptions, 'store' | 'log'>,
 ): Promise<NodeConnector> {
-  if (rootSeed === null) throw new ConfigError('--node ldk needs a root seed.');
   const { openLdk } = await import('../nodes/ldk/index.ts');
   return openLdk({
     ...ldk,
-    ...{ rootSeed, dataDir, channelPeer, random, elapsedMs, log },
+    ...{ dataDir, channelPeer, random, elapsedMs, log },
     clock: systemClock,
     state: store.connectorState,
   });

@@ -117,9 +117,9 @@ export function loadConfig(sources: Sources): Config {
   const settings = withSystemdCredentials(openSettings(sources), sources.env);
   const { find, envFile } = settings;
   const { secret, fromFile, warnings } = secretReader(settings, sources.env);
-  const rootSeed = secret('rootSeed');
+  const seedText = secret('rootSeed');
   const clientCredentials = secret('clientCredentials');
-  if (rootSeed && clientCredentials) throw bothSet(rootSeed, clientCredentials);
+  if (seedText && clientCredentials) throw bothSet(seedText, clientCredentials);
 
   const databaseUrl = secret('databaseUrl');
   const secretsKey = parse(secret('secretsKey'), asSecretsKey);
@@ -130,6 +130,7 @@ export function loadConfig(sources: Sources): Config {
     peerUrl: find('peerUrl'),
   });
   const listen = parse(find('listenAddr'), parseListenAddress) ?? { host: '127.0.0.1', port: 5393 };
+  const rootSeed = parse(seedText, asRootSeed);
   const dataDir = find('dataDir')?.value ?? defaultDataDir(sources.env);
   return Object.freeze({
     listen,
@@ -138,12 +139,12 @@ export function loadConfig(sources: Sources): Config {
     markerPath: find('markerPath')?.value ?? null,
     database,
     secretsKey,
-    rootSeed: rootSeed && parse(rootSeed, asRootSeed),
+    rootSeed,
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
     clientCredentialsSource: clientCredentials?.source ?? null,
     clientCredentialsPath: find('clientCredentialsPath')?.value ?? null,
     node: nodeOf(find('nodeUrl'), find('nodeCertPath')),
-    ldk: ldkOf(settings, { hasSeed: rootSeed !== null, dataDir }),
+    ldk: ldkOf(settings, { rootSeed, dataDir }),
     nodeCertPath: find('nodeCertPath')?.value ?? null,
     nodeProxy: parse(find('nodeProxy'), parseProxyAddress),
     nodeCredentials: settings

@@ -16,6 +16,8 @@ const NETWORKS = ['bitcoin', 'testnet', 'signet', 'regtest'] as const;
 
 /** The embedded node of `--node ldk`. */
 export interface LdkConfig {
+  /** From which its keys follow. */
+  readonly rootSeed: Uint8Array;
   readonly network: (typeof NETWORKS)[number];
   /** Where it reads the chain. */
   readonly esploraUrl: string;
@@ -28,6 +30,11 @@ export interface LdkConfig {
 /** What a channel may cost at the LSP where nothing is said, in satoshis. */
 const DEFAULT_MAX_LSP_FEE_SAT = '5000';
 
+interface Given {
+  readonly rootSeed: Uint8Array | null;
+  readonly dataDir: string;
+}
+
 /** Settings that only the embedded node has. */
 const ONLY_LDK = ['network', 'esploraUrl', 'lsp', 'maxLspFee', 'lightningListenAddr'] as const;
 /** Settings of other nodes, and of what the embedded node cannot do yet. */
@@ -36,7 +43,7 @@ const NOT_WITH_LDK = ['nodeUrl', 'nodeProxy', 'peerUrl', 'clientCredentials'] as
 /** Returns the embedded node that the settings ask for; null without `--node ldk`. Throws {@link ConfigError}. */
 export function ldkOf(
   { find }: Pick<Settings, 'find'>,
-  { hasSeed, dataDir }: { readonly hasSeed: boolean; readonly dataDir: string },
+  { rootSeed, dataDir }: Given,
 ): LdkConfig | null {
   const node = find('node');
   if (node === null) {
@@ -48,7 +55,7 @@ export function ldkOf(
   const other = NOT_WITH_LDK.map((name) => find(name)).find((found) => found !== null);
   if (other)
     throw new ConfigError(`${other.source} cannot be used with --node ldk: keep one of them.`);
-  if (!hasSeed) {
+  if (rootSeed === null) {
     throw new ConfigError(
       '--node ldk needs a root seed: make one with "wallet-sidecar seed new" and name its file with --root-seed-path.',
     );
@@ -68,6 +75,7 @@ export function ldkOf(
   const listen = find('lightningListenAddr');
   if (listen) parseFound(listen, parseListenAddress);
   return {
+    rootSeed,
     network,
     esploraUrl: parseFound(
       needed(find('esploraUrl'), '--esplora-url, the server that tells it of the chain'),

@@ -13,8 +13,8 @@ export interface LineProcess {
 interface KeptOptions {
   /** The name of the process in sentences, such as `The LDK node`. */
   readonly title: string;
-  /** Returns the program and its arguments, before each start. */
-  readonly argv: () => Promise<readonly string[]>;
+  /** The program and its arguments. */
+  readonly argv: readonly string[];
   /** Called when the process runs. What it returns is given each line, and told when the process is gone. */
   readonly started: (process: LineProcess) => {
     readonly line: (text: string) => void;
@@ -88,9 +88,7 @@ export class KeptProcess {
 
   /** Runs the process once, until it is gone. */
   async #once(): Promise<void> {
-    const [program = '', ...args] = await this.#options.argv();
-    if (this.#closing.signal.aborted) return;
-    const child = Bun.spawn([program, ...args], {
+    const child = Bun.spawn([...this.#options.argv], {
       stdin: 'pipe',
       stdout: 'pipe',
       stderr: 'pipe',

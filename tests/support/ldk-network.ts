@@ -60,7 +60,7 @@ export async function startOutsideNode(
   const folder = temporaryFolder('ldk-outside');
   const address = `127.0.0.1:${freePort()}`;
   const helper = new Helper({
-    program: async () => LDK_HELPER,
+    program: LDK_HELPER,
     settings: {
       ...{ network: 'regtest', dir: folder, seed: randomHex(64), chain: { esplora: chain.url } },
       ...{ lsp: null, listen: [address], alias: null, sync_secs: 1 },
@@ -167,7 +167,7 @@ export async function openLdkNetwork(): Promise<LdkNetwork> {
   const rootSeed = new Uint8Array(Buffer.from(randomHex(32), 'hex'));
   const rows = memoryState();
   const listen = `127.0.0.1:${freePort()}`;
-  const connector = openLdk({
+  const connector = await openLdk({
     ...{ rootSeed, network: 'regtest', esploraUrl: chain.url, lsp: null, listen, dataDir },
     ...{ state: rows, clock: systemClock, elapsedMs, log },
     random: (bytes) => new Uint8Array(Buffer.from(randomHex(bytes), 'hex')),

@@ -13,8 +13,8 @@ export interface SeenState {
 }
 
 interface HelperOptions {
-  /** Returns the path of the program. */
-  readonly program: () => Promise<string>;
+  /** The path of the program. */
+  readonly program: string;
   /** What `open` is told, but for `at_least`. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly log: Pick<Log, 'debug' | 'warn'>;
@@ -62,7 +62,7 @@ export class Helper {
     this.#opened.promise.catch(() => undefined);
     this.#kept = new KeptProcess({
       title: 'The LDK node',
-      argv: async () => [await options.program()],
+      argv: [options.program],
       started: (process) => this.#started(process),
       log: options.log,
       elapsedMs: options.elapsedMs,

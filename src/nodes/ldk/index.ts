@@ -18,7 +18,7 @@ import { userPkOf } from '../remote/place/identity.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import { Helper, type SeenState } from './helper.ts';
 import { ldkNode } from './node.ts';
-import { type HelperProgram, helperProgram } from './program.ts';
+import { helperProgram } from './program.ts';
 import { type Access, accessOf, OWNER } from './tokens.ts';
 import { LDK, type LdkWallet } from './wallet.ts';
 import { shapes } from './words.ts';
@@ -53,21 +53,20 @@ const NOTE_EVERY_MS = 60_000;
 
 const seenShape = once(() => z.object({ opens: z.int().min(0), seq: z.int().min(0) }));
 
-/** Opens the embedded LDK node, which runs in a process of its own (helper/README.md), and starts it. */
-export function openLdk(options: LdkOptions): NodeConnector {
+/**
+ * Opens the embedded LDK node, which runs in a process of its own (helper/README.md), and starts it. Throws `refused`
+ * for a build without it.
+ */
+export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
   const { rootSeed, network, esploraUrl, lsp, listen, dataDir, state, elapsedMs } = options;
   const place = `ldk/${network}`;
-  let program: Promise<HelperProgram> | null = null;
-  const programOf = () => {
-    program ??= helperProgram(dataDir);
-    return program;
-  };
+  const program = await helperProgram(dataDir);
   const seen = async (): Promise<SeenState | null> => {
     const kept = seenShape().safeParse(await state.get(place, 'ldk_state', 'seen'));
     return kept.success ? kept.data : null;
   };
   const helper = new Helper({
-    program: async () => (await programOf()).path,
+    program: program.path,
     settings: {
       network,
       dir: join(dataDir, 'ldk', network),
@@ -111,8 +110,7 @@ export function openLdk(options: LdkOptions): NodeConnector {
   }
   async function opened(accessIn: (wallet: LdkWallet) => Access): Promise<ConnectedWallet> {
     const wallet = await walletOf();
-    const measurement = async () => (await programOf()).measurement;
-    const node = ldkNode(wallet, accessIn(wallet), { measurement });
+    const node = ldkNode(wallet, accessIn(wallet), program);
     return { userPk: wallet.userPk, node, grant: null };
   }
   async function requireOwn(userPk: string): Promise<void> {

@@ -34,20 +34,19 @@ import {
   payInvoice,
   paySpontaneous,
 } from './payments.ts';
+import type { HelperProgram } from './program.ts';
 import { type Access, ldkTokens } from './tokens.ts';
 import { transactionObservations } from './translate.ts';
 import { followWallet } from './updates.ts';
 import type { LdkWallet } from './wallet.ts';
 import { shapes } from './words.ts';
 
-/** What identifies the build of the node's software. */
-export interface LdkBuild {
-  /** Hex SHA-256 of the helper. */
-  readonly measurement: () => Promise<string>;
-}
-
 /** Returns the node port of the embedded node for one token, whose permissions `access` checks at each call. */
-export function ldkNode(wallet: LdkWallet, access: Access, build: LdkBuild): WalletNode {
+export function ldkNode(
+  wallet: LdkWallet,
+  access: Access,
+  build: Pick<HelperProgram, 'measurement'>,
+): WalletNode {
   function call<Args extends readonly unknown[], Result>(
     work: (wallet: LdkWallet, ...args: Args) => Promise<Result>,
     ...oneOf: Permission[]
@@ -124,7 +123,7 @@ export function ldkNode(wallet: LdkWallet, access: Access, build: LdkBuild): Wal
 
 async function nodeInfo(
   { helper, userPk, nodePk }: LdkWallet,
-  { measurement }: LdkBuild,
+  { measurement }: Pick<HelperProgram, 'measurement'>,
 ): Promise<NodeInfo> {
   const [info, maxSendableMsat] = await Promise.all([
     helper.call('info', {}, shapes().info),
@@ -132,7 +131,7 @@ async function nodeInfo(
   ]);
   return {
     version: info.version,
-    measurement: await measurement(),
+    measurement,
     userPk,
     nodePk,
     lightningBalanceMsat: info.lightning_msat,

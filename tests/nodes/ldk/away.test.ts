@@ -26,7 +26,7 @@ describe.skipIf(!hasLdkHelper())('an LDK node whose chain is out of reach at its
         lines += line;
       },
     });
-    const connector = openLdk({
+    const connector = await openLdk({
       ...{ rootSeed, network: 'regtest', esploraUrl: chain.url, lsp: null, listen: null, dataDir },
       ...{ clock: systemClock, elapsedMs, log, random, channelPeer: null, state: memoryState() },
     });

@@ -3,6 +3,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomHex } from '../../contracts/node/steps.ts';
 import { type NodeSidecar, startNodeSidecar } from '../../interop/node-sidecar.ts';
+import { runBinary } from '../../support/binary.ts';
 import { type EsploraChain, startEsploraChain } from '../../support/esplora-chain.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import {
@@ -142,4 +143,17 @@ describe.skipIf(!hasLdkHelper())('the compiled binary with --node ldk', () => {
     expect(existsSync(folder)).toBe(true);
     expect(statSync(folder).mode & 0o077).toBe(0);
   });
+});
+
+test.skipIf(hasLdkHelper())('a build without the node says so, and does not start', async () => {
+  const folder = temporaryFolder('ldk-none');
+  const seedPath = join(folder, 'seed');
+  writeFileSync(seedPath, randomHex(32), { mode: 0o600 });
+  const chain = ['--network', 'signet', '--esplora-url', 'http://127.0.0.1:9'];
+  const { exitCode, stderr } = await runBinary([
+    ...['serve', '--node', 'ldk', ...chain, '--root-seed-path', seedPath],
+    ...['--data-dir', folder, '--listen-addr', '127.0.0.1:0'],
+  ]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('npm run build:helper')]);
+  removeFolder(folder);
 });

@@ -32,7 +32,7 @@ describe.skipIf(!hasLdkHelper())('the first payment into an LDK node without a c
     const rootSeed = random(32);
     const dataDir = temporaryFolder('ldk-first');
     folders.push(dataDir);
-    const connector = openLdk({
+    const connector = await openLdk({
       ...{ rootSeed, network: 'regtest', esploraUrl: chain.url, listen: null, dataDir },
       ...{ state: memoryState(), clock: systemClock, elapsedMs, log, random, channelPeer: null },
       lsp: { pubkey: lsp.nodePk, host: lsp.address, maxFeeMsat },

@@ -30,18 +30,18 @@ describe.skipIf(!hasLdkHelper())('the state of the LDK node', () => {
     const node = join(dataDir, 'ldk');
     const copy = join(dataDir, 'copy');
 
-    const first = open();
+    const first = await open();
     await first.connectRoot(rootSeed);
     await first.close();
     cpSync(node, copy, { recursive: true });
-    const second = open();
+    const second = await open();
     const { node: wallet } = await second.connectRoot(rootSeed);
     await wallet.createInvoice(invoiceCommand(wallet));
     await second.close();
 
     rmSync(node, { recursive: true });
     cpSync(copy, node, { recursive: true });
-    const third = open();
+    const third = await open();
     const error = await third.connectRoot(rootSeed).catch((cause: unknown) => cause);
     expect(error).toMatchObject({ kind: 'refused', message: expect.stringMatching(/older|copy/) });
     expect(third.problems()).toEqual([(error as Error).message]);

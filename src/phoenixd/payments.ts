@@ -11,7 +11,7 @@ const msatOf = (amount: string | null): bigint => parseAmountMsat(amount ?? '0')
 export const satsOf = (...amounts: (string | null)[]): number =>
   Number(wholeSats(amounts.reduce((sum, one) => sum + msatOf(one), 0n)));
 
-/** The BOLT 11 invoice of a payment. Core Lightning has BOLT 12 ones of offers, which clients do not read. */
+/** The BOLT 11 invoice of a payment. Earlier versions stored those of BOLT 12 there, on Core Lightning. */
 export const bolt11Of = ({ invoice }: PaymentJson): string | null =>
   invoice?.startsWith('lni1') ? null : invoice;
 

@@ -55,16 +55,25 @@ test('a payment of an offer that another program made has the id of the offer', 
   const offer = makeOffer();
   const bolt12 = makeInvoice(makeRequest(offer, { amountMsat: 1000n })).text;
   cln.addPart({ payment_hash: HASH, bolt11: undefined, bolt12 });
-  expect((await latest('fs'))?.payment).toMatchObject({ rail: 'offer', offerId: offer.offerId });
+  const { offerId, description } = offer;
+  const found = (await latest('fs'))?.payment;
+  expect(description).toBeString();
+  expect(found).toMatchObject({ rail: 'offer', offerId, description });
+  // The field is for invoices of BOLT 11 (wallet-sidecar-api.md, Payment).
+  expect(found?.invoice).toBeNull();
 });
 
 test("an offer's receipt is found by its own kind of id", async () => {
   const row = cln.addInvoice();
   row.local_offer_id = 'ee'.repeat(32);
+  row.bolt12 = makeInvoice(makeRequest(makeOffer(), { amountMsat: 1000n })).text;
+  row.bolt11 = undefined;
   const hash = String(row.payment_hash);
   expect(await latest('fr', hash)).toBeNull();
   cln.pay(hash);
-  expect((await latest('fr', hash))?.payment.rail).toBe('offer');
+  const { description } = makeOffer();
+  expect((await latest('fr', hash))?.payment).toMatchObject({ rail: 'offer', description });
+  expect((await latest('fr', hash))?.payment.invoice).toBeNull();
   expect(await latest('ln', hash)).toBeNull();
 });
 

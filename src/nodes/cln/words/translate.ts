@@ -1,6 +1,7 @@
 import { decodeBolt11, timestampOf } from '../../../codecs/bolt11/index.ts';
 import { type Bolt12Invoice, decodeInvoice } from '../../../codecs/bolt12/index.ts';
 import { readOr } from '../../../codecs/codec-error.ts';
+import { describedBy } from '../../../model/description.ts';
 import type { Payment } from '../../../model/payment.ts';
 import {
   createdAtOfIndex,
@@ -48,7 +49,8 @@ export function inboundObservation(invoice: ClnInvoice, nowMs: number): Observat
       preimage: status === 'paid' ? (invoice.payment_preimage ?? null) : null,
       offerId: local_offer_id ?? null,
       amountMsat: (status === 'paid' ? invoice.amount_received_msat : invoice.amount_msat) ?? null,
-      invoice: rail === 'spontaneous' ? null : (invoice.bolt11 ?? invoice.bolt12 ?? null),
+      invoice: rail === 'invoice' ? (invoice.bolt11 ?? null) : null,
+      description: describedBy(invoice.bolt12 ?? null),
       message: message || (invoice.invreq_payer_note ?? null),
       expiresAtMs: rail === 'spontaneous' ? null : ownExpiryMs(invoice),
     }),
@@ -223,7 +225,8 @@ export function outboundObservation(
       // While parts are still tried, the sum is not the payment's amount yet.
       amountMsat: complete && deliveredMsat > 0n ? deliveredMsat : (offer?.amountMsat ?? null),
       feesMsat: complete ? sentMsat - deliveredMsat : 0n,
-      invoice: first.bolt11 ?? first.bolt12 ?? null,
+      invoice: first.bolt11 ?? null,
+      description: describedBy(first.bolt12 ?? null),
       message: offer?.payerNote ?? null,
       expiresAtMs: expiryOf(first.bolt11, offer),
       finalizedAtMs: isFinal ? endedAtMs : null,

@@ -179,8 +179,6 @@ export interface ClosedChannel {
 export interface NodeTokens {
   /** A new id for a token, marked as made by this installation. Makes no call to the node. */
   newId(): string;
-  /** Why the node cannot limit a client to these permissions; null when it can. */
-  obstacle(permissions: readonly Permission[]): string | null;
   /** Makes a token that allows what the permissions need and nothing else, until it expires, and returns it. */
   issue(command: IssueTokenCommand): Promise<string>;
   /** Ends the token of an id; does nothing where there is none. */

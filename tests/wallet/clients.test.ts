@@ -172,10 +172,7 @@ describe('a client', () => {
     expect(clients.world.fake.living.size).toBe(0);
   });
 
-  test('that cannot be bounded by the node, or whose token fails, is not made', async () => {
-    clients.world.fake.obstacle = 'This node cannot bound that: choose fewer permissions.';
-    await expect(make(['send'])).rejects.toMatchObject({ kind: 'refused' });
-    clients.world.fake.obstacle = null;
+  test('whose token fails is not made', async () => {
     clients.world.fake.issue = () => Promise.reject(unreachable());
     await expect(make(['send'])).rejects.toMatchObject({ kind: 'unreachable' });
     expect(await clients.world.store.clients.list(WALLET)).toEqual([]);

@@ -45,8 +45,6 @@ export interface FakeNode {
   closeChannel: NodeChannels['closeChannel'];
   issue: (command: IssueTokenCommand) => Promise<void>;
   revoke: (id: string) => Promise<void>;
-  /** The reason why the node cannot bound clients by tokens; null when it can. */
-  obstacle: string | null;
   readonly issued: IssueTokenCommand[];
   /** The tokens that are valid at the node. */
   readonly living: Set<string>;
@@ -89,7 +87,6 @@ export function fakeNode({ history = false } = {}): FakeNode {
     closeChannel: unasked,
     issue: async () => undefined,
     revoke: async () => undefined,
-    obstacle: null,
     issued: [],
     living: new Set(),
     push(...observations) {
@@ -177,7 +174,6 @@ export function fakeNode({ history = false } = {}): FakeNode {
       },
       tokens: {
         newId: () => `t${++tokens}`,
-        obstacle: () => fake.obstacle,
         async issue(command) {
           fake.issued.push(command);
           await fake.issue(command);

@@ -47,7 +47,6 @@ export function ldkTokens(wallet: TokensOf, access: Access): NodeTokens {
     });
   return {
     newId: () => hex.encode(wallet.random(16)),
-    obstacle: () => null,
     async issue({ id, permissions, expiresAtMs }: IssueTokenCommand) {
       await access.require('create_client', 'update_client');
       await access.requireAll(permissions);

@@ -186,7 +186,6 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     },
     tokens: {
       newId: () => hex.encode(world.random(16)),
-      obstacle: () => null,
       async issue(command) {
         access.require('create_client', 'update_client');
         access.requireAll(command.permissions);

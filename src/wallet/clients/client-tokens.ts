@@ -1,5 +1,5 @@
 import type { ClientRecord, Grant } from '../../model/clients/client.ts';
-import { endedCredentials, isApiError, refused } from '../../model/errors.ts';
+import { endedCredentials, isApiError } from '../../model/errors.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { type Keeper, nodeGroup, type OnNode } from '../session/session.ts';
 import { permissionsOf, sameReach } from './client-policy.ts';
@@ -9,8 +9,7 @@ export type MadeToken = NonNullable<ClientRecord['token']>;
 
 /**
  * Makes a token at the node that allows no more than the grant (docs/decisions.md 57). With `names`, the token's id is
- * stored in the key's row first, so that a repeat after a crash makes the token under the same id. Throws `refused`
- * when the node cannot bound a token to these permissions.
+ * stored in the key's row first, so that a repeat after a crash makes the token under the same id.
  */
 export async function issueToken(
   session: OnNode,
@@ -20,8 +19,6 @@ export async function issueToken(
 ): Promise<MadeToken> {
   const tokens = nodeGroup(session, 'tokens');
   const permissions = permissionsOf(grant);
-  const obstacle = tokens.obstacle(permissions);
-  if (obstacle !== null) throw refused(obstacle);
   const id = names ? await names.kept('token', async () => tokens.newId()) : tokens.newId();
   const token = await tokens.issue({ id, permissions, expiresAtMs });
   return { id, token, exposed: false };

@@ -31,7 +31,6 @@ export function clnTokens(
 
   return {
     newId: () => ids.draw(random),
-    obstacle: () => null,
     async issue({ id, permissions, expiresAtMs }) {
       const restrictions = [
         methodsFor(permissions).map((method) => `method=${method}`),

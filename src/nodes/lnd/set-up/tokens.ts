@@ -47,7 +47,6 @@ export function lndTokens(
 ): NodeTokens {
   return {
     newId: () => ids.draw(random(4)),
-    obstacle: () => null,
     async issue({ id, permissions, expiresAtMs }) {
       const request = { permissions: operationsFor(permissions), root_key_id: id };
       const options = { harmlessTwice: true };

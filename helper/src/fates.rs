@@ -86,10 +86,6 @@ fn judge(app: &App, row: &Row) -> Answer<()> {
         if known.status == PaymentStatus::Succeeded { return Ok(()) }
         app.node.remove_payment(&PaymentId(hash))?;
     }
-    app.store.run(|db| rows::change(db, &row.key, |now| {
-        let still = now.is("asked") || now.is("pending");
-        if still { now.end("failed", Some("never sent")) }
-        still
-    }))?;
+    app.store.run(|db| rows::change(db, &row.key, Row::end_unsent))?;
     Ok(())
 }

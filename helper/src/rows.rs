@@ -57,6 +57,14 @@ fn row_of(columns: &Columns) -> rusqlite::Result<Row> {
 impl Row {
     pub fn is(&self, state: &str) -> bool { self.state == state }
 
+    /// Ends an attempt of which LDK has nothing, and says whether it did. One that LDK had taken before a crash may have
+    /// been told of, so that its end is told too.
+    pub fn end_unsent(&mut self) -> bool {
+        let reason = match self.state.as_str() { "asked" => "never sent", "pending" => "not_sent", _ => return false };
+        self.end("failed", Some(reason));
+        true
+    }
+
     /// Ends the row; a row that succeeds after all loses its reason.
     pub fn end(&mut self, state: &str, reason: Option<&str>) {
         self.state = state.into();
@@ -156,6 +164,15 @@ mod tests {
     fn attempt(hash: &str) -> Row { Row { hash: hash.into(), kind: "bolt11".into(), ..Row::default() } }
 
     #[test]
+    fn the_end_of_an_unsent_attempt_says_whether_ldk_had_taken_it() {
+        for (state, ends, reason) in [("asked", true, Some("never sent")), ("pending", true, Some("not_sent")), ("completed", false, None)] {
+            let mut row = Row { state: state.into(), ..attempt("aa") };
+            assert_eq!(row.end_unsent(), ends);
+            assert_eq!((row.is("failed"), row.reason.as_deref()), (ends, reason));
+        }
+    }
+
+    #[test]
     fn a_row_is_read_as_it_was_written() {
         let folder = Folder::new("row");
         let store = folder.open(None).unwrap();
@@ -164,7 +181,8 @@ mod tests {
             preimage: Some("bb".into()), bolt11: Some("ln".into()), attempt: Some(3), state: "held".into(),
             reason: Some("r".into()), amount_msat: Some(1), fee_msat: Some(2), received_msat: Some(3),
             lsp_fee_msat: Some(4), message: Some("m".into()), offer_id: Some("o".into()), created_at: 5,
-            ended_at: Some(6), expires_at: Some(7), secret: Some("s".into()), claim_deadline: Some(8), opens: 9, cut: true, seq: 0,
+            ended_at: Some(6), expires_at: Some(7), secret: Some("s".into()), claim_deadline: Some(8), opens: 9,
+            reference: Some("f".into()), cut: true, seq: 0,
         };
         store.run(|db| put(db, &mut row)).unwrap();
         assert_eq!(row.seq, 1);

@@ -23,6 +23,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   retries_exhausted: 'timed out',
   payment_expired: 'expired',
   route_not_found: 'no route',
+  not_sent: 'not sent',
   expired: 'expired',
   canceled: 'canceled',
 };

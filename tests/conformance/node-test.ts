@@ -1,5 +1,6 @@
 import { test as anyTest } from 'bun:test';
 import { CLN_CANNOT } from '../interop/cln-cannot.ts';
+import { LDK_CANNOT } from '../interop/ldk-cannot.ts';
 import { LND_CANNOT } from '../interop/lnd-cannot.ts';
 
 interface TestedKind {
@@ -12,6 +13,7 @@ const KINDS = {
   sandbox: { title: 'the sandbox', cannot: new Map() },
   lnd: { title: 'LND', cannot: LND_CANNOT },
   cln: { title: 'Core Lightning', cannot: CLN_CANNOT },
+  ldk: { title: 'the LDK node', cannot: LDK_CANNOT },
 } satisfies Readonly<Record<string, TestedKind>>;
 
 /**

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import { openLdkWorld } from '../interop/ldk-world.ts';
 import { openRealWorld } from '../interop/real-world.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -34,6 +35,7 @@ export interface ConformanceWorld extends SucceedingCalls {
 /** Opens a world. The binary must have been built, as `npm test` does. */
 export function openConformanceWorld(webhookUrl?: string): Promise<ConformanceWorld> {
   if (CONFORMANCE_NODE === 'sandbox') return openSandboxWorld(webhookUrl);
+  if (CONFORMANCE_NODE === 'ldk') return openLdkWorld(webhookUrl);
   return openRealWorld(CONFORMANCE_NODE, webhookUrl);
 }
 

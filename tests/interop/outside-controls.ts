@@ -1,5 +1,5 @@
 import { ApiError } from '../../src/model/errors.ts';
-import type { Body } from '../support/requests.ts';
+import type { Answer, Body } from '../support/requests.ts';
 import { waitUntil } from '../support/until.ts';
 import { caughtUp } from './harness/channels.ts';
 import type { RealNetwork } from './kinds.ts';
@@ -59,10 +59,21 @@ export function outsideControls({ btcd, alice, bob }: RealNetwork): Controls {
 }
 
 /** The invoice in a link or a URI, or an offer whose pieces are joined. */
-function withoutFrame(payable: string): string {
+export function withoutFrame(payable: string): string {
   return /lnbcrt[0-9a-z]+/i.exec(payable)?.[0] ?? payable.replace(/\+\s*/g, '');
 }
 
 function inMsat(amountSat: string): string {
   return `${Math.round(Number(amountSat) * 1000)}`;
+}
+
+/** What a control answers: its body, or the error that it throws. */
+export async function answered(act: () => Promise<unknown>): Promise<Answer> {
+  const headers = new Headers();
+  try {
+    return { status: 200, headers, body: (await act()) as Body };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { status: error.httpStatus, headers, body: error.body() };
+  }
 }

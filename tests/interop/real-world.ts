@@ -1,16 +1,15 @@
 import { expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApiError } from '../../src/model/errors.ts';
 import type { RemoteKind } from '../../src/model/node-kind.ts';
 import type { ConformanceWorld } from '../conformance/world.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { type Answer, type Body, succeedingCalls } from '../support/requests.ts';
+import { type Body, succeedingCalls } from '../support/requests.ts';
 import { commitmentsSettled } from './commitments.ts';
 import { findBinaries, findClnBinaries, startClnNetwork, startNetwork } from './harness/index.ts';
 import { type RealNetwork, realCln, realLnd, TITLES } from './kinds.ts';
 import { startNodeSidecar } from './node-sidecar.ts';
-import { type Controls, outsideControls } from './outside-controls.ts';
+import { answered, type Controls, outsideControls } from './outside-controls.ts';
 
 /** A domain on loopback, since without --require-auth no other is allowed. */
 const DOMAIN = 'names.localhost';
@@ -86,14 +85,4 @@ export async function openRealWorld(
       removeFolder(folder);
     },
   };
-}
-
-async function answered(act: () => Promise<unknown>): Promise<Answer> {
-  const headers = new Headers();
-  try {
-    return { status: 200, headers, body: (await act()) as Body };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return { status: error.httpStatus, headers, body: error.body() };
-  }
 }

@@ -142,7 +142,7 @@ export interface LdkNetwork {
 
 /** How long a node may take to publish what it was asked for, and the wallet's node to see a block after the other. */
 const PUBLISHED_WITHIN_MS = 300;
-const SEEN_WITHIN_MS = 1_500;
+export const SEEN_WITHIN_MS = 1_500;
 /** Mines a block a while after the other until the probe says that it is so. */
 export function minedUntil(
   chain: EsploraChain,

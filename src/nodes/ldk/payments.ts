@@ -64,6 +64,7 @@ async function start(
       { ...order, max_fee_msat: maxFeeMsat, ref: index },
       shapes().taken,
     );
+    if (row.state === 'asked') return reportOf(cut());
     if (taken && row.ref !== index) return { state: 'taken', ...rowObservation(row) };
     return { state: 'known', ...rowObservation(row) };
   } catch (error) {
@@ -77,6 +78,12 @@ async function start(
   } finally {
     wallet.sending.delete(hash);
   }
+}
+
+/** An earlier run of the node ended while it asked LDK for this attempt, and nobody knows yet whether LDK took it. */
+function cut(): ApiError {
+  const message = 'The LDK node has to find out first whether it has sent this payment.';
+  return new ApiError('unreachable', message, { outcomeUnknown: true });
 }
 
 /** Whether an attempt is on its way, or has paid. */

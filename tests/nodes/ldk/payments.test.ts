@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test';
+import { paySpontaneous } from '../../../src/nodes/ldk/payments.ts';
+import type { LdkWallet } from '../../../src/nodes/ldk/wallet.ts';
+import type { PaySpontaneousCommand } from '../../../src/nodes/node.ts';
+import { ldkRow } from './rows.ts';
+
+const COMMAND = {
+  ...{ index: ldkRow().ref, amountMsat: 5000n, maxFeeMsat: 0n, preimage: '00'.repeat(32) },
+  ...{ nodePk: `02${'cd'.repeat(32)}`, message: null },
+} as unknown as PaySpontaneousCommand;
+
+/** The report of a send that the helper says it has taken before, and that stands so. */
+function reportOf(state: 'asked' | 'pending') {
+  const row = ldkRow({ state });
+  const answers: Record<string, unknown> = { row, pay_keysend: { row, taken: true } };
+  const helper = { call: async (method: string) => answers[method] };
+  return paySpontaneous(
+    { helper, sending: new Set(), nodePk: '' } as unknown as LdkWallet,
+    COMMAND,
+  );
+}
+
+test('a request that finds its own earlier attempt knows it only once LDK has taken that', async () => {
+  expect(await reportOf('pending')).toMatchObject({
+    state: 'known',
+    payment: { status: 'pending' },
+  });
+  // It may turn out that it was never sent, of which nobody tells a payment that is known.
+  expect(await reportOf('asked')).toMatchObject({ state: 'unknown' });
+});

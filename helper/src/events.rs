@@ -94,18 +94,18 @@ fn failed(db: &Connection, hash: &str, reason: &str) -> rusqlite::Result<()> {
 fn claimable(app: &App, hash: [u8; 32], amount: u64, deadline: Option<u32>, message: Option<String>) -> Answer<()> {
     let row = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)), |row| {
         // A row that is failed remembers the deadline, so that the money is given back again after a crash.
-        let held = row.is("open") || row.is("held");
-        let news = held && !row.is("held") || row.claim_deadline != deadline.map(u64::from);
+        let wanted = row.is("open") || row.has_arrived();
+        let news = row.is("open") || row.claim_deadline != deadline.map(u64::from);
         row.claim_deadline = deadline.map(u64::from);
-        if held {
-            row.state = "held".into();
+        if row.is("open") { row.state = if row.preimage.is_some() { "claiming" } else { "held" }.into() }
+        if wanted {
             row.received_msat = Some(amount);
             row.message = message;
         }
         news
     }))?;
     match row {
-        Some(row) if row.is("held") && row.preimage.is_some() => {
+        Some(row) if row.has_arrived() && row.preimage.is_some() => {
             if let Err(error) = claim(app, &row) {
                 crate::log::say(format_args!("A payment could not be taken, and is given back: {}", error.message));
                 app.store.run(|db| rows::change(db, &row.key, |row| { row.end("failed", Some("canceled")); true }))?;

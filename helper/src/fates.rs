@@ -17,7 +17,7 @@ const BLOCKS_OF_GRACE: u64 = 6;
 /// Does again what a crash may have cut: takes what is held with a known preimage, gives back what is not wanted.
 pub fn resume(app: &App) -> Answer<()> {
     let height = u64::from(app.node.status().current_best_block.height);
-    let (held, unwanted) = app.store.run(|db| Ok((rows::in_state(db, "in", "held")?, rows::given_back(db, height)?)))?;
+    let (held, unwanted) = app.store.run(|db| Ok((rows::arrived(db)?, rows::given_back(db, height)?)))?;
     for row in held.iter().filter(|row| row.preimage.is_some()) {
         if let Err(error) = claim(app, row) { crate::log::say(format_args!("A payment could not be taken: {}", error.message)) }
     }
@@ -36,7 +36,7 @@ pub fn follow(app: Arc<App>) {
 fn look(app: &App) -> Answer<()> {
     let height = u64::from(app.node.status().current_best_block.height);
     let now = now_ms();
-    let (open, held) = app.store.run(|db| Ok((rows::in_state(db, "in", "open")?, rows::in_state(db, "in", "held")?)))?;
+    let (open, held) = app.store.run(|db| Ok((rows::in_state(db, "in", "open")?, rows::arrived(db)?)))?;
     for row in open.iter().filter(|row| row.expires_at.is_some_and(|at| at <= now)) { expire(app, row)? }
     for row in &held {
         let grace = if row.preimage.is_some() { BLOCKS_OF_GRACE } else { 0 };

@@ -39,13 +39,16 @@ impl Fail {
 impl From<NodeError> for Fail {
     fn from(error: NodeError) -> Self {
         use NodeError::*;
-        let message = error.to_string();
+        let message = match error {
+            ConnectionFailed => "The peer cannot be reached: check its address, and whether it runs.".into(),
+            ref other => other.to_string(),
+        };
         let code = match error {
-            ConnectionFailed | FeerateEstimationUpdateFailed | FeerateEstimationUpdateTimeout | TxSyncFailed
+            FeerateEstimationUpdateFailed | FeerateEstimationUpdateTimeout | TxSyncFailed
             | TxSyncTimeout | GossipUpdateFailed | GossipUpdateTimeout | LiquidityRequestFailed
             | WalletOperationTimeout => Code::Unreachable,
             PersistenceFailed | WalletOperationFailed | DuplicatePayment => Code::Unknown,
-            AlreadyRunning | NotRunning | OnchainTxCreationFailed | InvoiceCreationFailed
+            ConnectionFailed | AlreadyRunning | NotRunning | OnchainTxCreationFailed | InvoiceCreationFailed
             | InvoiceRequestCreationFailed | OfferCreationFailed | RefundCreationFailed | PaymentSendingFailed
             | InvalidCustomTlvs | ProbeSendingFailed | ChannelCreationFailed | ChannelClosingFailed
             | ChannelSplicingFailed | ChannelConfigUpdateFailed | OnchainTxSigningFailed | UriParameterParsingFailed

@@ -57,6 +57,9 @@ fn row_of(columns: &Columns) -> rusqlite::Result<Row> {
 impl Row {
     pub fn is(&self, state: &str) -> bool { self.state == state }
 
+    /// Whether its money is here: `held` waits for the preimage of the other side, `claiming` is being taken.
+    pub fn has_arrived(&self) -> bool { self.is("held") || self.is("claiming") }
+
     /// Ends an attempt of which LDK has nothing, and says whether it did. One that LDK had taken before a crash may have
     /// been told of, so that its end is told too.
     pub fn end_unsent(&mut self) -> bool {
@@ -75,7 +78,8 @@ impl Row {
     pub fn json(&self) -> Value {
         json!({"seq": self.seq, "key": self.key, "direction": self.direction, "kind": self.kind, "hash": self.hash,
             "preimage": self.preimage.as_ref().filter(|_| self.is("completed")), "bolt11": self.bolt11,
-            "attempt": self.attempt, "state": self.state, "reason": self.reason,
+            // For the other side an invoice is open until it is paid or held.
+            "attempt": self.attempt, "state": if self.is("claiming") { "open" } else { &self.state }, "reason": self.reason,
             "amount_msat": msat_or_null(self.amount_msat), "fee_msat": msat_or_null(self.fee_msat),
             "received_msat": msat_or_null(self.received_msat), "lsp_fee_msat": msat_or_null(self.lsp_fee_msat),
             "message": self.message, "offer_id": self.offer_id, "created_at": self.created_at,
@@ -121,6 +125,10 @@ pub fn after(db: &Connection, seq: u64, limit: u64) -> rusqlite::Result<Vec<Row>
 
 pub fn in_state(db: &Connection, direction: &str, state: &str) -> rusqlite::Result<Vec<Row>> {
     many(db, "WHERE direction = ?1 AND state = ?2 ORDER BY seq", [direction, state])
+}
+
+pub fn arrived(db: &Connection) -> rusqlite::Result<Vec<Row>> {
+    many(db, "WHERE direction = 'in' AND state IN ('held', 'claiming') ORDER BY seq", [])
 }
 
 /// What was given back, and may have to be given back again after a crash.
@@ -169,6 +177,14 @@ mod tests {
             let mut row = Row { state: state.into(), ..attempt("aa") };
             assert_eq!(row.end_unsent(), ends);
             assert_eq!((row.is("failed"), row.reason.as_deref()), (ends, reason));
+        }
+    }
+
+    #[test]
+    fn what_is_being_taken_has_arrived_and_is_shown_as_open() {
+        for (state, arrived, shown) in [("open", false, "open"), ("claiming", true, "open"), ("held", true, "held")] {
+            let row = Row { state: state.into(), ..attempt("aa") };
+            assert_eq!((row.has_arrived(), row.json()["state"].as_str()), (arrived, Some(shown)));
         }
     }
 

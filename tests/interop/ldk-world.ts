@@ -34,6 +34,7 @@ export async function openLdkWorld(webhookUrl?: string): Promise<ConformanceWorl
     return startNodeSidecar([
       ...['--node', 'ldk', '--network', 'regtest', '--esplora-url', chain.url],
       ...['--root-seed-path', seedPath, '--address-domain', DOMAIN, ...flags],
+      ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
     ]);
   };
   const bobsAddress = `127.0.0.1:${freePort()}`;
@@ -42,7 +43,6 @@ export async function openLdkWorld(webhookUrl?: string): Promise<ConformanceWorl
   const listen = `127.0.0.1:${freePort()}`;
   const alice = await open('alice', [
     ...['--channel-peer', `${bobPk}@${bobsAddress}`, '--lightning-listen-addr', listen],
-    ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
   ]);
   const { node_pk } = await alice.get('/v2/node/node_info');
   await openChannels(chain, [

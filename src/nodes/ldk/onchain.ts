@@ -4,6 +4,7 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { PRIORITIES } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { AddressType } from '../../model/receive.ts';
 import type {
   PayOnchainCommand,
   SendOutcome,
@@ -43,8 +44,9 @@ export async function feeRate(helper: Helper, blocks: number): Promise<number> {
   return Math.max(1, Math.ceil(sat_per_vbyte[`${Math.max(...told)}`] ?? 1));
 }
 
-/** The wallet's receiving address, the same until a payment to it is seen. LDK has segwit addresses alone. */
-export async function nextUnusedAddress({ helper }: LdkWallet): Promise<string> {
+/** The wallet's receiving address, the same until a payment to it is seen. Throws `unsupported` for taproot. */
+export async function nextUnusedAddress({ helper }: LdkWallet, type: AddressType): Promise<string> {
+  if (type !== 'segwit') throw unsupportedBy('ldk', 'The LDK node makes segwit addresses alone.');
   return (await helper.call('address', {}, shapes().address)).address;
 }
 

@@ -13,7 +13,7 @@ import type {
 import { asBegun, reportOf } from '../remote/orders/sends.ts';
 import { requireEnough } from '../remote/place/sendable.ts';
 import { sendableMsat } from './channels.ts';
-import { isNeverSent, rowObservation } from './translate.ts';
+import { isNeverSent, rowObservation, rowObservations } from './translate.ts';
 import type { LdkWallet } from './wallet.ts';
 import { type LdkRow, shapes } from './words.ts';
 
@@ -46,15 +46,23 @@ export async function paySpontaneous(
 
 /**
  * Asks the helper for an attempt under the payment's index. The helper makes one attempt of a hash at a time and none
- * after one that paid, so an attempt that is there is the payment's own where it has that index.
+ * after one that paid, so an attempt that is there is the payment's own where it has that index. Orders for one hash
+ * wait for each other, so that none meets an attempt of which LDK has not said yet whether it takes it.
  */
-async function start(
+function start(
   wallet: LdkWallet,
-  { index, amountMsat, maxFeeMsat }: PayInvoiceCommand | PaySpontaneousCommand,
+  command: PayInvoiceCommand | PaySpontaneousCommand,
   hash: string,
   method: 'pay_invoice' | 'pay_keysend',
   order: Readonly<Record<string, unknown>>,
 ): Promise<SendReport> {
+  return wallet.locks.run(`send ${hash}`, () => ask(wallet, command, hash, method, order));
+}
+
+async function ask(
+  ...[wallet, command, hash, method, order]: Parameters<typeof start>
+): Promise<SendReport> {
+  const { index, amountMsat, maxFeeMsat } = command;
   wallet.sending.add(hash);
   try {
     const present = await newestRow(wallet, hash);
@@ -150,6 +158,6 @@ export async function lightningPayment(
     newestRow(wallet, hash),
     rowOfKey(wallet, `in:${hash}`),
   ]);
-  if (sent !== null && !isNeverSent(sent)) return rowObservation(sent);
-  return received && rowObservation(received);
+  const [shown] = sent === null ? [] : rowObservations(sent);
+  return shown ?? (received && rowObservation(received));
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { paySpontaneous } from '../../../src/nodes/ldk/payments.ts';
+import { keyedLock } from '../../../src/lib/keyed-lock.ts';
+import { lightningPayment, paySpontaneous } from '../../../src/nodes/ldk/payments.ts';
 import type { LdkWallet } from '../../../src/nodes/ldk/wallet.ts';
 import type { PaySpontaneousCommand } from '../../../src/nodes/node.ts';
 import { ldkRow } from './rows.ts';
@@ -15,7 +16,7 @@ function reportOf(state: 'asked' | 'pending') {
   const answers: Record<string, unknown> = { row, pay_keysend: { row, taken: true } };
   const helper = { call: async (method: string) => answers[method] };
   return paySpontaneous(
-    { helper, sending: new Set(), nodePk: '' } as unknown as LdkWallet,
+    { helper, sending: new Set(), locks: keyedLock(), nodePk: '' } as unknown as LdkWallet,
     COMMAND,
   );
 }
@@ -27,4 +28,14 @@ test('a request that finds its own earlier attempt knows it only once LDK has ta
   });
   // It may turn out that it was never sent, of which nobody tells a payment that is known.
   expect(await reportOf('asked')).toMatchObject({ state: 'unknown' });
+});
+
+test('an attempt that LDK may not have taken is not shown to who looks for the payment', async () => {
+  const seen = async (state: 'asked' | 'pending') => {
+    const row = ldkRow({ state });
+    const call = async (_: string, { hash }: { readonly hash?: string }) => (hash ? row : null);
+    return lightningPayment({ helper: { call } } as unknown as LdkWallet, row.hash);
+  };
+  expect(await seen('pending')).toMatchObject({ attempt: 1, payment: { status: 'pending' } });
+  expect(await seen('asked')).toBeNull();
 });

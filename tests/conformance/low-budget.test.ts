@@ -72,7 +72,10 @@ describe('client.budget_low', () => {
     expect(client).toEqual({ ...info, budget: { ...info.budget, spent } });
     expect(Number(spent)).toBeGreaterThanOrEqual(810);
     expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
-    expect(user_pk).toBe(received().find((one) => one.type === 'payment.finalized').user_pk);
+    expect(user_pk).toBe(
+      received().find((one) => one.type === 'payment.finalized' && one.direction === 'outbound')
+        .user_pk,
+    );
     expect(JSON.stringify(notice)).not.toContain(by.client_credentials.slice(0, 40));
     await paid(by, '50');
     await arrived(by, 1);

@@ -50,7 +50,6 @@ export interface Given {
   /** The configuration as it was read. The step `config` adds the trial wallet. */
   readonly given: Config;
   readonly log: Log;
-  /** Is aborted when the process is told to stop. */
   readonly stopping: AbortController;
   /** Whether the trial wallet of `dev` on the sandbox is signed up and funded. */
   readonly trial: { isReady: boolean };

@@ -98,7 +98,6 @@ export interface CommandSpec<W extends Words> {
   readonly check?: (given: Given<W>) => string | null;
 }
 
-/** What the action of a command has besides its words. */
 interface Acting {
   readonly io: CliIo;
   readonly command: Command;

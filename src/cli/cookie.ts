@@ -4,7 +4,6 @@ import { readCookie } from '../lib/files/cookie-file.ts';
 import { readRunningOwner } from '../lib/files/data-dir.ts';
 import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 
-/** The owner's cookie, and the address that it belongs to. */
 interface OwnersCookie {
   /** Base URL as the owner of the data directory noted it. */
   readonly baseUrl: string;

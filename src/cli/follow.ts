@@ -4,7 +4,6 @@ import type { CliIo } from './io.ts';
 import { paymentLines, requireNotFailed } from './terminal/payment-text.ts';
 import { show } from './terminal/show.ts';
 
-/** A payment to wait for. */
 interface Followed {
   readonly index: string;
   /** Without it the wait has no end. */

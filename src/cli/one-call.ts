@@ -34,7 +34,6 @@ interface OneCall<W extends Words, S extends z.ZodType> extends CommandSpec<W> {
   readonly after?: (value: z.output<S>, io: CliIo) => void;
 }
 
-/** Helps to show an answer. */
 interface Output {
   readonly io: CliIo;
   /** Returns the lines of a table that fits the terminal. */

@@ -14,7 +14,6 @@ interface ProgramOptions extends CliIo {
   readonly serve: Serve;
 }
 
-/** The commands that run a server. */
 const SERVERS: readonly string[] = ['serve', 'dev'];
 
 /** Whether these words run a server, which starts without the other commands (docs/decisions.md 102). */

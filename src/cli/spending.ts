@@ -42,9 +42,7 @@ export async function agree(
   throw new CallFailed('Nothing was sent.');
 }
 
-/** A request that moves money. */
 interface Spending<T> {
-  /** The key that the user gave. */
   readonly key: string | undefined;
   /** Flags besides the key that a repeat needs, because the request holds more than the user typed. */
   readonly flags?: readonly string[];

@@ -62,7 +62,6 @@ export interface Config {
   readonly node: { readonly url: string; readonly cert: string | null } | null;
   /** The embedded LDK node that the root seed controls; null: none. */
   readonly ldk: LdkConfig | null;
-  /** The file of its certificate. */
   readonly nodeCertPath: string | null;
   /** The SOCKS5 proxy for every connection to a real node; null is none. */
   readonly nodeProxy: ProxyAddress | null;
@@ -77,7 +76,6 @@ export interface Config {
   /** Payments made before this time, in milliseconds, and over are left out of a first reading; null: none. */
   readonly historySinceMs: number | null;
   readonly webhookUrl: string | null;
-  /** The events that it receives. */
   readonly webhookEvents: readonly WebhookEvent[];
   /** Base64 without prefix. */
   readonly webhookSecret: string | null;

@@ -22,7 +22,6 @@ export interface DatabaseConfig {
 
 const ENCRYPTED = ['require', 'verify-ca', 'verify-full'];
 
-/** The settings of a database, as given. */
 interface DatabaseSettings {
   readonly url: Found | null;
   readonly key: Uint8Array | null;

@@ -32,7 +32,6 @@ export interface Leads {
   changed(before: Lead, ms: number, signal: AbortSignal): Promise<void>;
   /** Another process leads, and is at that URL: undefined when it has not told yet, null when it has none. */
   see(fence: string, url: string | null | undefined): void;
-  /** This process leads. */
   take(answer: Promise<AnswerHere>): void;
 }
 

@@ -4,7 +4,6 @@ import { printable, printableJson } from '../lib/printable.ts';
 import { formatSignedMsat } from '../model/amount.ts';
 import type { BookRow } from '../wallet/read/book-row.ts';
 
-/** A signed amount in an answer. */
 const signedAmount = () => z.string().regex(/^-?\d+(\.\d{1,3})?$/);
 
 /** A line of the books as JSON. */
@@ -25,7 +24,6 @@ function encodeBookRow({ entry, changeMsat, balanceMsat }: BookRow) {
   return { kind, finalized_at: atMs, reason, change, balance };
 }
 
-/** How books are written. */
 interface BookForm {
   readonly mediaType: string;
   /** What stands before the first row. */

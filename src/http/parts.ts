@@ -12,7 +12,6 @@ import type { Nwc } from './nwc.ts';
 import type { SandboxControls } from './sandbox-controls.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
-/** What health answers. */
 interface Health {
   /** `ok`, or sentences that say what is missing. */
   readonly status: string;
@@ -31,7 +30,6 @@ export interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The version of this program. */
   readonly version: string;
   /** The commit that this program was built from. */
   readonly commit: string;

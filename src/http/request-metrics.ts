@@ -10,13 +10,11 @@ const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
  */
 const UNMATCHED = { route: 'unmatched', method: 'any' };
 
-/** Counts the requests of one route. */
 interface RequestMeter {
   /** Counts an answered request. `startedMs` is its start on the clock that was passed to {@link requestMeters}. */
   answered(httpStatus: number, startedMs: number): void;
 }
 
-/** The meters of an application. */
 interface RequestMeters {
   /**
    * Returns the meter of a route. It is called once for each route at the start, so that no request needs a look-up.

@@ -59,7 +59,6 @@ export interface RequestContext {
    * The `Prefer` header (RFC 7240): answer 202 at once (0) or after this many milliseconds; null waits for the outcome.
    */
   readonly respondAfterMs: number | null;
-  /** The Last-Event-ID header of a resumed stream. */
   readonly lastEventId: string | null;
   /** The headers of the request, for the sign-in to the console. */
   readonly headers: Headers;

@@ -2,7 +2,6 @@ import type { WebhookEvent } from '../model/webhooks/delivery.ts';
 import type { AttemptRecord } from '../store/ports.ts';
 import type { RedeliveryLimit } from '../wallet/read/redelivery-limit.ts';
 
-/** How a message to a receiver ended. */
 interface SentMessage extends AttemptRecord {
   readonly id: string;
   readonly body: string;

@@ -18,7 +18,6 @@ interface FamilyOptions<Label extends string> {
   readonly labels?: readonly Label[];
 }
 
-/** The value of each label of a family. */
 type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
 
 /** A value of one series, read when the metrics are rendered. */

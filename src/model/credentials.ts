@@ -4,7 +4,6 @@ import { NETWORKS, type Network } from '../codecs/network.ts';
 import { once } from '../lib/once.ts';
 import { REMOTE_KINDS, type RemoteKind } from './node-kind.ts';
 
-/** The forms of credentials in JSON. */
 const shapes = once(() => {
   const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
   /** A token of a client of version 0.1: hex. */

@@ -1,4 +1,3 @@
-/** One row of the error table. */
 interface ErrorRow {
   readonly code: number;
   readonly httpStatus: number;
@@ -121,7 +120,6 @@ export class ApiError extends Error {
     });
   }
 
-  /** Returns the body of the error answer. */
   body(): ErrorBody {
     return { code: ERRORS[this.kind].code, msg: this.message, data: this.data, sensitive: false };
   }

@@ -76,7 +76,6 @@ export function invoiceMisfit(
     : OTHER_INVOICE;
 }
 
-/** The terms of an offer that was asked for. */
 interface AskedOffer {
   readonly description: string | null;
   readonly minAmountMsat: bigint | null;

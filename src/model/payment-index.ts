@@ -78,7 +78,6 @@ function hashedId(bytes: Uint8Array): PaymentId {
   return paymentId('or', hex.encode(sha256(bytes)));
 }
 
-/** Returns an outpoint in the form that transactions use. */
 function outpointBytes(txid: string, vout: number): Uint8Array {
   const number = new Uint8Array(4);
   new DataView(number.buffer).setUint32(0, vout, true);

@@ -37,7 +37,6 @@ interface Said {
   readonly elapsedMs: number;
 }
 
-/** What is known of a currency. */
 interface Known {
   askedMs: number;
   /** Ends when every source has answered or failed. */

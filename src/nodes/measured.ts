@@ -81,7 +81,6 @@ type Opening = (...args: never[]) => Promise<ConnectedWallet>;
 type Call = (...args: never[]) => Promise<unknown>;
 /** Times a call, which is made on `self`, and returns its result unchanged. */
 type Timing = <Timed extends Call>(call: Timed, self?: object) => Timed;
-/** Timings by the name of the method. */
 type Timings = ReadonlyMap<PropertyKey, Timing>;
 
 /**

@@ -39,7 +39,6 @@ const PAYS = ['pay_invoice'] as const;
 /** Who cannot find a held payment again cannot settle it. */
 const HOLDS = { needs: ['create_invoice', ...READS], ability: 'hold_invoices' } as const;
 
-/** The methods, by name. */
 const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>(
   Object.entries({
     get_info: { run: getInfo },
@@ -183,7 +182,6 @@ async function makeInvoice({ caller, params, id }: Call, hold: object): Promise<
   };
 }
 
-/** Returns the payment of a hash, received or sent. */
 async function found(caller: Caller, id: string): Promise<PaymentJson> {
   const call = { caller, id };
   const payment = (await byHash(call, 'inbound')) ?? (await byHash(call, 'outbound'));

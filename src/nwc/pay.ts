@@ -17,7 +17,6 @@ export interface Call {
    * a payment was begun with it, or may have been.
    */
   readonly refuse: (key: string) => Promise<void>;
-  /** Aborts when the service stops. */
   readonly ended: AbortSignal;
 }
 

@@ -18,7 +18,6 @@ interface RelayOptions {
   readonly url: string;
   /** Returns the options of its websocket. Throws where it must not be reached. */
   readonly reach: (url: string) => Promise<{ readonly proxy?: string }>;
-  /** Returns the filter of what is to be told. */
   readonly filter: () => object;
   /** Returns the events that a relay has to have, whatever it had before. */
   readonly stays: () => readonly Event[];

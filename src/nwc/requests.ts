@@ -38,7 +38,6 @@ interface RequestsOptions<Live> {
   readonly respond: (live: Live, message: object, tags: string[][]) => void;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborts when the service stops. */
   readonly ended: AbortSignal;
 }
 

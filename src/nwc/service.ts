@@ -22,7 +22,6 @@ const MOST_ENDED = 20;
 
 export interface ServiceOptions {
   readonly pairings: Pairings;
-  /** What an earlier process has begun. */
   readonly begun: Awaited<ReturnType<Pairings['begun']>>;
   /** Makes requests to the application in the name of a client. */
   readonly askAs: (speaker: ReturnType<Pairings['speakerOf']>) => Ask;
@@ -34,7 +33,6 @@ export interface ServiceOptions {
 /** Serves the applications of all pairings. */
 export type Service = ReturnType<typeof openService>;
 
-/** A pairing that is served. */
 interface Live extends Served {
   readonly relays: readonly string[];
   readonly key: Uint8Array;

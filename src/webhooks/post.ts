@@ -22,7 +22,6 @@ export class PostFailed extends Error {
   }
 }
 
-/** One request to the receiver. */
 interface PostRequest {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,7 +30,6 @@ interface PostRequest {
   readonly signal: AbortSignal;
 }
 
-/** What a receiver answered. */
 interface PostAnswer {
   readonly httpStatus: number;
   /** The first {@link MOST_SHOWN_BYTES} of the body as text, as far as they came within a second. */
@@ -45,7 +43,6 @@ export interface Poster {
    * the text. Rejects with {@link PostFailed}, or with the signal's reason where no status had come.
    */
   post(request: PostRequest): Promise<PostAnswer>;
-  /** Closes idle connections. */
   close(): void;
 }
 

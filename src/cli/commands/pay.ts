@@ -175,7 +175,6 @@ function isOnchainOrder({ send_all, priority }: Pick<Order, 'send_all' | 'priori
   return send_all === true || priority !== undefined;
 }
 
-/** The terms that the person gave. */
 type Typed = { readonly [Term in 'amount' | 'maxFee']: string | undefined };
 
 /** The flags that, beside the typed terms, repeat the request as it was agreed to. */

@@ -144,7 +144,6 @@ function isLast({ args }: Command): boolean {
   return args[0]?.toLowerCase() === LAST;
 }
 
-/** Returns the lines of the question before a payment that waits is decided. */
 function waitingLines(payment: PaymentJson, approval: ApprovalJson): string[] {
   const { amount, offer_id, address } = payment;
   const { client_label, client_pk, max_fee, node_pk, expires_at } = approval;

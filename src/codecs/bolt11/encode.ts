@@ -27,7 +27,6 @@ export interface Bolt11Fields {
   /** Addresses of the invoice's network, the most preferred first. */
   readonly fallbackAddresses?: readonly string[];
   readonly routeHints?: readonly (readonly RouteHint[])[];
-  /** The feature bits to set. */
   readonly features?: readonly number[];
 }
 

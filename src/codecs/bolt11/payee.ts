@@ -10,7 +10,6 @@ export interface Signed {
   readonly prefix: string;
   /** Words of timestamp and fields. */
   readonly data: readonly number[];
-  /** Words of the signature and its recovery id. */
   readonly signature: readonly number[];
   /** The key in field `n`, hex; undefined without that field. */
   readonly named: string | undefined;

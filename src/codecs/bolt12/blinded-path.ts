@@ -36,7 +36,6 @@ export interface BlindedPayInfo {
 export interface FallbackAddress {
   /** The witness version; an address with one above 16 is to be ignored. */
   readonly version: number;
-  /** Witness program. */
   readonly program: Uint8Array;
 }
 
@@ -133,7 +132,6 @@ export const fallbackAddresses: ValueCodec<readonly FallbackAddress[]> = {
     ),
 };
 
-/** The parts of a path with one hop. */
 interface OneHopPathParts {
   /** Node id of the node that the path leads to and starts at, hex. */
   readonly introductionNodeId: string;

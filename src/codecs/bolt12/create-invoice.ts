@@ -11,7 +11,6 @@ import { isInvoiceRequestType } from './ranges.ts';
 import { signRoot } from './signature.ts';
 import { verifyInvoice } from './verify-invoice.ts';
 
-/** The values that an invoice is made from. */
 interface InvoiceParts {
   readonly invoiceRequest: InvoiceRequest;
   /** SHA-256 of the preimage, hex. */

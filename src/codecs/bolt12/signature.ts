@@ -9,7 +9,6 @@ interface SignatureSubject {
   readonly field: 'signature' | 'proof_signature';
 }
 
-/** The inputs of a signature. */
 interface Signer {
   /** 32-byte secret key. */
   readonly secretKey: Uint8Array;

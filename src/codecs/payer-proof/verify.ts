@@ -43,7 +43,6 @@ export interface PayerProof {
   readonly createdAtSecs: number | null;
   readonly description: string | null;
   readonly issuer: string | null;
-  /** The payer's message to the payee. */
   readonly payerNote: string | null;
   /** The payee's signature of the invoice, 64 bytes, hex. */
   readonly invoiceSignature: string;

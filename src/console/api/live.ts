@@ -78,7 +78,6 @@ function seen(): Promise<void> {
   });
 }
 
-/** Returns a signal that aborts when the page is hidden. */
 function untilHidden(closed: AbortSignal): AbortSignal {
   const hidden = new AbortController();
   const look = () => document.hidden && hidden.abort();

@@ -10,19 +10,15 @@ const KEY_HEADER = 'console-key';
 /** A sidecar that is silent for so long, in milliseconds, counts as away. */
 const SILENT_MS = 5000;
 
-/** What the page is told of its requests. */
 interface Heard {
   /** A request got an answer (true), or none (false). */
   readonly onReached?: (reached: boolean) => void;
-  /** A stream of events was opened. */
   readonly onStream?: () => void;
-  /** The session has ended. */
   readonly onEnded: () => void;
 }
 
 /** The sidecar that served this page, as one session reaches it. */
 export interface Sidecar {
-  /** The methods of the API. */
   readonly api: WalletSidecar;
   /** The controls of the sandbox, which the client has no methods for. */
   readonly transport: Transport;

@@ -10,7 +10,6 @@ export interface Act<Input, T> {
   readonly error: Error | null;
   /** Does it. While it is being done, another one does nothing. */
   readonly run: (input: Input) => void;
-  /** Forgets the latest outcome. */
   readonly forget: () => void;
 }
 

@@ -22,7 +22,6 @@ export type MoneyStanding =
   | { readonly state: 'refused'; readonly error: Error }
   | { readonly state: 'foreign' };
 
-/** The payment that this tab makes. */
 interface Money {
   readonly standing: MoneyStanding;
   /** Keeps the request, then sends it. While another one is not over, it does nothing. */

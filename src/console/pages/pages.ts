@@ -11,7 +11,6 @@ import { SandboxPage } from './sandbox.tsx';
 import { Send } from './send/send.tsx';
 import { Webhooks } from './webhooks/webhooks.tsx';
 
-/** A page of the console. */
 interface Page {
   /** Its name in the URL. */
   readonly name: string;

@@ -64,7 +64,6 @@ export function Till({ isReached, onSignOut }: TillProps) {
   );
 }
 
-/** Asks for what is to be paid. */
 function Ask({ onMade }: AskProps) {
   const typed = useTypedPriced();
   const make = useMake(onMade);

@@ -56,7 +56,6 @@ interface QrCopyProps {
   readonly value: string;
   /** Returns what the QR code says for it. */
   readonly qr: (value: string) => string;
-  /** What it is. */
   readonly label: string;
   /** What it is, for the button that copies it; the same unless given. */
   readonly copyLabel?: string;

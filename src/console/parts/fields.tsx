@@ -183,13 +183,11 @@ export interface Typed {
   readonly onChange: (value: string) => void;
 }
 
-/** {@link Typed} words. */
 interface TypedWords extends Typed {
   /** The words without spaces around them; undefined for none. */
   readonly given: string | undefined;
 }
 
-/** {@link Typed} sats. */
 interface TypedAmount extends Typed {
   /** Null for what is no amount. */
   readonly msat: bigint | null;

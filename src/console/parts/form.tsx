@@ -16,7 +16,6 @@ export interface FormProps {
   /** Whether the browser checks nothing, because the form does. */
   readonly isChecked?: boolean;
   readonly onSubmit: () => void;
-  /** Its fields. */
   readonly children: ComponentChildren;
   /** What is said before its button. */
   readonly told?: ComponentChildren;

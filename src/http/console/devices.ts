@@ -18,7 +18,6 @@ const MOST_OF_CLIENT = 10;
 const LONGEST_TIMER_MS = 60_000;
 
 const SECRET_BYTES = 32;
-/** Where the store keeps devices. */
 const KIND = 'device';
 
 /** A browser that stays signed in to the console as a client. */

@@ -11,7 +11,6 @@ export const DEVICE_LINK_MS = 600_000;
 
 const TOKEN_BYTES = 32;
 
-/** Who makes a link. */
 interface LinkMaker {
   /** A text that is different for each caller of each wallet. */
   readonly caller: string;
@@ -29,7 +28,6 @@ export interface OneTimeLinks {
   look(token: string): LinkMaker['credentials'];
 }
 
-/** What links are made with. */
 interface LinksOptions {
   /** Returns monotonic milliseconds. */
   readonly elapsedMs: () => number;

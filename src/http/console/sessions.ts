@@ -29,7 +29,6 @@ interface SignedIn {
 export interface ConsoleSession extends SignedIn {
   /** Aborts when the session ends. Its reason is the error to answer. */
   readonly ended: AbortSignal;
-  /** Ends the session. */
   readonly end: () => void | Promise<void>;
 }
 
@@ -50,7 +49,6 @@ interface ConsoleSessions {
   find(secrets: SessionSecrets): ConsoleSession | null;
 }
 
-/** What sessions are made with. */
 interface SessionsOptions {
   /** Returns monotonic milliseconds. */
   readonly elapsedMs: () => number;

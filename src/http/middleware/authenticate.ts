@@ -33,7 +33,6 @@ interface AuthenticateOptions extends KnownCredentials {
 export interface Caller {
   /** Undefined for a route that needs no session. */
   readonly session: Session | undefined;
-  /** Whether this is the wallet's owner. */
   readonly isOwner: boolean;
   /** Aborts when the caller's session of the console ends; null for every other caller. */
   readonly consoleEnded: AbortSignal | null;

@@ -12,7 +12,6 @@ export interface Sealer {
   open(sealed: string, place: SealedPlace): string;
 }
 
-/** Where a sealed value belongs. */
 interface SealedPlace {
   readonly table: string;
   readonly column: string;

@@ -22,7 +22,6 @@ export interface Rate {
   readonly rate: string;
   /** When the oldest of the values that it is made of was read. */
   readonly rateAtMs: number;
-  /** The names of the sources that it is made of. */
   readonly rateSource: string;
 }
 

@@ -23,7 +23,6 @@ export interface RecordSet {
 export interface CarriedRecords {
   /** Returns the records of a name and type; an empty set where there are none. */
   at(name: DnsName, type: number): RecordSet;
-  /** Returns every set of these types. */
   ofTypes(...types: readonly number[]): readonly RecordSet[];
 }
 

@@ -5,7 +5,6 @@ import type { Dnskey } from '../../codecs/dns/index.ts';
 /** A public key as JSON (RFC 7517). */
 type JsonWebKey = Readonly<Record<string, string>>;
 
-/** A signature algorithm of DNSSEC. */
 interface Algorithm {
   /** Null: the algorithm hashes by itself. */
   readonly hash: 'sha256' | 'sha384' | 'sha512' | null;

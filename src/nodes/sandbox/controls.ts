@@ -43,7 +43,6 @@ const FIRST_FUNDS_MSAT = 1_000_000_000n;
  */
 const LAST_TIME_MS = Date.UTC(3000, 0, 1);
 
-/** Options of {@link sandboxControls}. */
 interface ControlOptions extends NodeParts {
   readonly miner: Miner;
   readonly lnurlHost: LnurlHost;

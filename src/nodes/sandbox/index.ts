@@ -25,14 +25,12 @@ import { openWorld } from './world/world.ts';
 
 export { SCHEMA_VERSION as SANDBOX_SCHEMA_VERSION } from './world/migrations.ts';
 
-/** Options of the sandbox. */
 interface SandboxOptions {
   /** File of the world, or `:memory:`. */
   readonly path: string;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly warn: Log['warn'];
-  /** Version of this program. */
   readonly version: string;
   /** Hex SHA-256 of the running executable. */
   readonly measurement: () => Promise<string>;

@@ -11,9 +11,7 @@ import type { EndpointFilter } from './webhook-endpoints.ts';
  * anything is written.
  */
 export interface MatchCandidates {
-  /** The row with the index of the observed payment. */
   readonly sameIndex: JournalRow | null;
-  /** The row with the same payment id and the same attempt. */
   readonly sameAttempt: JournalRow | null;
   /** The newest row with the same payment id that did not fail, or else the newest. */
   readonly latest: JournalRow | null;

@@ -67,7 +67,6 @@ export interface Outbox {
     lastPossibleMs: number;
     limit: number;
   }): Promise<DueDelivery[]>;
-  /** Stores an attempt that delivered. */
   delivered(key: DeliveryKey, attempt: AttemptRecord): Promise<void>;
   /** Ends a lease: the delivery is due at `nowMs`, and its attempt is not counted. */
   release(key: DeliveryKey, nowMs: number): Promise<void>;

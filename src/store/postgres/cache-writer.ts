@@ -4,7 +4,6 @@ import type { Rows } from '../rows/rows.ts';
 import { type Steps, together } from '../rows/steps.ts';
 import { answerOf } from './rows.ts';
 
-/** Writes rows of different payments. */
 function* write(rows: readonly CachedRow[]): Steps<CacheCounts> {
   const columns = ['wallet', 'idx', 'status', 'direction', 'rail', 'json', 'mac', 'words'] as const;
   const values = columns.map((name) => rows.map((row) => row[name] ?? ''));

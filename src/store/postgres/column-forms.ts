@@ -16,7 +16,6 @@ interface TableForms {
   readonly key?: readonly string[];
 }
 
-/** The forms of each table that has any. */
 const COLUMN_FORMS: Readonly<Record<string, TableForms>> = {
   meta: { sealed: ['secret'], key: [], renamed: { only: 'one' } },
   feed_cursor: { texts: ['cursor'] },

@@ -10,7 +10,6 @@ import { signAllRows } from './signed-rows.ts';
 /** Rows that are sent before an answer is waited for. */
 const AT_ONCE = 200;
 
-/** Where rows are copied from. */
 interface CopySource {
   rows(table: string): Iterable<SourceRow>;
   /** Whether its rows are signed with the same key. */

@@ -23,7 +23,6 @@ export interface OpenOptions {
   readonly onLost: (message: string) => void;
   /** The length of the lease in milliseconds. */
   readonly leaseMs?: number;
-  /** Called for each connection that is opened. */
   readonly onOpened?: () => void;
   /** Returns what is done, for the process with that fencing number, when the schema was brought up to date. */
   readonly onUpgrade?: (fence: bigint) => (tx: SQL, from: number) => Promise<void>;
@@ -31,7 +30,6 @@ export interface OpenOptions {
   readonly standingBy?: StandingBy | null;
 }
 
-/** A database that this process owns. */
 interface OwnedConnections {
   readonly connections: Connections;
   readonly ownership: Ownership;

@@ -20,7 +20,6 @@ export interface LeaderNotice {
 
 /** What a process that stands by sees of the one that leads. */
 export interface SeenLeader {
-  /** The fencing number. */
   readonly fence: string;
   /** Null until it has told. */
   readonly notice: LeaderNotice | null;
@@ -96,7 +95,6 @@ export async function writeNotice(
   await tx`UPDATE wallet_sidecar.ownership SET sealed_peer = ${sealed} WHERE fence = ${fence}`;
 }
 
-/** What a look has found. */
 interface Look {
   readonly row: Row;
   readonly standing: StoreStanding;

@@ -4,7 +4,6 @@ import type { ClientRows } from './client-rows.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { RowDatabase, Rows } from './rows.ts';
 
-/** The tables that a change of clients touches. */
 interface ClientParts {
   readonly clients: ClientRows;
   readonly budgets: BudgetRows;

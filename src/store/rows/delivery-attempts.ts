@@ -20,7 +20,6 @@ export interface DeliveryAttemptRows {
   prune(most: number): Steps<unknown>;
 }
 
-/** An attempt, with the delivery that was tried. */
 interface Tried extends RawRow {
   readonly number: number;
   readonly at: number;

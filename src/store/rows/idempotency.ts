@@ -20,7 +20,6 @@ import { tableOf } from './table.ts';
 
 /** Rows of the idempotency table, for ports that write them inside their own transactions. */
 export interface IdempotencyRows {
-  /** Binds the key to the payment that its request makes. */
   bind(scope: KeyScope, index: PaymentIndex): Steps<unknown>;
   /** Undoes {@link bind}, where the key is still bound to that payment. It is then no other caller's any more. */
   unbind(scope: KeyScope, index: PaymentIndex): Steps<unknown>;

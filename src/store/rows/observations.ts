@@ -96,7 +96,6 @@ interface Batch {
   readonly parts: ObservationParts;
 }
 
-/** What an observation changed. */
 interface Applied {
   readonly changed: Payment | null;
   readonly gaveWay: GaveWay | null;

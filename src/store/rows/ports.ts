@@ -35,7 +35,6 @@ interface OwnWays {
   readonly owner: string;
 }
 
-/** The ports that are made of rows. */
 type RowPorts = Omit<Store, 'identity' | 'problem' | 'releaseSpace' | 'close'>;
 
 /** Prepares the statements of every table and returns the ports over them. */

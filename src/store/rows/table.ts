@@ -37,7 +37,6 @@ export interface Table<Columns> {
   }): (row: Columns) => Steps<number>;
   /** Writes these columns of the row with its key. */
   update(columns: readonly (keyof Columns)[]): (row: Columns) => Steps<number>;
-  /** Prepares the deletion of the row with a key. */
   remove(): (...key: readonly Field[]) => Steps<number>;
   /** The name of a column, signed or not. */
   column(name: string): string;

@@ -13,7 +13,6 @@ export interface WatchRows {
   endPayment(walletId: string, index: PaymentIndex): Steps<boolean>;
   /** Deletes a watch. Returns whether there was one. */
   end(walletId: string, watch: Watch): Steps<boolean>;
-  /** Whether the wallet has any of these watches. */
   hasAny(walletId: string, watches: readonly Watch[]): Steps<boolean>;
 }
 

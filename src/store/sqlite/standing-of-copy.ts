@@ -2,7 +2,6 @@ import { Database } from 'bun:sqlite';
 import { lineageIn } from '../lineage.ts';
 import type { Advance, StoreStanding } from '../ports.ts';
 
-/** What a copy of a store says of itself. */
 interface CopiedStore {
   readonly storeId: string;
   /** The id of the secrets key that its rows are signed with; null where they are not signed. */

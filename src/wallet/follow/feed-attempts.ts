@@ -69,7 +69,6 @@ export class FeedAttempts {
     this.putOff(since === null || isSteady ? pauseMs : HURRIED_MS);
   }
 
-  /** Puts the next attempt off. */
   putOff(ms: number): void {
     this.#overAtMs = this.#options.elapsedMs();
     this.#nextAtMs = this.#overAtMs + ms;

@@ -23,7 +23,6 @@ export interface FeedOptions {
   readonly elapsedMs: () => number;
   /** Waits before the node is followed again; {@link sleep} when absent. */
   readonly pause?: typeof sleep;
-  /** See {@link UpdatesOptions.historySinceMs}. */
   readonly historySinceMs: UpdatesOptions['historySinceMs'];
   /** Null when no valid credential of the wallet is known. */
   readonly follower: () => Promise<Follower | null>;

@@ -143,7 +143,6 @@ export class Feed implements PaymentFeed {
     this.#listeners.emit(payment);
   }
 
-  /** Closes the feed for good. */
   stop(): void {
     this.#stopped = true;
     this.#close();

@@ -27,7 +27,6 @@ export interface OpenWalletsOptions {
   /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
   readonly random: () => number;
-  /** See {@link UpdatesOptions.historySinceMs}. */
   readonly historySinceMs: UpdatesOptions['historySinceMs'];
   /** Waits while the outcome of a spend is unknown; {@link sleep} when absent. */
   readonly pause?: typeof sleep;

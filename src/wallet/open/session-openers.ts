@@ -24,11 +24,9 @@ export interface NodesOptions extends OpenWalletsOptions {
   readonly configured: readonly NodeCredentials[];
 }
 
-/** The parts that openers work with. */
 interface OpenerParts {
   readonly live: LiveClients;
   readonly wallets: OpenWallets;
-  /** Opens the wallet of the root seed. */
   readonly openRoot: () => Promise<Session>;
 }
 

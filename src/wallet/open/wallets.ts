@@ -149,7 +149,6 @@ export class Wallets {
     };
   }
 
-  /** Closes every wallet. */
   stop(): void {
     this.#wallets.stop();
     this.#live.close();

@@ -14,7 +14,6 @@ const PAGE = 500;
 const UNKNOWN =
   'money in channels that open or close, costs that the node does not tell, or payments that are not in its history';
 
-/** What books are asked for. */
 interface BooksWanted {
   /** Rows of payments completed at or after this time, in milliseconds, behind the sum of those before. */
   readonly sinceMs: number | null;
@@ -26,7 +25,6 @@ interface BooksWanted {
   readonly signal: AbortSignal;
 }
 
-/** Who reads the books of a wallet. */
 type Bookkeeper = Reader &
   Pick<Session, 'locks' | 'client' | 'configured' | 'feed' | 'log' | 'unfit'>;
 

@@ -15,7 +15,6 @@ const PAGE = 100;
 const TAILS_A_MS = 400;
 const MOST_PAUSE_MS = 5;
 
-/** What is told of a tail's updates. */
 interface TailReader {
   /** Takes the page that was asked for: at least one update, oldest first. */
   readonly take: (page: readonly Payment[]) => void;
@@ -26,7 +25,6 @@ interface TailReader {
 interface TailStart {
   /** Updates after this one are told; null begins with the first. */
   readonly after: UpdatedIndex | null;
-  /** Ends the tail. */
   readonly signal: AbortSignal;
   /** The most payments in a page. */
   readonly limit?: number;

@@ -23,7 +23,6 @@ export function waitForFinal(
 /** A wait without time left still returns what its first read shows within this time. */
 const READ_WITHIN_MS = 1000;
 
-/** How to wait for a payment. */
 interface Waiting {
   readonly signal: AbortSignal;
   /** Whether to ask the node for the payment first, or to begin with what it has just shown. */

@@ -10,7 +10,6 @@ import type { Session, WalletRows } from '../session/session.ts';
 /** The length of a secret that is drawn, in bytes; 24 to 64 are allowed (docs/decisions.md 93). */
 const SECRET_BYTES = 32;
 
-/** An endpoint to make. */
 interface NewEndpoint {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
@@ -21,7 +20,6 @@ interface NewEndpoint {
   readonly leaseSecs: number | null;
 }
 
-/** Who makes an endpoint. */
 type EndpointMaker = WalletRows & Pick<Session, 'isOwner' | 'caller' | 'client'>;
 
 /** When a lease ends: no later than the client that asks for it. */

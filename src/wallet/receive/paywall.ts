@@ -25,7 +25,6 @@ export interface ForRequest {
   readonly requestHash: string | null;
 }
 
-/** What a paywall asks for. */
 interface PaywallOrder extends ForRequest {
   readonly amountMsat: bigint;
   readonly description: string;

@@ -25,7 +25,6 @@ export function requireWholeSight(session: Pick<Session, 'client'>): void {
   );
 }
 
-/** What shows who made a payment. */
 type Made = Pick<Payment, 'index' | 'direction' | 'offerId'>;
 
 /** Returns those of the payments that the caller, or `maker`, made, or that arrived on its offers. */

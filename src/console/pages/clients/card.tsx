@@ -15,7 +15,6 @@ import { DeviceLine, DeviceLink } from './devices.tsx';
 
 interface ClientCardProps {
   readonly client: ClientInfo;
-  /** Where it is signed in for long. */
   readonly devices: readonly Device[];
   readonly onChanged: () => void;
 }

@@ -20,7 +20,6 @@ const STEP = 50;
 type Filter = Required<Pick<ListPaymentsRequest, 'filter'>> &
   Pick<ListPaymentsRequest, 'direction' | 'rail'>;
 
-/** What is shown of the list. */
 interface Shown {
   readonly filter: Filter;
   readonly search: string;
@@ -104,7 +103,6 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
   );
 }
 
-/** The way to the file for the bookkeeper. */
 function Books() {
   const save = useAct(saveBooks);
   return (

@@ -30,7 +30,6 @@ interface TermsProps {
 
 /** What is to be paid, or refunded by it. */
 export interface SendTermsProps extends Pick<TermsProps, 'onSend' | 'refund'> {
-  /** The string that was read. */
   readonly string: string;
   /** The ways to pay it, the best first; not empty. */
   readonly payables: readonly Payable[];

@@ -8,7 +8,6 @@ import { text } from '../../texts/index.ts';
 interface SignInProps {
   /** The token of a one-time link that the person wants to use; null for none. */
   readonly link: string | null;
-  /** Whether a session has just ended. */
   readonly hasEnded: boolean;
   /** Called with the session's key. */
   readonly onSignedIn: (key: string) => void;

@@ -58,7 +58,6 @@ function newHashes(parts: readonly ClnSendpay[], sinceMs: number | null): string
 /** A page of a list that is read from its first row on, in the order in which its rows were made. */
 interface FirstRead {
   readonly parts: readonly ClnSendpay[];
-  /** The hashes that are wanted of it. */
   readonly hashes: readonly string[];
   /** The hashes of the pages before. Those of this page are added. */
   readonly passed: Set<string>;

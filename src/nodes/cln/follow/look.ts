@@ -13,7 +13,6 @@ export interface Look extends Pick<UpdatesOptions, 'open' | 'log' | 'historySinc
   readonly cursor: FollowCursor;
   /** Whether the unfinished payments of the store are looked at too, as at the beginning of a feed. */
   readonly withOpen: boolean;
-  /** What the node has told of its lists. */
   readonly told: Told;
   /** Whether the node is asked for the newest numbers of its lists, and not only what it told is read. */
   readonly isFull: boolean;

@@ -20,7 +20,6 @@ const PAGE = 500;
 const ORDERS = ['updated', 'created'] as const;
 type RowOrder = (typeof ORDERS)[number];
 
-/** A list whose rows are numbered. */
 interface NumberedList {
   readonly name: string;
   /** Reads rows of the order from a number on, in its order. */

@@ -21,12 +21,10 @@ const PAUSE_MS = 1000;
  */
 const MOST_AT_ONCE = 100;
 
-/** What following the lists needs. */
 interface Following {
   readonly rpc: ClnRpc;
   readonly wallet: ClnWallet;
   readonly lists: readonly FollowedList[];
-  /** Where the waits begin. */
   readonly start: FollowCursor;
   readonly signal: AbortSignal;
   /** Keeps how far each order is known to have grown. */

@@ -125,7 +125,6 @@ function observed(invoice: ClnInvoice, wallet: ClnWallet): Observation {
   return seen;
 }
 
-/** An invoice as the node lists it. */
 interface ListedInvoice {
   readonly row: unknown;
   readonly invoice: ClnInvoice;

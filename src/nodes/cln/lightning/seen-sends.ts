@@ -6,7 +6,6 @@ import { PAID_OTHERWISE } from '../words/certainty.ts';
 import { hasOnlyFailed, outboundObservation, type SendAttempt } from '../words/translate.ts';
 import { isPaid } from './sends.ts';
 
-/** What attempts are seen with. */
 type Seeing = Pick<ClnWallet, 'clock' | 'endings' | 'labels'>;
 
 /**

@@ -29,7 +29,6 @@ interface LookOptions extends Pick<UpdatesOptions, 'open'> {
   readonly after: number;
 }
 
-/** What a look at the chain found. */
 interface ChainSeen {
   readonly observations: readonly Observation[];
   /** The created index to go on from. */

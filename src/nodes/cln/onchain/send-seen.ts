@@ -13,7 +13,6 @@ import type { ClnTransaction } from '../words/chain-wire.ts';
 import { spendersOf } from './chain-moves.ts';
 import { releaseReservations } from './reservations.ts';
 
-/** What the node shows of a send. */
 type SendSeen =
   | { readonly state: 'seen'; readonly observation: Observation }
   /** Another transaction has spent a coin of it, for good. */

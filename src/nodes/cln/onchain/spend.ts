@@ -17,7 +17,6 @@ import { releaseReservations } from './reservations.ts';
 /** Time limit of preparing and signing, which take longer than other calls. */
 export const SIGN_TIMEOUT_MS = 60_000;
 
-/** A transaction that the node is to make. */
 interface Spend {
   readonly coins: readonly ClnOutput[];
   /** Has the node make a PSBT of exactly these coins and reserve them. */

@@ -7,7 +7,6 @@ import type { ClnRpc } from './rpc.ts';
 
 /** Transactions that move money between the wallet and its channels, which are no payments. */
 export interface ChannelMoney {
-  /** Transactions that open a channel. */
   readonly opening: ReadonlySet<string>;
   /** Transactions that close one, and those that collect what it paid out. */
   readonly closing: ReadonlySet<string>;

@@ -91,7 +91,6 @@ interface Order {
   readonly satPerKw: bigint;
 }
 
-/** Coins for a transaction, and its fee. */
 interface ChosenCoins {
   readonly coins: readonly ClnOutput[];
   /** What Core Lightning takes as the fee when it is given these coins, in satoshis. */

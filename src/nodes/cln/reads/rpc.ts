@@ -40,7 +40,6 @@ export class ClnRpc {
     this.#calls = new RemoteCalls(WIRE, target, events);
   }
 
-  /** Reads one thing. */
   read<T>(
     method: string,
     params: Params,
@@ -54,7 +53,6 @@ export class ClnRpc {
     });
   }
 
-  /** Reads a list. */
   list<T>(method: string, params: Params, shape: z.ZodType<T>): Promise<T> {
     const options = { changes: false, harmlessTwice: true, mostBytes: MOST_LIST_BYTES };
     return this.#call(method, params, shape, options);

@@ -12,13 +12,10 @@ import type { ClnRpc } from './rpc.ts';
 /** One wallet of a Core Lightning node, shared by all handles to it. */
 export interface ClnWallet extends RemoteWallet {
   readonly oddRows: OddRows;
-  /** The labels of outgoing payments. */
   readonly labels: SendLabels;
   /** Which payments have failed for good. */
   readonly endings: Endings;
-  /** Which parts of payments the node has lost. */
   readonly lost: LostParts;
-  /** What the node says of itself. */
   readonly info: Recent<ClnInfo>;
   /** What was read of the attempts to pay an invoice that is about to be paid. */
   readonly recent: RecentAttempts;

@@ -78,7 +78,6 @@ export class LostParts {
     return Math.min(...times, Number.POSITIVE_INFINITY) - this.#elapsedMs();
   }
 
-  /** Notes that a part of the hash is on its way. */
   onItsWay(hash: string): void {
     const watched = this.#watched.get(hash);
     if (watched) this.#watch(hash, watched.parts);

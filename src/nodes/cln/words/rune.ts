@@ -9,7 +9,6 @@ export interface Rune {
   readonly restrictions: readonly (readonly Alternative[])[];
 }
 
-/** One condition on one field of a call. */
 interface Alternative {
   readonly field: string;
   readonly condition: string;

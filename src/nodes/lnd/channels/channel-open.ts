@@ -47,7 +47,6 @@ type Opening = z.output<typeof openingShape>;
 /** Channels that were asked for, by their user channel id; none where it certainly is not. */
 const OPENINGS = keptRows('lnd_opening', openingShape);
 
-/** What opening needs of a wallet. */
 type OpeningWallet = Pick<LndWallet, 'rows' | 'userPk' | 'elapsedMs' | 'closed'>;
 
 /** Coins for a channel, and the most that spending them costs. */

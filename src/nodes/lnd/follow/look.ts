@@ -22,7 +22,6 @@ export interface Look {
   readonly spends: SpendWatch;
   readonly holds: Holds;
   readonly listLag: ListLag;
-  /** Returns the unfinished payments that the store has. */
   readonly open: (which: 'all' | 'onchain') => Promise<readonly Payment[]>;
   /**
    * `lists`: what is new in LND's lists, the sends that are not over, and the invoices that are due. `everyInvoice`:

@@ -17,7 +17,6 @@ const ANY_SCRIPT = hex.decode(
   '512079be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
 );
 
-/** The block transaction that spends a coin. */
 interface Spend {
   readonly txid: string;
   readonly height: number;

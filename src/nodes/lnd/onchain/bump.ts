@@ -15,7 +15,6 @@ import { anyShape, type LndOutpoint, pendingSweepsShape } from '../words/wire.ts
 /** The most virtual bytes of a child with one P2WPKH or P2TR input and one P2TR output. */
 const CHILD_VBYTES = 122n;
 
-/** The child that raises a fee. */
 interface Child {
   readonly outpoint: LndOutpoint;
   readonly satPerVbyte: bigint;

@@ -54,7 +54,6 @@ export class CoinLocks {
     this.#kept.delete(id);
   }
 
-  /** The ids that are kept now. */
   get kept(): readonly string[] {
     return [...this.#kept];
   }

@@ -29,7 +29,6 @@ export interface Page {
   readonly isLast: boolean;
 }
 
-/** Which rows of a list to read. */
 interface Rows {
   /** Only rows with a greater number. */
   readonly after: number;

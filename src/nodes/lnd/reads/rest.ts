@@ -26,7 +26,6 @@ interface CallOptions extends Pick<RemoteRequest, 'timeoutMs' | 'harmlessTwice' 
   readonly certainty?: Certainty;
 }
 
-/** Options of one stream. */
 interface StreamOptions {
   /** Lines for which this returns false are skipped unread. For streams of which most lines are not needed. */
   readonly isWanted?: (line: string) => boolean;
@@ -76,7 +75,6 @@ export class LndRest {
     this.#opener = opener;
   }
 
-  /** Reads one thing. */
   get<T>(
     path: string,
     shape: z.ZodType<T>,
@@ -92,7 +90,6 @@ export class LndRest {
     return state;
   }
 
-  /** Reads a list. */
   list<T>(path: string, shape: z.ZodType<T>): Promise<T> {
     return this.#read(path, shape, { mostBytes: MOST_LIST_BYTES });
   }

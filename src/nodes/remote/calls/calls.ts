@@ -92,7 +92,6 @@ export class RemoteCalls {
     return this.#target();
   }
 
-  /** The headers of a request to the target, with its token. */
   headers(target: RemoteTarget): Readonly<Record<string, string>> {
     return this.#wire.headers(target.token());
   }
@@ -205,7 +204,6 @@ export class RemoteCalls {
     return unreadable(this.#wire.title, cause, changes);
   }
 
-  /** The error of this API for what ended a call. */
   broken(error: unknown, changes: boolean): ApiError {
     if (error instanceof ApiError) return error;
     const failure = failureOf(error);

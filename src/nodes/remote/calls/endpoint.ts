@@ -24,7 +24,6 @@ const MOST_ERROR_BYTES = 64 * 1024;
 /** Largest line of a stream. */
 const MOST_LINE_BYTES = 4 * 1024 * 1024;
 
-/** One request with one answer. */
 interface RemoteCall extends HttpsRequest {
   /** Time limit from the call to the last byte of the answer, including the wait for a turn. */
   readonly timeoutMs: number;
@@ -61,7 +60,6 @@ interface OpenAnswer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** A request for a stream at a place. */
 interface PlaceStream extends StreamRequest {
   /** Whether the connection may be one that {@link RemoteEndpoint.prepareStream} has opened. */
   readonly isPrepared?: boolean;

@@ -14,7 +14,6 @@ export interface FeedParts<Cursor> {
   readonly inbox: Inbox<Cursor>;
   /** What this process does itself. */
   readonly local: LocalListener;
-  /** The look with which the feed begins. */
   readonly first: RunningLook<Cursor>;
   /** Advances the cursor by what was found, and returns the observations. */
   readonly noted: (found: FoundUpTo<Cursor>) => readonly Observation[];

@@ -10,7 +10,6 @@ import { openPlaces, type PlacesKind } from './places.ts';
 import { Sendable } from './sendable.ts';
 import type { RemoteWallet } from './wallet.ts';
 
-/** What opens the wallets of one kind of node. */
 interface ConnectorKind<Client, Token, Wallet extends RemoteWallet>
   extends PlacesKind<Client, Token> {
   /** A wallet with what this kind keeps of it. It is called once for each wallet. */

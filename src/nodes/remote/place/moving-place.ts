@@ -34,7 +34,6 @@ export class MovingPlace<Client> {
     this.#moved = moved;
   }
 
-  /** The place as the configuration names it now. */
   get now(): Place<Client> {
     return this.#now;
   }

@@ -7,7 +7,6 @@ import { MovingPlace, type PlaceNow } from './moving-place.ts';
 import { Place, type PlaceContext } from './place.ts';
 import type { PlaceProtocol, RemoteProtocol } from './protocol.ts';
 
-/** A configured entry with its place. */
 interface OpenedEntry<Client> {
   readonly credentials: NodeCredentials;
   readonly place: MovingPlace<Client>;
@@ -30,7 +29,6 @@ export interface PlacesKind<Client, Token> {
   readonly protocol: RemoteProtocol<Client, Token>;
   /** How the root seed's place is spoken to; as the others where absent. */
   readonly rootSeed?: PlaceProtocol<Client>;
-  /** Whether this sidecar made the token for a client. */
   readonly isOfClient: (token: Token) => boolean;
 }
 

@@ -32,6 +32,5 @@ export interface PlaceProtocol<Client> {
 export interface RemoteProtocol<Client, Token> extends PlaceProtocol<Client> {
   /** Reads a token; null when it is not one of the kind. */
   readToken(text: string): Token | null;
-  /** What the token allows. */
   grantOf(token: Token): TokenGrant;
 }

@@ -21,6 +21,5 @@ export interface RemoteWallet {
   readonly local: LocalChanges;
   /** What its channels can send, read ahead of a payment. */
   readonly sendable: Sendable;
-  /** Aborts when the connector closes. */
   readonly closed: AbortSignal;
 }

@@ -5,7 +5,6 @@ export interface ConnectWords {
   readonly tokenName: string;
   /** The flag that names the file of the token. */
   readonly tokenFlag: string;
-  /** An example of that file. */
   readonly tokenFile: string;
   /** The file of the certificate, and where it is. */
   readonly certFile: string;

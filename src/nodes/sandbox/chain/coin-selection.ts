@@ -9,7 +9,6 @@ export interface Coin {
 
 /** The outputs to pay, the script of the change, and the fee rate. */
 interface SelectionTarget {
-  /** Scripts and values of the outputs to pay. */
   readonly outputs: readonly { readonly script: Uint8Array; readonly valueSat: bigint }[];
   readonly changeScript: Uint8Array;
   /** Satoshis per virtual byte. */

@@ -8,7 +8,6 @@ import type { World } from '../world/world.ts';
 import { tipHeight } from './blocks.ts';
 import type { Watch } from './watches.ts';
 
-/** The columns of a {@link Watch}. */
 const COLUMNS = 'user_pk AS userPk, payment_index AS "index", txid';
 
 /**

@@ -11,7 +11,6 @@ import { completePayment, expiryHeight, failPayment, finalDeltaOf } from './htlc
 import { findUnpaidInvoice, type InvoiceRow } from './invoice-rows.ts';
 import { isPayable, OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
 
-/** A payment that a wallet holds. */
 interface Held {
   readonly paymentHash: string;
   readonly amountMsat: bigint;

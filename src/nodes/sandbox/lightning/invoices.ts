@@ -132,7 +132,6 @@ function madeFor(
 interface SignedInvoice {
   readonly invoice: string;
   readonly paymentSecret: string;
-  /** The expiry that the invoice encodes. */
   readonly expiresAtMs: number;
 }
 

@@ -19,7 +19,6 @@ export const SERVICE = 'service';
 /** Ledger account of the outside world's money on Lightning. */
 export const OUTSIDE_LIGHTNING = 'outside:lightning';
 
-/** An invoice of a wallet. */
 type WalletInvoice = InvoiceRow & { readonly userPk: string };
 
 /**

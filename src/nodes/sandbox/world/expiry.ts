@@ -12,7 +12,6 @@ export interface ExpirySweeper {
 
 /** The sweeper runs at least this often while invoices are open, so that it notices a jump of the machine's clock. */
 const LONGEST_SLEEP_MS = 60_000;
-/** The pending payments that expire. */
 const EXPIRING = `payments INDEXED BY payments_expiring
   WHERE expires_ms IS NOT NULL AND status = 'pending'`;
 

@@ -7,7 +7,6 @@ import { allRows, change } from './rows.ts';
 import { hashOf } from './token-hash.ts';
 import type { World } from './world.ts';
 
-/** A valid token and what it allows. */
 interface Token {
   readonly userPk: string;
   readonly hash: Uint8Array;

@@ -7,7 +7,7 @@ import { callersShare } from './limits/callers-share.ts';
 import { sourceOf } from './limits/source-address.ts';
 import { streamForGet } from './limits/stream-for-get.ts';
 import { effectForGet } from './middleware/address-domain.ts';
-import { authenticate, type Caller } from './middleware/authenticate.ts';
+import { authenticate, type Caller, type KnownCredentials } from './middleware/authenticate.ts';
 import { IdempotentRequests, usableKey } from './middleware/idempotency.ts';
 import { bodyReader } from './middleware/read-body.ts';
 import { queryReader } from './middleware/read-query.ts';
@@ -27,17 +27,12 @@ const MOST_BODIES = 64;
 /** Gives the place of a caller back who took none. */
 const NO_PLACE = () => undefined;
 
-interface AppOptions extends Omit<SiteOptions, 'log'> {
+interface AppOptions extends Omit<SiteOptions, 'log'>, KnownCredentials {
   readonly parts: Parts;
   /** The proxies whose X-Forwarded-For counts. */
   readonly trustedProxies: ReadonlySet<string>;
-  readonly requireAuth: boolean;
   /** How many waits and streams one client may have open at the same time. The wallet's owner is not limited. */
   readonly mostWaits: number;
-  /** The token in the cookie file; null when there is no cookie file. */
-  readonly cookie: string | null;
-  /** Whether there is a default wallet, for which the cookie is good. */
-  readonly hasDefaultWallet: boolean;
 }
 
 /**

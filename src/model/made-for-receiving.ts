@@ -30,10 +30,11 @@ export interface AskedInvoice {
 }
 
 /** An invoice as the node told of it; hashes and secrets are hex. */
-interface ToldInvoice {
+export interface ToldInvoice {
   readonly invoice: string;
   readonly paymentHash: string;
   readonly paymentSecret: string;
+  /** The expiry that the invoice encodes (docs/decisions.md 27). */
   readonly expiresAtMs: number;
 }
 

@@ -1,3 +1,4 @@
+import type { ToldInvoice } from '../model/made-for-receiving.ts';
 import type { OwnWords, Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 
@@ -38,13 +39,8 @@ export interface CreateHoldInvoiceCommand extends Omit<CreateInvoiceCommand, 'pr
 }
 
 /** A created invoice and its pending payment; hashes and secrets are hex. */
-export interface CreatedInvoice {
+export interface CreatedInvoice extends ToldInvoice {
   readonly payment: Payment;
-  readonly invoice: string;
-  readonly paymentHash: string;
-  readonly paymentSecret: string;
-  /** The expiry that the invoice encodes (docs/decisions.md 27). */
-  readonly expiresAtMs: number;
 }
 
 /** Invoices for a hash whose preimage the node learns when they are settled (docs/decisions.md 116). */

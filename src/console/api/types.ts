@@ -41,12 +41,7 @@ export interface Device {
 }
 
 /** The wallet that a one-time link opens. */
-export interface LinkedWallet {
-  readonly user_pk: string;
-  readonly node_kind: string;
-  /** The Bitcoin network, such as `bitcoin`. */
-  readonly network: string;
-  readonly owner: boolean;
+export interface LinkedWallet extends Pick<About, 'user_pk' | 'node_kind' | 'network' | 'owner'> {
   /** The label of the client as which the link signs in; null without one. */
   readonly label: string | null;
   /** Whether the link is for a device, which stays signed in. */

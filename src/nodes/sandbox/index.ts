@@ -1,5 +1,3 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
 import { refused } from '../../model/errors.ts';
 import type { ConnectedWallet, NodeConnector } from '../node.ts';
 import { openChain } from './chain/genesis.ts';
@@ -21,16 +19,11 @@ import {
 import { provision, publishReleases } from './world/releases.ts';
 import { OWNER, openTokens } from './world/tokens.ts';
 import { hasWallet, signUp, walletKeys } from './world/wallets.ts';
-import { openWorld } from './world/world.ts';
+import { openWorld, type WorldOptions } from './world/world.ts';
 
 export { SCHEMA_VERSION as SANDBOX_SCHEMA_VERSION } from './world/migrations.ts';
 
-interface SandboxOptions {
-  /** File of the world, or `:memory:`. */
-  readonly path: string;
-  readonly clock: Clock;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly warn: Log['warn'];
+interface SandboxOptions extends WorldOptions {
   readonly version: string;
   /** Hex SHA-256 of the running executable. */
   readonly measurement: () => Promise<string>;

@@ -7,35 +7,19 @@ import type {
   ObservationStore,
   ObservedPayment,
 } from '../ports.ts';
-import type { DeliveryWriter } from './deliveries.ts';
-import type { FetchedInvoiceRows } from './fetched-invoices.ts';
-import type { IdempotencyRows } from './idempotency.ts';
 import type { IssuedOfferRows } from './issued-offers.ts';
-import type { JournalRows, JournalWriter } from './journal.ts';
+import type { JournalWriter } from './journal.ts';
 import type { NameInvoiceRows } from './names.ts';
 import type { ObservedRows, ObservedRowsOf } from './observed-rows.ts';
-import type { RefundRows } from './payments/refunds.ts';
 import type { RowDatabase, Rows } from './rows.ts';
-import type { SpendingRows } from './spending.ts';
-import type { SpendRows } from './spends.ts';
+import type { SpendParts } from './spends.ts';
 import { type Steps, send, together } from './steps.ts';
-import type { WatchRows } from './watches.ts';
-import type { WebhookEndpointRows } from './webhook-endpoints.ts';
 
 /** The tables that an observation's transaction touches. */
-interface ObservationParts {
+interface ObservationParts extends Omit<SpendParts, 'budgets' | 'clients' | 'made'> {
   readonly observed: ObservedRowsOf;
-  readonly journal: JournalRows;
-  readonly spends: SpendRows;
-  readonly fetched: FetchedInvoiceRows;
-  readonly watches: WatchRows;
-  readonly spending: SpendingRows;
-  readonly refunds: RefundRows;
   readonly nameInvoices: NameInvoiceRows;
   readonly offers: IssuedOfferRows;
-  readonly endpoints: WebhookEndpointRows;
-  readonly keys: IdempotencyRows;
-  readonly putDeliveries: DeliveryWriter;
 }
 
 /** Returns the {@link ObservationStore}. */

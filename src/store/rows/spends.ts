@@ -99,7 +99,7 @@ export function spendRows(rows: Rows): SpendRows {
 }
 
 /** The tables that a spend's transactions touch. */
-interface SpendParts {
+export interface SpendParts {
   readonly spends: SpendRows;
   readonly fetched: FetchedInvoiceRows;
   readonly journal: JournalRows;

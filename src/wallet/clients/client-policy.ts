@@ -10,29 +10,18 @@ import {
 import { ApiError } from '../../model/errors.ts';
 
 /** The permissions and limits of a caller that creates, changes or revokes a client. */
-export interface Granter {
+export interface Granter extends Limits {
   /** Null for the wallet's owner. */
   readonly clientPk: string | null;
   readonly permissions: readonly Permission[];
-  readonly expiresAtMs: number | null;
   readonly budgetState: BudgetState;
-  /** See {@link ClientRecord.approveAboveMsat}. */
-  readonly approveAboveMsat: bigint | null;
-  /** See {@link ClientRecord.origins}. */
-  readonly origins: readonly string[] | null;
-  /** See {@link ClientRecord.own}. */
-  readonly own: boolean;
   /** What is said to the owner of a configured token that lacks a permission; see `TokenGrant.lacks`. */
   readonly lacks?: ((permission: Permission) => string) | undefined;
 }
 
 /** The limits to which a client is narrowed. */
-export interface Bounds {
+export interface Bounds extends Limits {
   readonly permissions: ReadonlySet<Permission>;
-  readonly expiresAtMs: number | null;
-  readonly approveAboveMsat: bigint | null;
-  readonly origins: readonly string[] | null;
-  readonly own: boolean;
 }
 
 /** How long a client may do something, up to which cost, what it may fetch, and whether it sees only its own. */

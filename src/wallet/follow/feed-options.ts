@@ -21,7 +21,7 @@ export interface FeedOptions {
   readonly random: () => number;
   /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
-  /** Waits before the node is followed again; {@link sleep} when absent. */
+  /** Waits before the node is followed or asked again; {@link sleep} when absent. */
   readonly pause?: typeof sleep;
   readonly historySinceMs: UpdatesOptions['historySinceMs'];
   /** Null when no valid credential of the wallet is known. */

@@ -1,13 +1,10 @@
-import type { Clock } from '../../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../../lib/keyed-lock.ts';
-import type { Log } from '../../lib/log.ts';
-import type { sleep } from '../../lib/sleep.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { ConfiguredGrant, UpdatesOptions, WalletNode } from '../../nodes/node.ts';
-import type { BudgetRules, LowBudgetRules, ObservationRules, Store } from '../../store/ports.ts';
+import type { ConfiguredGrant, WalletNode } from '../../nodes/node.ts';
+import type { BudgetRules, LowBudgetRules } from '../../store/ports.ts';
 import { budgetRules } from '../budget/budget.ts';
 import { Feed } from '../follow/feed.ts';
-import type { Follower } from '../follow/feed-options.ts';
+import type { FeedOptions, Follower } from '../follow/feed-options.ts';
 import { historyOf } from '../follow/history.ts';
 import { Approvals } from '../pay/approvals.ts';
 import { Resolver } from '../pay/resolver.ts';
@@ -17,20 +14,9 @@ import type { StoreGuard } from '../session/ports.ts';
 import type { Session } from '../session/session.ts';
 
 /** The parts that all wallets of this process use. */
-export interface OpenWalletsOptions {
-  readonly store: Store;
+export interface OpenWalletsOptions extends Omit<FeedOptions, 'walletId' | 'follower'> {
   readonly guard: StoreGuard;
-  readonly rules: ObservationRules;
   readonly lowBudget: LowBudgetRules['deliver'];
-  readonly log: Log;
-  readonly clock: Clock;
-  /** A monotonic time in milliseconds, which setting the clock does not change. */
-  readonly elapsedMs: () => number;
-  readonly random: () => number;
-  readonly historySinceMs: UpdatesOptions['historySinceMs'];
-  /** Waits while the outcome of a spend is unknown; {@link sleep} when absent. */
-  readonly pause?: typeof sleep;
-  readonly onDelivery: () => void;
   /** For how long a payment waits for approval, in milliseconds. */
   readonly approvalMs: number;
   /** Called with a sentence about what a node answered that cannot be so, so that health can say it. */

@@ -1,4 +1,3 @@
-import type { Bolt12Invoice } from '../../codecs/bolt12/index.ts';
 import { readOr } from '../../codecs/codec-error.ts';
 import {
   alwaysDisclosedTypes,
@@ -6,13 +5,10 @@ import {
   verifyPayerProof,
 } from '../../codecs/payer-proof/index.ts';
 import { ApiError } from '../../model/errors.ts';
+import type { CreateProofCommand } from '../../nodes/node.ts';
 
 /** What a proof that a node made must be. */
-interface ProofTerms {
-  readonly invoice: Bolt12Invoice;
-  /** TLV types that the invoice has and the proof must show, besides those that every proof shows. */
-  readonly types: readonly number[];
-  readonly note: string | null;
+interface ProofTerms extends CreateProofCommand {
   /** The kind of node, for messages. */
   readonly node: string;
 }

@@ -2,11 +2,9 @@ import type { z } from 'zod';
 import { sleep } from '../../../lib/sleep.ts';
 import { isApiError } from '../../../model/errors.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
-import type { ClnWallet } from '../reads/wallet.ts';
 import { type FollowCursor, type Order, positionIn } from '../words/cursor.ts';
 import { waitShape } from '../words/wire.ts';
-import type { FollowedList, Speed } from './look.ts';
-import type { Told } from './told.ts';
+import type { FollowedList, Look, Speed } from './look.ts';
 
 /** How long one request waits, since nothing else shows that a connection on which nothing is said is dead. */
 const WAIT_MS = 10 * 60_000;
@@ -21,14 +19,10 @@ const PAUSE_MS = 1000;
  */
 const MOST_AT_ONCE = 100;
 
-interface Following {
-  readonly rpc: ClnRpc;
-  readonly wallet: ClnWallet;
+interface Following extends Pick<Look, 'rpc' | 'wallet' | 'told'> {
   readonly lists: readonly FollowedList[];
   readonly start: FollowCursor;
   readonly signal: AbortSignal;
-  /** Keeps how far each order is known to have grown. */
-  readonly told: Told;
   /** Called with each change in an order of a list. */
   readonly woken: (speed: Speed) => void;
   /** Waits before a request that nobody is in need of; {@link sleep} when absent. */

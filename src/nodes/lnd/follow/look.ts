@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { Log } from '../../../lib/log.ts';
-import type { Payment } from '../../../model/payment.ts';
+import type { UpdatesOptions } from '../../node-observations.ts';
 import type { LndRest } from '../reads/rest.ts';
 import type { LndWallet } from '../reads/wallet.ts';
 import type { FollowCursor } from '../words/cursor.ts';
@@ -10,10 +9,9 @@ import type { SpendWatch } from './spends.ts';
 import type { Unfinished } from './unfinished.ts';
 
 /** What one look at LND needs. */
-export interface Look {
+export interface Look extends Pick<UpdatesOptions, 'open' | 'log'> {
   readonly rest: LndRest;
   readonly wallet: LndWallet;
-  readonly log: Log;
   /** Where the lists are read on. */
   readonly cursor: FollowCursor;
   /** Of a list that was never read, only payments made at this time or later, in milliseconds; null: all. */
@@ -22,7 +20,6 @@ export interface Look {
   readonly spends: SpendWatch;
   readonly holds: Holds;
   readonly listLag: ListLag;
-  readonly open: (which: 'all' | 'onchain') => Promise<readonly Payment[]>;
   /**
    * `lists`: what is new in LND's lists, the sends that are not over, and the invoices that are due. `everyInvoice`:
    * that, and whether each open invoice is still open. `due`: the invoices that are due.

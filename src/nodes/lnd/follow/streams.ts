@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import type { Log } from '../../../lib/log.ts';
 import { isApiError } from '../../../model/errors.ts';
-import type { LndRest } from '../reads/rest.ts';
-import type { LndWallet } from '../reads/wallet.ts';
 import type { FollowCursor } from '../words/cursor.ts';
 import type { LndInbox } from '../words/inbox.ts';
 import { isMissingAtLnd } from '../words/refusal.ts';
 import { invoiceObservations, outboundObservation } from '../words/translate.ts';
 import { blockShape, invoiceShape, paymentShape, toldTransactionShape } from '../words/wire.ts';
-import type { ListLag } from './list-lag.ts';
+import type { Look } from './look.ts';
 
 /** LND sends its newest block at once after subscribing. */
 const BLOCK_WITHIN_MS = 30_000;
@@ -19,14 +16,10 @@ const BLOCK_SILENCE_MS = 6 * 3_600_000;
 const itemShape = z.looseObject({});
 
 /** What following a stream needs. */
-export interface Following {
-  readonly rest: LndRest;
-  readonly wallet: LndWallet;
-  readonly log: Log;
+export interface Following extends Pick<Look, 'rest' | 'wallet' | 'log' | 'listLag'> {
   /** Where the streams begin. */
   readonly start: FollowCursor;
   readonly inbox: LndInbox;
-  readonly listLag: ListLag;
   readonly signal: AbortSignal;
 }
 

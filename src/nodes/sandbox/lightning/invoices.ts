@@ -129,11 +129,7 @@ function madeFor(
 }
 
 /** A signed invoice, with the data that only its receiver has. */
-interface SignedInvoice {
-  readonly invoice: string;
-  readonly paymentSecret: string;
-  readonly expiresAtMs: number;
-}
+type SignedInvoice = Omit<CreatedInvoice, 'payment' | 'paymentHash'>;
 
 /** What an invoice says. */
 export interface InvoiceTerms

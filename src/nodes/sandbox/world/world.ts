@@ -27,8 +27,9 @@ export interface World extends GroupCommit {
   close(): void;
 }
 
-interface WorldOptions {
-  /** File, or `:memory:`. */
+/** What a world is opened with. */
+export interface WorldOptions {
+  /** File of the world, or `:memory:`. */
   readonly path: string;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;

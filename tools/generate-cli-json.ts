@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { addCommands } from '../src/cli/commands/index.ts';
-import { buildProgram, runProgram } from '../src/cli/program.ts';
+import { runProgram } from '../src/cli/program.ts';
 import { exampleProof, exampleUpdatedIndex } from '../src/http/examples.ts';
 import { CALLS, exampleSidecar, nameOf, routes } from './cli-calls.ts';
+import { documentedProgram, SILENT } from './documented-program.ts';
 
 const HEAD = `# What --json prints
 
@@ -83,22 +83,12 @@ async function printed(words: readonly string[], url: string): Promise<string> {
   const lines: string[] = [];
   const said: string[] = [];
   const io = {
+    ...SILENT,
     env: { SERVICE_SIDECAR_URL: url },
-    cwd: '/',
     stdout: (line: string) => void lines.push(line),
     stderr: (line: string) => void said.push(line),
-    terminal: {
-      columns: null,
-      canAsk: false,
-      ask: async () => null,
-      progress: () => undefined,
-      onInterrupt: () => () => undefined,
-    },
   };
-  const program = buildProgram({ ...io, version: '0', serve: async () => undefined });
-  const none = async () => '';
-  const files = { backup: none, restore: none, migrate: none };
-  addCommands(program, { ...io, ...files, connectKinds: {} });
+  const program = documentedProgram('0', io);
   const exitCode = await runProgram(program, ['bun', 'wallet-sidecar', ...words, '--json'], io);
   if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${said.join('\n')}`);
   return lines.join('\n').replaceAll(url, 'http://127.0.0.1:5393');

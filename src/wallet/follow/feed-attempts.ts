@@ -1,6 +1,6 @@
-import { type BackoffOptions, backoffDelayMs } from '../../lib/backoff.ts';
-import type { Log } from '../../lib/log.ts';
+import { backoffDelayMs } from '../../lib/backoff.ts';
 import { sleep } from '../../lib/sleep.ts';
+import type { FeedOptions } from './feed-options.ts';
 
 const OPEN_AGAIN = { firstMs: 100, mostMs: 15_000, jitter: 0.5 };
 /** A failure is logged at once, and in an outage that goes on, after these times. */
@@ -10,18 +10,11 @@ const HURRIED_MS = 1000;
 /** Once the node was followed for so long, the next failure begins another outage. */
 const STEADY_MS = 15_000;
 
-interface FeedAttemptsOptions extends Pick<BackoffOptions, 'random'> {
-  /** A monotonic time in milliseconds. */
-  readonly elapsedMs: () => number;
-  readonly walletId: string;
-  readonly log: Log;
-  /** Waits between two attempts; {@link sleep} when absent. */
-  readonly pause?: typeof sleep;
-}
+type Options = Pick<FeedOptions, 'elapsedMs' | 'log' | 'pause' | 'random' | 'walletId'>;
 
 /** Says when a feed that cannot follow its node tries again, and which of its failures are to be logged. */
 export class FeedAttempts {
-  readonly #options: FeedAttemptsOptions;
+  readonly #options: Options;
   readonly #pause: typeof sleep;
   #failures = 0;
   /** Since when the node is followed, in monotonic milliseconds; null since the last failure. */
@@ -32,7 +25,7 @@ export class FeedAttempts {
   #told = 0;
   #tellAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: FeedAttemptsOptions) {
+  constructor(options: Options) {
     this.#options = options;
     this.#pause = options.pause ?? sleep;
   }

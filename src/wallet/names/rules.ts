@@ -11,17 +11,13 @@ const WINDOW_MS = 24 * HOUR_MS;
 const FREEZE_MS = 90 * 24 * HOUR_MS;
 
 /** The claim of a username, with everything that decides it besides the names that there are. */
-export interface NameClaim {
-  readonly walletId: string;
-  readonly nodeKind: string;
+export interface NameClaim extends Omit<NameRecord, 'windowAtMs'> {
   /** Already checked against the rule of usernames (docs/api.md, Limits). */
   readonly username: string;
   /** The domain of all names, for messages. It is not stored, so that all names follow when it changes. */
   readonly domain: string;
   /** The balance of the wallet, Lightning and on chain together. */
   readonly balanceMsat: bigint;
-  /** The offer that the name is to stand for; null on a node without offers. */
-  readonly offer: string | null;
   readonly nowMs: number;
 }
 

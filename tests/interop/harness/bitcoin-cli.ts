@@ -1,10 +1,8 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { hex } from '@scure/base';
-import { Transaction } from '@scure/btc-signer';
 import type { ChainAccess } from './btcd.ts';
-import { BtcdRefusal, type BtcdRpc, btcdRpc } from './btcd-rpc.ts';
+import { BtcdRefusal, type BtcdRpc, btcdRpc, publishRaw } from './btcd-rpc.ts';
 import { satPerKvbyteFor } from './fee-estimates.ts';
 
 /** A program that Core Lightning runs as `bitcoin-cli`, and that asks btcd. */
@@ -108,20 +106,13 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   estimatesmartfee: (_, [blocks]) =>
     `{"feerate":${btcPerKvbyte(satPerKvbyteFor(Number(blocks)))},"blocks":${blocks}}`,
-  // Bitcoin Core takes a transaction again that is in its mempool.
-  sendrawtransaction: (rpc, [raw = '']) =>
-    rpc<string>('sendrawtransaction', [raw]).catch((error) => {
-      if (!/already have transaction/.test(String(error))) throw error;
-      return Transaction.fromRaw(hex.decode(raw), UNCHECKED).id;
-    }),
+  sendrawtransaction: (rpc, [raw = '']) => publishRaw(rpc, raw),
   async gettxout(rpc, [txid, index]) {
     const output = await rpc<TxOut | null>('gettxout', [txid, Number(index)]);
     if (output === null) return '';
     return `{"value":${output.value.toFixed(8)},"scriptPubKey":{"hex":"${output.scriptPubKey.hex}"}}`;
   },
 };
-
-const UNCHECKED = { allowUnknownInputs: true, allowUnknownOutputs: true, disableScriptCheck: true };
 
 interface ChainInfo {
   readonly chain: string;

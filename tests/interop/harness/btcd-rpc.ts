@@ -1,3 +1,5 @@
+import { hex } from '@scure/base';
+import { parsedTx } from '../../support/esplora-index.ts';
 import type { ChainAccess } from './btcd.ts';
 
 /** An error answer of btcd. */
@@ -38,4 +40,12 @@ export function btcdRpc(access: ChainAccess): BtcdRpc {
     }
     return reply.result;
   };
+}
+
+/** Publishes a transaction and returns its txid. As with Bitcoin Core, one that is in the mempool is taken again. */
+export function publishRaw(rpc: BtcdRpc, raw: string): Promise<string> {
+  return rpc<string>('sendrawtransaction', [raw]).catch((error) => {
+    if (!/already have transaction/.test(String(error))) throw error;
+    return parsedTx(hex.decode(raw)).txid;
+  });
 }

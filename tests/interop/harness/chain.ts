@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../support/folder.ts';
 import { startBitcoinCli } from './bitcoin-cli.ts';
 import { type Btcd, type ChainAccess, startBtcd } from './btcd.ts';
+import { startEsplora } from './esplora.ts';
 import { startFeeEstimates } from './fee-estimates.ts';
 import { type Reaper, startReaper } from './reaper.ts';
 
@@ -22,6 +23,8 @@ export interface Chain {
 /** The chain of a network, and the end of both. */
 export interface OnChain {
   readonly btcd: Btcd;
+  /** Where LDK reads it. */
+  readonly esploraUrl: string;
   /** Kills every process and removes every file. Call it in `afterAll`. */
   stop(): Promise<void>;
 }
@@ -45,10 +48,12 @@ export async function startOnChain<T>(
     const { btcd, access } = await startBtcd(btcdBinary, join(folder, 'btcd'), reaper);
     const fees = startFeeEstimates();
     stops.push(fees.stop);
+    const esplora = startEsplora(access);
+    stops.push(esplora.stop);
     const bitcoinCli = await startBitcoinCli(folder, access);
     stops.push(bitcoinCli.stop);
     const chain = { btcd, folder, reaper, access, feeUrl: fees.url, bitcoinCli: bitcoinCli.path };
-    return { ...(await start(chain)), btcd, stop };
+    return { ...(await start(chain)), btcd, esploraUrl: esplora.url, stop };
   } catch (error) {
     await stop();
     throw error;

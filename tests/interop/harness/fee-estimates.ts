@@ -15,6 +15,11 @@ export function satPerKvbyteFor(blocks: number): number {
   return nearest?.[1] ?? SAT_PER_KVBYTE[1];
 }
 
+/** The same for each number of blocks, in satoshis per virtual byte, as Esplora tells it. */
+export const SAT_PER_VBYTE: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(SAT_PER_KVBYTE).map(([within, rate]) => [within, rate / 1000]),
+);
+
 /** A source of fee rates for LND, in the form of its `fee.url`. */
 export interface FeeEstimates {
   readonly url: string;

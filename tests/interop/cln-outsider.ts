@@ -64,12 +64,14 @@ export function clnOutsider(node: ClnNode) {
       const amount = amountMsat === undefined ? {} : { amount_msat: amountMsat };
       return (await send('xpay', { invstring, ...amount })) !== null;
     },
-    /** Sends a keysend and returns its hash, or null where it failed. */
+    /** Sends a keysend, with a message unless it is empty, and returns its hash, or null where it failed. */
     async keysends(to: Pick<ClnNode, 'pubkey'>, amountMsat: string, message: string) {
       const preimage = await send('xkeysend', {
         destination: to.pubkey,
         amount_msat: amountMsat,
-        extratlvs: { [KEYSEND_MESSAGE]: Buffer.from(message).toString('hex') },
+        ...(message && {
+          extratlvs: { [KEYSEND_MESSAGE]: Buffer.from(message).toString('hex') },
+        }),
       });
       return preimage === null ? null : hex.encode(sha256(hex.decode(preimage)));
     },

@@ -72,6 +72,7 @@ export interface RealNode {
 export interface RealNetwork {
   readonly version: string;
   readonly btcd: Btcd;
+  readonly esploraUrl: string;
   readonly alice: RealNode;
   readonly bob: RealNode;
   channelUsable(): Promise<void>;

@@ -69,7 +69,7 @@ export function outsider(node: LndNode) {
         payment_request: invoice,
         ...(amountMsat === undefined ? {} : { amt_msat: amountMsat }),
       }),
-    /** Sends a keysend and returns its hash and LND's final status. */
+    /** Sends a keysend, with a message unless it is empty, and returns its hash and LND's final status. */
     async keysends(to: Pick<LndNode, 'pubkey'>, amountMsat: string, message: string) {
       const preimage = crypto.getRandomValues(new Uint8Array(32));
       const hash = await sha256(preimage);
@@ -79,7 +79,7 @@ export function outsider(node: LndNode) {
         payment_hash: base64.encode(hash),
         dest_custom_records: {
           '5482373484': base64.encode(preimage),
-          '34349334': Buffer.from(message).toString('base64'),
+          ...(message && { '34349334': Buffer.from(message).toString('base64') }),
         },
         dest_features: [9],
       });

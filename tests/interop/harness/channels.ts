@@ -7,21 +7,27 @@ const CHANNEL_SAT = 10_000_000n;
 /** What the other side gets of the first channel of a network: half of it. */
 export const PUSH_SAT = 5_000_000n;
 
-/** What the harness does with a node, each kind of which does it in its own way. */
-export interface NodeSteps {
-  readonly name: string;
+/** A node to which others connect. */
+export interface Peer {
   readonly pubkey: string;
   /** The address for its peers, `host:port`. */
   readonly peerAddress: string;
+}
+
+/** What the harness does with a node, each kind of which does it in its own way. */
+export interface NodeSteps extends Peer {
+  readonly name: string;
   /** A new address of its wallet. */
   address(): Promise<string>;
   /** Its confirmed coins. */
   coinsSat(): Promise<bigint>;
   /** Whether it has read the blocks up to this height. */
   knowsBlock(height: number): Promise<boolean>;
-  connect(to: NodeSteps): Promise<unknown>;
+  connect(to: Peer): Promise<unknown>;
   /** Opens a channel to a peer. Resolves when its transaction is published. */
-  open(to: NodeSteps, terms: ChannelTerms): Promise<unknown>;
+  open(to: Peer, terms: ChannelTerms): Promise<unknown>;
+  /** Closes its only channel with a peer together with it. Resolves when the transaction is published. */
+  close(to: Peer): Promise<unknown>;
   /** Whether it can route over its first channel. */
   canRoute(): Promise<boolean>;
   /** Whether it knows the way over a channel of the other node. */

@@ -53,6 +53,7 @@ export function clnSteps({ rpc, ...node }: ClnNode): NodeSteps {
         push_msat: `${pushSat}sat`,
         announce: !isPrivate,
       }),
+    close: (to) => rpc('close', { id: to.pubkey }),
     async canRoute() {
       const { channels } = await rpc<{ channels: PeerChannel[] }>('listpeerchannels');
       const [channel] = channels.filter((one) => one.state === 'CHANNELD_NORMAL');

@@ -36,6 +36,14 @@ export function lndSteps(node: LndNode): NodeSteps {
         push_sat: `${pushSat}`,
         private: isPrivate,
       }),
+    async close(to) {
+      const { channels } = await node.rest<{
+        channels: { remote_pubkey: string; channel_point: string }[];
+      }>('GET', '/v1/channels');
+      const channel = channels.find(({ remote_pubkey }) => remote_pubkey === to.pubkey);
+      const path = `/v1/channels/${channel?.channel_point.replace(':', '/')}`;
+      for await (const _ of node.stream('DELETE', path)) return;
+    },
     // An active channel does not suffice: a payment fails with no route until both nodes have announced their fees.
     async canRoute() {
       const { channels } = await node.rest<{ channels: { chan_id: string }[] }>(

@@ -145,14 +145,18 @@ if (!hasLdkHelper()) {
       await moved(10_000);
     });
 
-    test('pays without an invoice, and is paid so without a message', async () => {
+    test('pays without an invoice, and is paid so by LND without a message', async () => {
       const order = { node_pk: bob().pubkey, amount: '321', message: 'héllo' };
       const paid = await sidecar.post('/v2/node/pay_spontaneous', order);
       expect(paid).toMatchObject({ status: 'completed', amount: '321', rail: 'spontaneous' });
-      expect(await bob().keysends(pubkey, '43210', '')).toBe(true);
-      const got = await listed('completed', { amount: '43.21' });
-      expect(got).toMatchObject({ rail: 'spontaneous', direction: 'inbound', invoice: null });
-      await moved(43.21 - 321);
+      // LDK gives back what Core Lightning's xkeysend sends it.
+      const isTaken = bob().kind === 'lnd';
+      expect(await bob().keysends(pubkey, '43210', '')).toBe(isTaken);
+      if (isTaken) {
+        const got = await listed('completed', { amount: '43.21' });
+        expect(got).toMatchObject({ rail: 'spontaneous', direction: 'inbound', invoice: null });
+      }
+      await moved((isTaken ? 43.21 : 0) - 321);
     });
 
     test('what the receiver holds is pending, and ends as it decides', async () => {

@@ -217,7 +217,7 @@ if (!hasLdkHelper()) {
       await moved(0);
     });
 
-    test('what is on its way ends as the receiver decides, whoever was away', async () => {
+    test('what is on its way ends as the receiver decides, also when one was away', async () => {
       const hold = await bob().holds('7000000');
       const paying = pay({ invoice: hold.invoice });
       paying.catch(() => undefined);
@@ -238,7 +238,7 @@ if (!hasLdkHelper()) {
       await moved(100 - 7000);
     });
 
-    test('closes a channel together with the other, whoever asks, and gets its money', async () => {
+    test('closes a channel together with the other, asked by either, and gets its money', async () => {
       const before = await info();
       const { channels } = await sidecar.get('/v2/node/list_channels');
       const [richest] = channels.toSorted(

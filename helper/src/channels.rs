@@ -81,17 +81,16 @@ fn shown(app: &App, channel: &ChannelDetails, balances: &[LightningBalance]) -> 
         "theirs_msat": msat(theirs_msat(channel).min(value - ours)), "reserve_msat": msat_or_null(reserve),
         "out_msat": msat(channel.next_outbound_htlc_limit_msat),
         "in_msat": msat(channel.inbound_capacity_msat.min(channel.inbound_htlc_maximum_msat.unwrap_or(u64::MAX))),
-        "fees_on_close_msat": msat_or_null(on_close(channel, balances).map(|(_, fee)| fee)),
     }))
 }
 
-/// What would be ours if the channel closed now, and the fee that is not part of it.
-fn on_close(channel: &ChannelDetails, balances: &[LightningBalance]) -> Option<(u64, u64)> {
+/// What would be ours if the channel closed now, with the fee that the closing would cost.
+fn on_close(channel: &ChannelDetails, balances: &[LightningBalance]) -> u64 {
     balances.iter().find_map(|balance| match balance {
         LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, transaction_fee_satoshis, .. }
-            if *channel_id == channel.channel_id => Some((amount_satoshis * 1000, transaction_fee_satoshis * 1000)),
+            if *channel_id == channel.channel_id => Some((amount_satoshis + transaction_fee_satoshis) * 1000),
         _ => None,
-    })
+    }).unwrap_or(0)
 }
 
 /// To the millisatoshi where more than the reserve is ours; else as a closing would round it.
@@ -99,7 +98,7 @@ fn ours_msat(channel: &ChannelDetails, balances: &[LightningBalance]) -> u64 {
     let reserve = channel.unspendable_punishment_reserve.unwrap_or(0) * 1000;
     let value = channel.channel_value_sats * 1000;
     if channel.outbound_capacity_msat == 0 {
-        return on_close(channel, balances).map_or(0, |(ours, fee)| (ours + fee).min(value));
+        return on_close(channel, balances).min(value);
     }
     let ours = channel.outbound_capacity_msat + reserve;
     // LDK leaves the opener's anchors out of what can be sent.

@@ -1,6 +1,7 @@
 //! LDK's events are the truth of what became of a payment. Each is written down before LDK may forget it.
 use crate::channels;
 use crate::lightning::{claim, give_back, preimage_of};
+use crate::offers;
 use crate::open::App;
 use crate::protocol::{hex, now_ms, Answer};
 use crate::rows::{self, Row};
@@ -37,12 +38,13 @@ fn handle(app: &App, event: &Event) -> Answer<()> {
     app.store.step.settle(&app.store);
     let _order = app.in_order();
     match event {
-        Event::PaymentSuccessful { payment_hash, payment_preimage, fee_paid_msat, .. } => {
+        Event::PaymentSuccessful { payment_id: Some(id), payment_hash, payment_preimage, fee_paid_msat } => {
             let preimage = payment_preimage.map(|preimage| hex(&preimage.0));
-            app.store.run(|db| succeeded(db, &hex(&payment_hash.0), preimage, *fee_paid_msat))?;
+            app.store.run(|db| succeeded(db, &hex(&id.0), &hex(&payment_hash.0), preimage, *fee_paid_msat))?;
         }
-        Event::PaymentFailed { payment_hash: Some(hash), reason, .. } => {
-            app.store.run(|db| failed(db, &hex(&hash.0), &reason_text(*reason)))?;
+        Event::PaymentFailed { payment_id: Some(id), payment_hash, reason } => {
+            let hash = payment_hash.map(|hash| hex(&hash.0));
+            app.store.run(|db| failed(db, &hex(&id.0), hash, &reason_text(*reason)))?;
         }
         Event::PaymentClaimable { payment_hash, claimable_amount_msat, claim_deadline, custom_records, .. } => {
             let message = message_of(custom_records.iter().map(|record| (record.type_num, record.value.as_slice())));
@@ -56,20 +58,22 @@ fn handle(app: &App, event: &Event) -> Answer<()> {
             channels::learn(app, event)?;
             app.store.raise_chain();
         }
-        Event::PaymentFailed { payment_hash: None, .. } | Event::PaymentForwarded { .. }
-        | Event::SplicePending { .. } | Event::SpliceFailed { .. } => {}
+        // LDK has named every payment for years.
+        Event::PaymentSuccessful { payment_id: None, .. } | Event::PaymentFailed { payment_id: None, .. }
+        | Event::PaymentForwarded { .. } | Event::SplicePending { .. } | Event::SpliceFailed { .. } => {}
     }
     app.store.step.settle(&app.store);
     app.node.event_handled()?;
     Ok(())
 }
 
-fn succeeded(db: &Connection, hash: &str, preimage: Option<String>, fee: Option<u64>) -> rusqlite::Result<()> {
-    let Some(newest) = rows::newest(db, hash)? else { return Ok(()) };
+fn succeeded(db: &Connection, id: &str, hash: &str, preimage: Option<String>, fee: Option<u64>) -> rusqlite::Result<()> {
+    let Some(newest) = rows::of_ldk(db, id)? else { return Ok(()) };
     rows::change(db, &newest.key, |row| {
         let news = !row.is("completed");
         if news {
             row.end("completed", None);
+            row.hash = hash.into();
             row.preimage = preimage;
             row.fee_msat = fee;
         }
@@ -78,14 +82,18 @@ fn succeeded(db: &Connection, hash: &str, preimage: Option<String>, fee: Option<
     Ok(())
 }
 
-fn failed(db: &Connection, hash: &str, reason: &str) -> rusqlite::Result<()> {
-    let Some(newest) = rows::newest(db, hash)? else { return Ok(()) };
+/// A payment of an offer that fails without a hash had no invoice yet.
+fn failed(db: &Connection, id: &str, hash: Option<String>, reason: &str) -> rusqlite::Result<()> {
+    let Some(newest) = rows::of_ldk(db, id)? else { return Ok(()) };
     rows::change(db, &newest.key, |row| {
         let news = row.is("asked") || row.is("pending");
         // An amount too small for an output of its own is lost with its channel, and LDK calls that a failure: the
         // money is gone, and the payee may have got it from the node before it.
-        let lost = row.cut && row.amount_msat.is_some_and(|amount| amount < SMALL_MSAT);
-        if news { row.end("failed", Some(if lost { "channel_closed" } else { reason })) }
+        let lost = row.cut && hash.is_some() && row.amount_msat.is_some_and(|amount| amount < SMALL_MSAT);
+        if news {
+            row.end("failed", Some(if lost { "channel_closed" } else { reason }));
+            if let Some(hash) = hash { row.hash = hash }
+        }
         news
     })?;
     Ok(())
@@ -143,7 +151,9 @@ fn received(app: &App, hash: [u8; 32], amount: u64, message: Option<String>) -> 
         row.received_msat = Some(amount);
         row.preimage = preimage.or(row.preimage);
         row.message = message.or(note).or(row.message);
-        row.offer_id = offer.or(row.offer_id);
+        if let Some(own) = offer {
+            if let Some((id, description)) = offers::own(db, &own)? { (row.offer_id, row.description) = (Some(id), description) }
+        }
         // What the LSP promised to take at most gives way to what it took.
         if row.lsp_fee_msat.is_some() || lsp_fee.is_some() { row.lsp_fee_msat = Some(lsp_fee.unwrap_or(0)) }
         rows::put(db, &mut row)

@@ -22,6 +22,9 @@ pub fn resume(app: &App) -> Answer<()> {
         if let Err(error) = claim(app, row) { crate::log::say(format_args!("A payment could not be taken: {}", error.message)) }
     }
     for hash in unwanted.iter().filter_map(hash_of) { give_back(app, hash) }
+    // See naming.rs.
+    let asked = app.store.run(|db| rows::in_state(db, "out", "asked"))?;
+    for row in asked.iter().filter(|row| row.kind == "offer") { never_sent(app, row)? }
     Ok(())
 }
 
@@ -75,17 +78,22 @@ fn hash_of(row: &Row) -> Option<[u8; 32]> { unhex(&row.hash)?.try_into().ok() }
 /// an earlier attempt of the hash only the manager counts. ldk-node's own list is no proof: it is written before LDK's
 /// manager is.
 fn judge(app: &App, row: &Row) -> Answer<()> {
-    let Some(hash) = hash_of(row) else { return Ok(()) };
-    let first = app.store.run(|db| db.query_row(
+    let id = row.ldk_id.as_deref().unwrap_or(&row.hash);
+    let Some(id) = unhex(id).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) else { return Ok(()) };
+    let first = row.ldk_id.is_some() || app.store.run(|db| db.query_row(
         "SELECT COUNT(*) FROM rows WHERE hash = ?1 AND direction = 'out'", [&row.hash], |row| row.get::<_, u64>(0)))? == 1;
-    let named = app.store.names("", Some("manager"), &hash)? || app.store.names("", Some("events"), &hash)?
-        || first && (app.store.names("monitors", None, &hash)? || app.store.names("monitor_updates", None, &hash)?);
+    let named = app.store.names("", Some("manager"), &id)? || app.store.names("", Some("events"), &id)?
+        || first && (app.store.names("monitors", None, &id)? || app.store.names("monitor_updates", None, &id)?);
     if named { return Ok(()) }
     let _order = app.in_order();
-    if let Some(known) = app.node.payment(&PaymentId(hash)) {
+    if let Some(known) = app.node.payment(&PaymentId(id)) {
         if known.status == PaymentStatus::Succeeded { return Ok(()) }
-        app.node.remove_payment(&PaymentId(hash))?;
+        app.node.remove_payment(&PaymentId(id))?;
     }
+    never_sent(app, row)
+}
+
+fn never_sent(app: &App, row: &Row) -> Answer<()> {
     app.store.run(|db| rows::change(db, &row.key, Row::end_unsent))?;
     Ok(())
 }

@@ -199,11 +199,18 @@ fn attempt(
             return Err(unknown(format!("{error} What became of the attempt is told by its row.")));
         }
         Err(reason) => return failed(app, &row.key, reason),
-        Ok(Err(NodeError::PaymentSendingFailed)) => return failed(app, &row.key, "route_not_found"),
-        Ok(Err(NodeError::NotRunning)) => return failed(app, &row.key, "not_running"),
-        Ok(Err(error)) => return failed(app, &row.key, &format!("{error:?}")),
+        Ok(Err(error)) => return refused_at_once(app, &row.key, error),
     };
     Ok(json!({"row": row.json(), "taken": false}))
+}
+
+/// Ends an attempt that LDK certainly did not take.
+pub fn refused_at_once(app: &App, key: &str, error: NodeError) -> Answer<Value> {
+    failed(app, key, &match error {
+        NodeError::PaymentSendingFailed => "route_not_found".into(),
+        NodeError::NotRunning => "not_running".into(),
+        other => format!("{other:?}"),
+    })
 }
 
 fn failed(app: &App, key: &str, reason: &str) -> Answer<Value> {
@@ -212,7 +219,7 @@ fn failed(app: &App, key: &str, reason: &str) -> Answer<Value> {
 }
 
 /// Changes the row if LDK's events have not changed it already.
-fn set(app: &App, key: &str, to: impl FnOnce(&mut Row)) -> Answer<Row> {
+pub fn set(app: &App, key: &str, to: impl FnOnce(&mut Row)) -> Answer<Row> {
     app.store.run(|db| rows::change(db, key, |row| {
         let still = row.is("asked");
         if still { to(row) }
@@ -257,9 +264,10 @@ pub fn newest_attempt(app: &App, params: &Params) -> Answer<Value> {
 }
 
 pub fn row(app: &App, params: &Params) -> Answer<Value> {
-    let row = match params.text_or_null("key")? {
-        Some(key) => app.store.run(|db| rows::by_key(db, key))?,
-        None => {
+    let row = match (params.text_or_null("key")?, params.text_or_null("ref")?) {
+        (Some(key), _) => app.store.run(|db| rows::by_key(db, key))?,
+        (None, Some(reference)) => app.store.run(|db| rows::of_reference(db, reference))?,
+        (None, None) => {
             let hash = hex(&params.fixed::<32>("hash")?);
             match params.text("direction")? {
                 "in" => app.store.run(|db| rows::incoming(db, &hash))?,

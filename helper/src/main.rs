@@ -4,6 +4,8 @@ mod events;
 mod fates;
 mod lightning;
 mod log;
+mod naming;
+mod offers;
 mod onchain;
 mod open;
 mod protocol;
@@ -145,6 +147,8 @@ fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
         "settle_invoice" => lightning::settle_invoice(app, params),
         "pay_invoice" => lightning::pay_invoice(app, params),
         "pay_keysend" => lightning::pay_keysend(app, params),
+        "create_offer" => offers::create_offer(app, params),
+        "pay_offer" => offers::pay_offer(app, params),
         "newest_attempt" => lightning::newest_attempt(app, params),
         "row" => lightning::row(app, params),
         "rows" => lightning::rows(app, params),

@@ -36,11 +36,15 @@ pub struct Row {
     pub reference: Option<String>,
     /// A channel was closed by force while the attempt was under way.
     pub cut: bool,
+    /// LDK's id of a payment of an offer; of every other it is the hash.
+    pub ldk_id: Option<String>,
+    /// That of the offer on which the payment arrived.
+    pub description: Option<String>,
 }
 
 const COLUMNS: &str = "seq, key, direction, kind, hash, preimage, bolt11, attempt, state, reason, amount_msat, fee_msat, \
     received_msat, lsp_fee_msat, message, offer_id, created_at, ended_at, expires_at, secret, claim_deadline, opens, \
-    reference, cut";
+    reference, cut, ldk_id, description";
 
 fn row_of(columns: &Columns) -> rusqlite::Result<Row> {
     Ok(Row {
@@ -50,7 +54,7 @@ fn row_of(columns: &Columns) -> rusqlite::Result<Row> {
         received_msat: columns.get(12)?, lsp_fee_msat: columns.get(13)?, message: columns.get(14)?,
         offer_id: columns.get(15)?, created_at: columns.get(16)?, ended_at: columns.get(17)?,
         expires_at: columns.get(18)?, secret: columns.get(19)?, claim_deadline: columns.get(20)?, opens: columns.get(21)?,
-        reference: columns.get(22)?, cut: columns.get(23)?,
+        reference: columns.get(22)?, cut: columns.get(23)?, ldk_id: columns.get(24)?, description: columns.get(25)?,
     })
 }
 
@@ -76,13 +80,13 @@ impl Row {
     }
 
     pub fn json(&self) -> Value {
-        json!({"seq": self.seq, "key": self.key, "direction": self.direction, "kind": self.kind, "hash": self.hash,
+        json!({"seq": self.seq, "key": self.key, "direction": self.direction, "kind": self.kind, "hash": Some(&self.hash).filter(|hash| !hash.is_empty()),
             "preimage": self.preimage.as_ref().filter(|_| self.is("completed")), "bolt11": self.bolt11,
             // For the other side an invoice is open until it is paid or held.
             "attempt": self.attempt, "state": if self.is("claiming") { "open" } else { &self.state }, "reason": self.reason,
             "amount_msat": msat_or_null(self.amount_msat), "fee_msat": msat_or_null(self.fee_msat),
             "received_msat": msat_or_null(self.received_msat), "lsp_fee_msat": msat_or_null(self.lsp_fee_msat),
-            "message": self.message, "offer_id": self.offer_id, "created_at": self.created_at,
+            "message": self.message, "offer_id": self.offer_id, "description": self.description, "created_at": self.created_at,
             "ended_at": self.ended_at, "expires_at": self.expires_at, "ref": self.reference})
     }
 }
@@ -91,11 +95,12 @@ impl Row {
 pub fn put(db: &Connection, row: &mut Row) -> rusqlite::Result<()> {
     row.seq = raise(db, "seq")?;
     let sql = format!("INSERT OR REPLACE INTO rows ({COLUMNS}) VALUES \
-        (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24)");
+        (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26)");
     db.prepare_cached(&sql)?.execute(params![
         row.seq, row.key, row.direction, row.kind, row.hash, row.preimage, row.bolt11, row.attempt, row.state,
         row.reason, row.amount_msat, row.fee_msat, row.received_msat, row.lsp_fee_msat, row.message, row.offer_id,
-        row.created_at, row.ended_at, row.expires_at, row.secret, row.claim_deadline, row.opens, row.reference, row.cut
+        row.created_at, row.ended_at, row.expires_at, row.secret, row.claim_deadline, row.opens, row.reference, row.cut,
+        row.ldk_id, row.description
     ])?;
     Ok(())
 }
@@ -141,11 +146,33 @@ pub fn cut(db: &Connection) -> rusqlite::Result<()> {
     db.execute("UPDATE rows SET cut = 1 WHERE direction = 'out' AND state IN ('asked', 'pending')", []).map(|_| ())
 }
 
+/// The newest attempt that was asked for under the reference.
+pub fn of_reference(db: &Connection, reference: &str) -> rusqlite::Result<Option<Row>> {
+    one(db, "WHERE reference = ?1 ORDER BY attempt DESC LIMIT 1", [reference])
+}
+
+/// The attempt that LDK's id names.
+pub fn of_ldk(db: &Connection, id: &str) -> rusqlite::Result<Option<Row>> {
+    Ok(match one(db, "WHERE ldk_id = ?1", [id])? { Some(row) => Some(row), None => newest(db, id)? })
+}
+
 /// A new attempt to pay, or the one that may still pay or has paid.
-pub fn ask(db: &Connection, mut row: Row) -> rusqlite::Result<(Row, bool)> {
-    if let Some(newest) = newest(db, &row.hash)? {
-        if !newest.is("failed") { return Ok((newest, true)) }
+pub fn ask(db: &Connection, row: Row) -> rusqlite::Result<(Row, bool)> {
+    match newest(db, &row.hash)? {
+        Some(newest) if !newest.is("failed") => Ok((newest, true)),
+        _ => begin(db, row),
     }
+}
+
+/// A new attempt to pay, or the one that was asked for under the same reference, whatever became of it.
+pub fn ask_once(db: &Connection, row: Row) -> rusqlite::Result<(Row, bool)> {
+    match of_reference(db, row.reference.as_deref().unwrap_or(""))? {
+        Some(known) => Ok((known, true)),
+        None => begin(db, row),
+    }
+}
+
+fn begin(db: &Connection, mut row: Row) -> rusqlite::Result<(Row, bool)> {
     let attempt = raise(db, "attempt")?;
     row.key = format!("out:{attempt}");
     row.attempt = Some(attempt);
@@ -198,7 +225,7 @@ mod tests {
             reason: Some("r".into()), amount_msat: Some(1), fee_msat: Some(2), received_msat: Some(3),
             lsp_fee_msat: Some(4), message: Some("m".into()), offer_id: Some("o".into()), created_at: 5,
             ended_at: Some(6), expires_at: Some(7), secret: Some("s".into()), claim_deadline: Some(8), opens: 9,
-            reference: Some("f".into()), cut: true, seq: 0,
+            reference: Some("f".into()), cut: true, ldk_id: Some("l".into()), description: Some("d".into()), seq: 0,
         };
         store.run(|db| put(db, &mut row)).unwrap();
         assert_eq!(row.seq, 1);
@@ -226,6 +253,23 @@ mod tests {
         let (third, taken) = store.run(|db| ask(db, attempt("aa"))).unwrap();
         assert_eq!((third.attempt, taken), (Some(3), false));
         assert_eq!(store.run(|db| newest(db, "aa")).unwrap().unwrap().attempt, Some(3));
+    }
+
+    #[test]
+    fn a_reference_has_one_attempt_of_an_offer_also_after_that_failed() {
+        let folder = Folder::new("once");
+        let store = folder.open(None).unwrap();
+        let row = |reference: &str| Row { kind: "offer".into(), reference: Some(reference.into()), ..Row::default() };
+        for reference in ["a", "b"] { assert!(!store.run(|db| ask_once(db, row(reference))).unwrap().1) }
+        assert_eq!(store.run(|db| by_key(db, "out:1")).unwrap().unwrap().json()["hash"], Value::Null);
+        for state in ["asked", "pending", "completed", "failed"] {
+            store.run(|db| change(db, "out:1", |row| { row.state = state.into(); true })).unwrap();
+            let (same, taken) = store.run(|db| ask_once(db, row("a"))).unwrap();
+            assert_eq!((same.key.as_str(), taken), ("out:1", true));
+        }
+        store.run(|db| change(db, "out:2", |row| { row.ldk_id = Some("cc".into()); true })).unwrap();
+        assert_eq!(store.run(|db| of_ldk(db, "cc")).unwrap().unwrap().key, "out:2");
+        assert_eq!(store.run(|db| of_ldk(db, "dd")).unwrap(), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The one file that holds everything: ldk-node's keys and values, and the helper's own tables, in one SQLite database.
 //! A write is on disk when the call returns, so that writes of a key take effect in the order of the calls.
+use crate::naming::Naming;
 use crate::protocol::{refused, unknown, Answer, Out};
 use crate::step::{after_write, Step, Write};
 use ldk_node::lightning::io;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 const TABLES: &str = "
 CREATE TABLE kv (primary_ns TEXT NOT NULL, secondary_ns TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
   PRIMARY KEY (primary_ns, secondary_ns, key)) WITHOUT ROWID;
@@ -34,9 +35,18 @@ CREATE TABLE own_txs (txid TEXT PRIMARY KEY, hex TEXT NOT NULL, first_seen INTEG
   replaced_by TEXT) WITHOUT ROWID;
 CREATE TABLE sweeps (txid TEXT PRIMARY KEY) WITHOUT ROWID;
 ";
+/// What version 3 added.
+const OFFERS: &str = "
+ALTER TABLE rows ADD COLUMN ldk_id TEXT;
+ALTER TABLE rows ADD COLUMN description TEXT;
+CREATE INDEX rows_by_ldk_id ON rows (ldk_id) WHERE ldk_id IS NOT NULL;
+CREATE INDEX rows_by_reference ON rows (reference) WHERE reference IS NOT NULL;
+CREATE TABLE offers (ldk_id TEXT PRIMARY KEY, offer_id TEXT NOT NULL, description TEXT) WITHOUT ROWID;
+";
 
 pub struct Store {
     pub step: Step,
+    pub naming: Naming,
     db: Mutex<Connection>,
     out: Arc<Out>,
     told: AtomicU64,
@@ -66,7 +76,7 @@ impl Store {
             return Err(refused(format!("{} was written by another version of this program.", path.display())));
         }
         let store = Store {
-            step: Step::default(), db: Mutex::new(db), out, told: AtomicU64::new(0), chain: AtomicU64::new(0), manager_writes: AtomicU64::new(0),
+            step: Step::default(), naming: Naming::default(), db: Mutex::new(db), out, told: AtomicU64::new(0), chain: AtomicU64::new(0), manager_writes: AtomicU64::new(0),
         };
         let (opens, seq) = store.place()?;
         if let Some((least_opens, least_seq)) = at_least {
@@ -166,8 +176,9 @@ fn prepare(db: &mut Connection) -> rusqlite::Result<()> {
     db.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let schema: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if schema == 0 {
-        transaction.execute_batch(TABLES)?;
+    if schema == 0 { transaction.execute_batch(TABLES)? }
+    if schema == 0 || schema == 2 {
+        transaction.execute_batch(OFFERS)?;
         transaction.pragma_update(None, "user_version", SCHEMA)?;
     }
     transaction.commit()
@@ -206,6 +217,7 @@ impl KVStoreSync for Store {
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such key"))
     }
     fn write(&self, primary: &str, secondary: &str, key: &str, value: Vec<u8>) -> Result<(), io::Error> {
+        if (primary, key) == ("", "manager") { self.naming.pass() }
         let write = Write { primary: primary.into(), secondary: secondary.into(), key: key.into(), value: Some(value) };
         self.step.write(self, write).map_err(told)
     }
@@ -308,6 +320,20 @@ pub mod tests {
         assert_eq!(folder.open(Some((2, 1))).err().unwrap().code, Code::Refused);
         assert_eq!(folder.open(Some((1, 2))).err().unwrap().code, Code::Refused);
         assert_eq!(folder.open(Some((1, 1))).unwrap().place().unwrap(), (1, 1));
+    }
+
+    #[test]
+    fn a_state_from_before_offers_gets_what_they_need() {
+        let folder = Folder::new("step");
+        std::fs::create_dir_all(&folder.0).unwrap();
+        let db = Connection::open(folder.0.join("state.sqlite")).unwrap();
+        db.execute_batch(TABLES).unwrap();
+        db.execute_batch("INSERT INTO meta VALUES ('seq', '7'); PRAGMA user_version = 2").unwrap();
+        drop(db);
+        let store = folder.open(Some((0, 7))).unwrap();
+        store.run(|db| db.execute("INSERT INTO offers VALUES ('a', 'b', 'c')", [])).unwrap();
+        drop(store);
+        folder.open(None).unwrap();
     }
 
     #[test]

@@ -84,11 +84,15 @@ interface AskedOffer {
 }
 
 /**
- * Compares an offer, and the id that the node said it has. An offer that names no issuer is answered at the ends of its
- * blinded paths, of which nothing shows whose they are.
+ * Compares an offer, and the id and issuer that the node said it has. An offer that names no issuer is answered at the
+ * ends of its blinded paths, of which nothing shows whose they are.
  */
 export function offerMisfit(
-  told: { readonly offer: string; readonly offerId: string },
+  told: {
+    readonly offer: string;
+    readonly offerId: string;
+    readonly issuerId?: string | null;
+  },
   asked: AskedOffer,
   { nodePk, network }: Receiver,
 ): string | null {
@@ -98,7 +102,8 @@ export function offerMisfit(
   );
   if (made === null) return 'an offer that cannot be read';
   const wrong = (what: string) => `an offer with another ${what}`;
-  if (made.issuerId !== null && made.issuerId !== nodePk) return wrong('issuer than this wallet');
+  const issuerId = told.issuerId ?? nodePk;
+  if (made.issuerId !== null && made.issuerId !== issuerId) return wrong('issuer than this wallet');
   const [chain, ...others] = made.chains;
   if (chain !== NETWORKS[network].chainHash || others.length > 0) {
     return wrong('network than that of the wallet');

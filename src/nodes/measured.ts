@@ -43,7 +43,7 @@ const GROUPS: {
 } = {
   history: { tip: true, updatedAfter: true, putAwaiting: true },
   notes: { setPersonalNote: true },
-  offers: { createOffer: true, fetchInvoice: true, payFetched: true },
+  offers: { createOffer: true, fetchInvoice: true, payFetched: true, payOffer: true },
   spontaneous: { pay: true },
   holdInvoices: { create: true, settle: true },
   onchain: {

@@ -6,6 +6,7 @@ import type { PaymentIndex } from '../model/payment-index.ts';
 import type { AddressType } from '../model/receive.ts';
 import type {
   PayFetchedCommand,
+  PayOfferCommand,
   PayOnchainCommand,
   PaySpontaneousCommand,
   SendReport,
@@ -18,12 +19,29 @@ export interface NodeNotes {
   setPersonalNote(index: PaymentIndex, note: string | null): Promise<Payment>;
 }
 
-/** BOLT 12 offers. */
-export interface NodeOffers {
-  /** `isNew` is false where the node had made this very offer before. */
-  createOffer(
-    command: CreateOfferCommand,
-  ): Promise<{ offer: string; offerId: string; isNew?: boolean }>;
+/**
+ * BOLT 12 offers. The wallet fetches an invoice, checks it and has it paid where the node does these apart; else the
+ * node does it all in one step (docs/decisions.md 210).
+ */
+export type NodeOffers = NodeFetchedOffers | NodeWholeOffers;
+
+interface NodeIssuedOffers {
+  createOffer(command: CreateOfferCommand): Promise<CreatedOffer>;
+}
+
+/** An offer that the node made. */
+export interface CreatedOffer {
+  readonly offer: string;
+  readonly offerId: string;
+  /** False where the node had made this very offer before. */
+  readonly isNew?: boolean;
+  /** The key that issues this offer alone, where the node has such keys; absent: its own. */
+  readonly issuerId?: string | null;
+}
+
+/** Offers of which the node pays an invoice that the wallet has seen. */
+export interface NodeFetchedOffers extends NodeIssuedOffers {
+  readonly kind: 'fetched';
   /**
    * Asks the issuer of an offer for an invoice and returns it as text (`lni1...`). Moves no money; the caller checks
    * the invoice and stores it before it is paid (docs/decisions.md 40). Throws `refused` with the issuer's words when
@@ -37,6 +55,16 @@ export interface NodeOffers {
    * is `refused`.
    */
   payFetched(command: PayFetchedCommand): Promise<SendReport>;
+}
+
+/** Offers that the node pays in one step: it asks for the invoice, checks it and pays it. */
+export interface NodeWholeOffers extends NodeIssuedOffers {
+  readonly kind: 'whole';
+  /**
+   * Starts paying an offer, as {@link WalletNode.payInvoice} pays an invoice. The payment has no hash before its
+   * invoice is there. An index is paid once, also after its payment failed: a repeat reports the first payment.
+   */
+  payOffer(command: PayOfferCommand): Promise<SendReport>;
 }
 
 /** What the invoice of an offer is asked for. */
@@ -225,7 +253,7 @@ export interface NodeWholeProofs {
 }
 
 export interface CreateProofCommand {
-  /** The invoice that was fetched with {@link NodeOffers.fetchInvoice} and paid. */
+  /** The invoice that was fetched with {@link NodeFetchedOffers.fetchInvoice} and paid. */
   readonly invoice: Bolt12Invoice;
   /** TLV types of the invoice's fields to show, besides those that every proof shows. */
   readonly types: readonly number[];

@@ -1,6 +1,6 @@
 import type { DecodedAddress } from '../codecs/address.ts';
 import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
-import type { Bolt12Invoice } from '../codecs/bolt12/index.ts';
+import type { Bolt12Invoice, Offer } from '../codecs/bolt12/index.ts';
 import type { ApiError } from '../model/errors.ts';
 import type { Payment, Priority, SendWords } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
@@ -80,6 +80,13 @@ export interface PayFetchedCommand extends Omit<SendCommand, 'amountMsat'> {
   /** The invoice, which the caller has checked. Amount, message and offer of the payment stand in it. */
   readonly invoice: Bolt12Invoice;
   readonly maxFeeMsat: bigint;
+}
+
+export interface PayOfferCommand extends SendCommand {
+  readonly offer: Offer;
+  readonly maxFeeMsat: bigint;
+  /** A message to the payee, which is asked for the invoice with it; null for none. */
+  readonly message: string | null;
 }
 
 export interface PaySpontaneousCommand extends SendCommand {

@@ -2,6 +2,7 @@ import { holdInvoiceRules } from './node/hold-invoices.ts';
 import { identityRules } from './node/identity.ts';
 import { invoiceRules } from './node/invoices.ts';
 import { type NodeKindUnderTest, runRules } from './node/kind.ts';
+import { offerRules } from './node/offers.ts';
 import { paymentRules } from './node/payments.ts';
 import { railRules } from './node/rails.ts';
 import { spontaneousRules } from './node/spontaneous.ts';
@@ -18,6 +19,7 @@ export function nodeContract(kind: NodeKindUnderTest): void {
     paymentRules,
     updateRules,
     railRules,
+    offerRules,
     spontaneousRules,
     holdInvoiceRules,
   ]);

@@ -30,6 +30,12 @@ const log = openLog({
   write: (line) => console.error(line),
 });
 
+/** Kills the process of the helper that a data directory has, by its id. */
+export function killHelperOf(dataDir: string): void {
+  const found = Bun.spawnSync(['pgrep', '-f', `^${dataDir}/bin/`]).stdout.toString();
+  for (const pid of found.split('\n').filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
+}
+
 /** A Lightning node of somebody else, driven by its helper directly. */
 export interface OutsideNode {
   readonly nodePk: string;
@@ -42,6 +48,10 @@ export interface OutsideNode {
     readonly expirySecs?: number;
     readonly holds?: boolean;
   }): Promise<{ readonly invoice: string; readonly hash: string }>;
+  /** Makes an offer of at least that amount; null: of any. */
+  offer(terms: { readonly amountMsat: bigint | null }): Promise<string>;
+  /** Begins to pay an offer, with a message; its end is in the rows. */
+  paysOffer(offer: string, amountMsat: bigint, message: string): Promise<LdkRow>;
   settle(hash: string): Promise<void>;
   cancel(hash: string): Promise<void>;
   /** Begins to pay and returns the attempt as it stands once it is over, or after that time, a second. */
@@ -94,6 +104,15 @@ export async function startOutsideNode(
         shapes().invoice,
       );
       return { invoice: made.row.bolt11 ?? '', hash };
+    },
+    async offer({ amountMsat }) {
+      const order = { description: 'outside', amount_msat: amountMsat, expires_at_secs: null };
+      return (await helper.call('create_offer', order, shapes().offer)).offer;
+    },
+    async paysOffer(offer, amountMsat, message) {
+      const order = { offer, amount_msat: amountMsat, message, max_fee_msat: 100_000n };
+      const ref = randomHex(16);
+      return (await helper.call('pay_offer', { ...order, ref }, shapes().taken)).row;
     },
     async settle(hash) {
       await until(async () => (await rowOf(`in:${hash}`))?.state === 'held', 'it is held');
@@ -207,9 +226,7 @@ export async function openLdkNetwork(): Promise<LdkNetwork> {
   await until(async () => (await node.info()).numUsableChannels === 2, 'both channels can be used');
   return {
     ...{ chain, outside, connector, rootSeed, dataDir, rows, mine },
-    async killHelper() {
-      Bun.spawnSync(['pkill', '-KILL', '-f', `${dataDir}/bin`]);
-    },
+    killHelper: async () => killHelperOf(dataDir),
     async close() {
       await connector.close();
       await outside.close();

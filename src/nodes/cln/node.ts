@@ -55,6 +55,7 @@ export function clnNode({ tokens, channelPeer, ...node }: ClnNodeParts): WalletN
     latestPayment: (id) => latestPayment(node, id),
     updates: (options) => followWallet(node, options),
     offers: {
+      kind: 'fetched',
       createOffer: (command) => createOffer(rpc, command),
       fetchInvoice: (command, signal) => fetchInvoice(rpc, wallet, command, signal),
       payFetched: (command) => payFetched(node, command),

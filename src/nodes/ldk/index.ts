@@ -108,6 +108,7 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
     };
     return known;
   }
+  helper.onEnd(() => known?.sending.clear());
   async function opened(accessIn: (wallet: LdkWallet) => Access): Promise<ConnectedWallet> {
     const wallet = await walletOf();
     const node = ldkNode(wallet, accessIn(wallet), program);

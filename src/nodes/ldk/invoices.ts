@@ -83,7 +83,7 @@ function created(
   command: Omit<CreateInvoiceCommand, 'preimage'>,
 ): CreatedInvoice {
   const { hash, bolt11, lsp_fee_msat } = row;
-  if (bolt11 === null) throw hashInUse();
+  if (hash === null || bolt11 === null) throw hashInUse();
   // What the LSP takes for a channel is known before anybody pays.
   const feesMsat = lsp_fee_msat ?? 0n;
   return createdInvoice(

@@ -26,12 +26,15 @@ import {
   renewSend,
   signSend,
 } from './onchain.ts';
+import { createOffer } from './offers.ts';
 import {
   estimateRoutingFeeMsat,
   lightningOutcome,
   lightningPayment,
   newestAttempt,
+  offerPayment,
   payInvoice,
+  payOffer,
   paySpontaneous,
 } from './payments.ts';
 import type { HelperProgram } from './program.ts';
@@ -85,11 +88,18 @@ export function ldkNode(
         : lightningOutcome(wallet, question),
     ),
     estimateRoutingFeeMsat: call(estimateRoutingFeeMsat),
-    payment: call((_, index) => paymentOf(wallet, idOfIndex(index))),
+    payment: call((_, index) =>
+      index.includes('-fs_') ? offerPayment(wallet, index) : paymentOf(wallet, idOfIndex(index)),
+    ),
     latestPayment: call(paymentOf),
     async *updates(options) {
       await access.require();
       yield* followWallet(wallet, options);
+    },
+    offers: {
+      kind: 'whole',
+      createOffer: call(createOffer, 'create_offer'),
+      payOffer: send(payOffer, 'pay_offer'),
     },
     spontaneous: { pay: send(paySpontaneous, 'pay_invoice') },
     holdInvoices: {
@@ -144,9 +154,11 @@ async function nodeInfo(
   };
 }
 
-/** The newest payment of an id, or null. */
+/** The newest payment of an id, or null. The payment of an offer is known by its index alone. */
 async function paymentOf(wallet: LdkWallet, id: PaymentId): Promise<Observation | null> {
-  if (id.startsWith('ln_')) return lightningPayment(wallet, id.slice('ln_'.length));
+  const [prefix, name = ''] = id.split('_');
+  if (prefix === 'fs') return null;
+  if (prefix === 'ln' || prefix === 'fr') return lightningPayment(wallet, name);
   const { height, transactions } = await wallet.helper.call(
     'transactions',
     { since_height: null },

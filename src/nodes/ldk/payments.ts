@@ -1,9 +1,10 @@
 import { paymentHashOf } from '../../codecs/preimage.ts';
 import { ApiError, ownInvoice, ownNode } from '../../model/errors.ts';
-import type { PaymentId } from '../../model/payment-index.ts';
+import type { PaymentId, PaymentIndex } from '../../model/payment-index.ts';
 import type {
   Observation,
   PayInvoiceCommand,
+  PayOfferCommand,
   PaySpontaneousCommand,
   RoutingQuestion,
   SendOutcome,
@@ -26,7 +27,7 @@ export async function payInvoice(
 ): Promise<SendReport> {
   const { text, paymentHash, amountMsat, payeePubkey } = command.invoice;
   if (payeePubkey === wallet.nodePk) return { state: 'refused', error: ownInvoice() };
-  return start(wallet, command, paymentHash, 'pay_invoice', {
+  return start(wallet, command, byHash(paymentHash), 'pay_invoice', {
     bolt11: text,
     amount_msat: amountMsat === null ? command.amountMsat : null,
   });
@@ -39,9 +40,34 @@ export async function paySpontaneous(
 ): Promise<SendReport> {
   const { nodePk, preimage, amountMsat, message } = command;
   if (nodePk === wallet.nodePk) return { state: 'refused', error: ownNode() };
-  return start(wallet, command, paymentHashOf(preimage), 'pay_keysend', {
+  return start(wallet, command, byHash(paymentHashOf(preimage)), 'pay_keysend', {
     ...{ preimage, node_pk: nodePk, amount_msat: amountMsat, message },
   });
+}
+
+/** Starts paying an offer; see `NodeWholeOffers.payOffer`. The helper makes one attempt of an index, for ever. */
+export async function payOffer(wallet: LdkWallet, command: PayOfferCommand): Promise<SendReport> {
+  const { offer, amountMsat, message, index } = command;
+  return start(wallet, command, { ref: index }, 'pay_offer', {
+    ...{ offer: offer.text, amount_msat: amountMsat, message },
+  });
+}
+
+/** By what the helper finds the newest attempt of a payment. */
+type RowName = { readonly hash: string; readonly direction: 'out' } | { readonly ref: string };
+
+function byHash(hash: string): RowName {
+  return { hash, direction: 'out' };
+}
+
+/** What names the attempts of a payment; null where nothing does. */
+function nameOf({ rail, hash, index }: SendQuestion['payment']): RowName | null {
+  if (rail === 'offer') return { ref: index };
+  return hash === null ? null : byHash(hash);
+}
+
+function sendingKey(name: RowName): string {
+  return 'ref' in name ? name.ref : name.hash;
 }
 
 /**
@@ -51,21 +77,25 @@ export async function paySpontaneous(
  */
 function start(
   wallet: LdkWallet,
-  command: PayInvoiceCommand | PaySpontaneousCommand,
-  hash: string,
-  method: 'pay_invoice' | 'pay_keysend',
+  command: PayInvoiceCommand | PaySpontaneousCommand | PayOfferCommand,
+  name: RowName,
+  method: 'pay_invoice' | 'pay_keysend' | 'pay_offer',
   order: Readonly<Record<string, unknown>>,
 ): Promise<SendReport> {
-  return wallet.locks.run(`send ${hash}`, () => ask(wallet, command, hash, method, order));
+  return wallet.locks.run(`send ${sendingKey(name)}`, () =>
+    ask(wallet, command, name, method, order),
+  );
 }
 
 async function ask(
-  ...[wallet, command, hash, method, order]: Parameters<typeof start>
+  ...[wallet, command, name, method, order]: Parameters<typeof start>
 ): Promise<SendReport> {
   const { index, amountMsat, maxFeeMsat } = command;
-  wallet.sending.add(hash);
+  const key = sendingKey(name);
+  wallet.sending.add(key);
+  let isLate = false;
   try {
-    const present = await newestRow(wallet, hash);
+    const present = await newestRow(wallet, name);
     if (!isStanding(present)) requireEnough(amountMsat, await sendableMsat(wallet.helper));
     const { row, taken } = await wallet.helper.call(
       method,
@@ -77,14 +107,16 @@ async function ask(
     return { state: 'known', ...rowObservation(row) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    isLate = error.kind === 'timeout';
     // LDK may have refused an attempt that was written down before: that payment was begun, and has failed.
-    const row = error.kind === 'refused' ? await newestRow(wallet, hash).catch(() => null) : null;
+    const row = error.kind === 'refused' ? await newestRow(wallet, name).catch(() => null) : null;
     if (row?.state === 'failed' && row.ref === index) {
       return { state: 'known', ...rowObservation(row) };
     }
     return reportOf(error);
   } finally {
-    wallet.sending.delete(hash);
+    // A helper that was stopped for a while may read the request still.
+    if (!isLate) wallet.sending.delete(key);
   }
 }
 
@@ -104,10 +136,10 @@ export async function lightningOutcome(
   wallet: LdkWallet,
   { payment, attempt, afterAttempt }: SendQuestion,
 ): Promise<SendOutcome> {
-  const { hash } = payment;
-  if (hash === null || wallet.sending.has(hash)) return UNKNOWN;
+  const name = nameOf(payment);
+  if (name === null || wallet.sending.has(sendingKey(name))) return UNKNOWN;
   const row =
-    attempt === null ? await newestRow(wallet, hash) : await rowOfKey(wallet, `out:${attempt}`);
+    attempt === null ? await newestRow(wallet, name) : await rowOfKey(wallet, `out:${attempt}`);
   const isLater = row !== null && (row.attempt ?? 0) > (afterAttempt ?? 0);
   if (row !== null && (isLater || row.attempt === attempt)) {
     // The helper has exclusive use of its state: what it asked LDK for in an earlier run, it finds out by itself.
@@ -140,13 +172,22 @@ export async function estimateRoutingFeeMsat(
   return (await helper.call('route_fee', question, shapes().fee)).fee_msat;
 }
 
-/** The newest row of an outgoing hash, or null. */
-function newestRow(wallet: LdkWallet, hash: string): Promise<LdkRow | null> {
-  return wallet.helper.call('row', { hash, direction: 'out' }, shapes().rowOrNull);
+/** The newest row of an outgoing payment, or null. */
+function newestRow({ helper }: LdkWallet, name: RowName): Promise<LdkRow | null> {
+  return helper.call('row', name, shapes().rowOrNull);
 }
 
 function rowOfKey(wallet: LdkWallet, key: string): Promise<LdkRow | null> {
   return wallet.helper.call('row', { key }, shapes().rowOrNull);
+}
+
+/** The payment of an offer that was asked for under an index; null without one. */
+export async function offerPayment(
+  wallet: LdkWallet,
+  index: PaymentIndex,
+): Promise<Observation | null> {
+  const row = await newestRow(wallet, { ref: index });
+  return (row && rowObservations(row)[0]) ?? null;
 }
 
 /** The newest Lightning payment of a hash, in either direction; null without one. */
@@ -155,7 +196,7 @@ export async function lightningPayment(
   hash: string,
 ): Promise<Observation | null> {
   const [sent, received] = await Promise.all([
-    newestRow(wallet, hash),
+    newestRow(wallet, byHash(hash)),
     rowOfKey(wallet, `in:${hash}`),
   ]);
   const [shown] = sent === null ? [] : rowObservations(sent);

@@ -16,6 +16,8 @@ import type { LdkRow, LdkTransaction } from './words.ts';
 /** The reason of an attempt that a crash cut before LDK took it: nothing was sent, and nothing will be. */
 const NEVER_SENT = 'never sent';
 
+const RAILS = { bolt11: 'invoice', keysend: 'spontaneous', offer: 'offer' } as const;
+
 /** `status_msg` for LDK's reasons of failure. */
 const FAILURES: Readonly<Record<string, string>> = {
   recipient_rejected: 'rejected by the receiver',
@@ -24,6 +26,9 @@ const FAILURES: Readonly<Record<string, string>> = {
   payment_expired: 'expired',
   route_not_found: 'no route',
   not_sent: 'not sent',
+  [NEVER_SENT]: 'not sent',
+  invoice_request_expired: 'the receiver did not answer',
+  invoice_request_rejected: 'rejected by the receiver',
   expired: 'expired',
   canceled: 'canceled',
 };
@@ -46,11 +51,11 @@ export function rowObservation(row: LdkRow): Observation {
 }
 
 function inboundPayment(row: LdkRow): Payment {
-  const { hash, bolt11, received_msat, amount_msat, lsp_fee_msat } = row;
+  const { bolt11, received_msat, amount_msat, lsp_fee_msat } = row;
   const createdAtMs = bolt11 === null ? row.created_at : timestampOf(bolt11) * 1000;
   return shownPayment({
     ...commonFields(row),
-    index: paymentIndex(createdAtMs, paymentId('ln', hash)),
+    index: paymentIndex(createdAtMs, paymentId(row.kind === 'offer' ? 'fr' : 'ln', hashOf(row))),
     createdAtMs,
     ...inboundStatus(row),
     amountMsat: received_msat ?? amount_msat,
@@ -65,8 +70,9 @@ function inboundStatus({ state, reason }: LdkRow): Pick<Payment, 'status' | 'sta
 }
 
 function outboundPayment(row: LdkRow): Payment {
-  const { hash, state, reason, amount_msat, fee_msat, ref } = row;
-  const index = ref === null ? paymentIndex(row.created_at, paymentId('ln', hash)) : indexOf(ref);
+  const { state, reason, amount_msat, fee_msat, ref } = row;
+  const index =
+    ref === null ? paymentIndex(row.created_at, paymentId('ln', hashOf(row))) : indexOf(ref);
   return shownPayment({
     ...commonFields(row),
     index,
@@ -83,12 +89,14 @@ function outboundPayment(row: LdkRow): Payment {
 
 function commonFields(row: LdkRow) {
   return {
-    rail: row.kind === 'bolt11' ? 'invoice' : 'spontaneous',
+    rail: RAILS[row.kind],
     direction: row.direction === 'in' ? 'inbound' : 'outbound',
     hash: row.hash,
     preimage: row.state === 'completed' ? row.preimage : null,
     invoice: row.bolt11,
-    message: row.direction === 'in' ? row.message : null,
+    description: row.description,
+    offerId: row.offer_id,
+    message: row.direction === 'in' || row.kind === 'offer' ? row.message : null,
     expiresAtMs: row.expires_at,
     finalizedAtMs: row.ended_at,
   } as const;
@@ -100,6 +108,12 @@ function commonFields(row: LdkRow) {
  */
 function isLost({ state, reason }: LdkRow): boolean {
   return state === 'failed' && reason === 'channel_closed';
+}
+
+/** The hash of a row, which only a payment of an offer can lack, and that was asked for under an index. */
+function hashOf({ hash, key }: LdkRow): string {
+  if (hash === null) throw new TypeError(`The row ${key} has no hash.`);
+  return hash;
 }
 
 function failureOf(reason: string | null): string {

@@ -19,7 +19,8 @@ export const shapes = once(() => {
     key: z.string(),
     direction: z.enum(['in', 'out']),
     kind: z.enum(['bolt11', 'keysend', 'offer']),
-    hash: hex32,
+    /** Null for a payment of an offer whose invoice is not known. */
+    hash: hex32.nullable(),
     preimage: hex32.nullable(),
     bolt11: z.string().nullable(),
     attempt: z.int().min(1).nullable(),
@@ -33,6 +34,8 @@ export const shapes = once(() => {
     lsp_fee_msat: msat.nullable(),
     message: z.string().nullable(),
     offer_id: hex32.nullable(),
+    /** Of the offer on which the payment arrived. */
+    description: z.string().nullable(),
     created_at: timeMs,
     ended_at: timeMs.nullable(),
     expires_at: timeMs.nullable(),
@@ -82,6 +85,7 @@ export const shapes = once(() => {
       first: z.boolean(),
       lsp_fee_msat: msat.nullable(),
     }),
+    offer: z.object({ offer: z.string(), offer_id: hex32, issuer: z.string().nullable() }),
     attempt: z.object({ attempt: z.int().min(0) }),
     opened: z.object({ node_pk: z.string(), opens: z.int(), seq: z.int() }),
     info: z.object({

@@ -149,6 +149,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       ),
     },
     offers: {
+      kind: 'fetched',
       createOffer: call(
         (world, userPk, command: CreateOfferCommand) =>
           createOffer(world, { userPk, behavior: 'settle' }, command),

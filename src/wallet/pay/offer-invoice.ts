@@ -10,7 +10,8 @@ import { refused } from '../../model/errors.ts';
 import { areTogether } from '../../model/prices/median.ts';
 import type { Price } from '../../model/prices/price.ts';
 import { readOrRefuse } from '../../model/read-or-error.ts';
-import { nodeGroup, type OnNode } from '../session/session.ts';
+import type { NodeFetchedOffers } from '../../nodes/node.ts';
+import type { OnNode } from '../session/session.ts';
 
 /** What the payer of an offer wants. */
 export interface OfferWish {
@@ -25,17 +26,17 @@ export interface OfferWish {
 
 /**
  * Asks the issuer of an offer for an invoice and checks that it is what the payer wants (docs/decisions.md 40). Sends
- * nothing. Throws what `NodeOffers.fetchInvoice` throws, and `refused` when the invoice does not fit.
+ * nothing. Throws what `NodeFetchedOffers.fetchInvoice` throws, and `refused` when the invoice does not fit.
  */
 export async function fetchOfferInvoice(
-  session: OnNode,
+  { node }: OnNode,
+  offers: NodeFetchedOffers,
   { offer, amountMsat, ofPrice, message, viaName }: OfferWish,
   signal: AbortSignal,
 ): Promise<Bolt12Invoice> {
-  const { node } = session;
   const askedMsat = ofPrice ? null : amountMsat;
   const wish = { offer, amountMsat: askedMsat, message, viaName };
-  const fetched = await nodeGroup(session, 'offers').fetchInvoice(wish, signal);
+  const fetched = await offers.fetchInvoice(wish, signal);
   return readOrRefuse(() => {
     const invoice = decodeInvoice(fetched);
     verifyOfferInvoice(invoice, {

@@ -12,7 +12,7 @@ import { nodeGroup, type OnNode } from '../session/session.ts';
 import { offerObstacle, requireNone } from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
 import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
-import type { UnfetchedPlan } from './send-plan.ts';
+import type { SendPlan, UnfetchedPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 12 offer. */
 interface OfferPaymentRequest extends OfferWish, SendWords {
@@ -31,7 +31,8 @@ export function readOffer(text: string, session: OnNode): Offer {
 }
 
 /**
- * Checks the payment of an offer and sets its fee cap; its invoice is fetched when it is sent. Throws errors 7, 106 and
+ * Checks the payment of an offer and sets its fee cap. Its invoice is fetched when it is sent, by the node itself where
+ * that pays offers in one step. Throws errors 7, 106 and
  * 110. Sends nothing.
  */
 export function planOfferPayment(
@@ -39,7 +40,7 @@ export function planOfferPayment(
   session: OnNode,
   fees: FeePolicy,
   names: EffectNames,
-): UnfetchedPlan {
+): SendPlan | UnfetchedPlan {
   const offers = nodeGroup(session, 'offers');
   const { offer, amountMsat, message } = request;
   const words = sendWords(request);
@@ -68,10 +69,19 @@ export function planOfferPayment(
       ...words,
     },
   } as const;
+  if (offers.kind === 'whole') {
+    const order = { offer, amountMsat, maxFeeMsat, message, ...words };
+    return {
+      ...terms,
+      repeat: { maxFeeMsat, offer: offer.text },
+      sign: null,
+      start: (identity) => offers.payOffer({ ...identity, ...order }),
+    };
+  }
   return {
     ...terms,
     async fetch() {
-      const invoice = await fetchOfferInvoice(session, request, request.signal);
+      const invoice = await fetchOfferInvoice(session, offers, request, request.signal);
       const { amountMsat } = invoice;
       const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
       return {

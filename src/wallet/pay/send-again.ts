@@ -37,7 +37,8 @@ export function requestOf(node: WalletNode, spend: Spend, isRepeat: boolean): Re
     }
     case 'offer': {
       const { offers } = node;
-      const { fetched: invoice, feeCap } = spend;
+      const { fetched: invoice, feeCap, order } = spend;
+      if (offers?.kind === 'whole') return order && (() => offers.payOffer({ ...same, ...order }));
       return offers && invoice && feeCap
         ? () => offers.payFetched({ ...same, ...feeCap, invoice })
         : null;

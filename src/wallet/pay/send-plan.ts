@@ -1,7 +1,7 @@
 import type { Payment, Rail } from '../../model/payment.ts';
 import type { PaymentId, PaymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
-import type { FeeCap, SpontaneousTerms } from './spend.ts';
+import type { FeeCap, OfferTerms, SpontaneousTerms } from './spend.ts';
 
 /** The wallet's own identity of a spend. */
 export interface SendIdentity {
@@ -40,7 +40,7 @@ export type SendPlan = LightningPlan | OnchainPlan;
 export interface LightningPlan extends SendTerms {
   readonly rail: Exclude<Rail, 'onchain'>;
   /** What a repeat must send again. It is stored before the node is asked; absent where nothing is sent again. */
-  readonly repeat?: FeeCap | SpontaneousTerms;
+  readonly repeat?: FeeCap | OfferTerms | SpontaneousTerms;
   /** The invoice that was fetched for an offer, as text. It is stored before the node is asked to pay it. */
   readonly fetchedInvoice?: string;
   readonly sign: null;

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { type Bolt12Invoice, decodeInvoice } from '../../codecs/bolt12/index.ts';
+import { type Bolt12Invoice, decodeInvoice, decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
 import { once } from '../../lib/once.ts';
 import type { Payment } from '../../model/payment.ts';
 import type {
   PayInvoiceCommand,
+  PayOfferCommand,
   PayOnchainCommand,
   PaySpontaneousCommand,
   SendQuestion,
@@ -25,6 +26,8 @@ type Repeatable =
       /** Null in rows of version 0.2, as the fee cap is. */
       readonly fetched: Bolt12Invoice | null;
       readonly feeCap: FeeCap | null;
+      /** What a node is asked for that pays an offer in one step; null where an invoice was fetched. */
+      readonly order: (FeeCap & Pick<PayOfferCommand, 'offer' | 'amountMsat'>) | null;
     }
   | {
       readonly rail: 'spontaneous';
@@ -51,7 +54,7 @@ class UnreadableSpend extends Error {
 }
 
 /** Returns what is sent, as the column `plan` of the spend's row holds it. */
-export function planText(sent: FeeCap | SpontaneousTerms | SignedSend): string {
+export function planText(sent: FeeCap | OfferTerms | SpontaneousTerms | SignedSend): string {
   return JSON.stringify(sent, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 }
 
@@ -72,15 +75,22 @@ function repeatable(row: SpendRow): Repeatable {
       const invoice = part('invoice', () => decodeBolt11(needed(payment.invoice)));
       return { rail, order: { ...planned(row, feeCap()), invoice, amountMsat: amountMsat() } };
     }
-    case 'offer':
+    case 'offer': {
+      const terms = plan === null ? null : planned(row, anyTerms());
+      const { offer } = terms ?? {};
       return {
         rail,
         fetched:
           fetchedInvoice === null
             ? null
             : part('fetched invoice', () => decodeInvoice(fetchedInvoice)),
-        feeCap: plan === null ? null : planned(row, feeCap()),
+        feeCap: terms,
+        order:
+          terms && offer !== undefined
+            ? { ...terms, offer: part('offer', () => decodeOffer(offer)), amountMsat: amountMsat() }
+            : null,
       };
+    }
     case 'spontaneous':
       return { rail, order: { ...planned(row, spontaneousTerms()), amountMsat: amountMsat() } };
     case 'onchain':
@@ -99,11 +109,14 @@ export function readOnchainOrder(row: SpendRow): OnchainOrder & FeeCap {
  * {@link UnreadableSpend}.
  */
 export function readTerms(row: SpendRow): Terms {
-  const { maxFeeMsat, nodePk } = planned(row, anyTerms());
+  const { maxFeeMsat, nodePk, offer } = planned(row, anyTerms());
   const { rail, invoice } = row.payment;
   const paidPk = {
     invoice: () => decodeBolt11(needed(invoice)).payeePubkey,
-    offer: () => decodeInvoice(needed(row.fetchedInvoice)).nodeId,
+    offer: () =>
+      offer === undefined
+        ? decodeInvoice(needed(row.fetchedInvoice)).nodeId
+        : issuerOf(decodeOffer(offer)),
     spontaneous: () => needed(nodePk ?? null),
     onchain: () => null,
   };
@@ -115,6 +128,11 @@ interface Terms extends FeeCap {
   readonly nodePk: string | null;
 }
 
+/** The key that signs an offer's invoices. */
+function issuerOf({ issuerId, pathsLastBlindedNodeIds }: Offer): string {
+  return needed(issuerId ?? pathsLastBlindedNodeIds[0] ?? null);
+}
+
 function onchainOrder(payment: Payment): OnchainOrder {
   const address = part('address', () => decodeAddress(needed(payment.address)));
   const amountMsat = part('amount', () => needed(payment.amountMsat));
@@ -124,6 +142,9 @@ function onchainOrder(payment: Payment): OnchainOrder {
 /** What a repeat of a Lightning payment needs beside the payment itself. */
 export type FeeCap = z.infer<ReturnType<typeof feeCap>>;
 
+/** {@link FeeCap} of an offer that the node pays in one step. */
+export type OfferTerms = z.infer<ReturnType<typeof offerTerms>>;
+
 /** {@link FeeCap} of a payment without an invoice. */
 export type SpontaneousTerms = z.infer<ReturnType<typeof spontaneousTerms>>;
 
@@ -131,7 +152,10 @@ const digits = once(() => z.string().regex(/^\d+$/));
 const hexText = once(() => z.string().regex(/^([0-9a-f]{2})+$/));
 const feeCap = once(() => z.object({ maxFeeMsat: digits().transform(BigInt) }));
 const spontaneousTerms = once(() => feeCap().extend({ nodePk: hexText(), preimage: hexText() }));
-const anyTerms = once(() => feeCap().extend({ nodePk: hexText().optional() }));
+const offerTerms = once(() => feeCap().extend({ offer: z.string() }));
+const anyTerms = once(() =>
+  feeCap().extend({ nodePk: hexText().optional(), offer: z.string().optional() }),
+);
 const signedSend = once(() =>
   z.object({
     txid: hexText(),

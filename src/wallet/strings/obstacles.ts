@@ -29,7 +29,11 @@ export function invoiceExpiryObstacle(invoice: Bolt11Invoice, node: WalletNode):
 
 /** Returns the reason why the node cannot pay the offer with any amount, or null when it can (docs/decisions.md 95). */
 export function offerObstacle(offer: Offer, node: WalletNode): string | null {
-  if (!node.offers) return `This wallet's node (${node.descriptor.kind}) cannot pay offers.`;
+  const { kind } = node.descriptor;
+  if (!node.offers) return `This wallet's node (${kind}) cannot pay offers.`;
+  if (node.offers.kind === 'whole' && offer.currency !== null) {
+    return `This wallet's node (${kind}) cannot pay an offer with a price in ${offer.currency}: ask the receiver for one without.`;
+  }
   return offerUnpayableReason(offer, {
     chainHash: NETWORKS[node.descriptor.network].chainHash,
     nowSecs: Math.floor(node.clock.now() / 1000),

@@ -1,15 +1,13 @@
 import { expect } from 'bun:test';
 import { decodeAddress } from '../../../src/codecs/address.ts';
-import { decodeInvoice, decodeOffer } from '../../../src/codecs/bolt12/index.ts';
-import { verifyPayerProof } from '../../../src/codecs/payer-proof/index.ts';
 import { isApiError } from '../../../src/model/errors.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import type { PayFetchedCommand, PayOnchainCommand, WalletNode } from '../../../src/nodes/node.ts';
+import type { PayOnchainCommand, WalletNode } from '../../../src/nodes/node.ts';
 import { until } from '../../support/until.ts';
 import type { Outside, Rules } from './kind.ts';
 import { invoiceCommand, known, questionOf, randomHex } from './steps.ts';
 
-/** The chain, channels, offers and proofs, of kinds that have them. */
+/** The chain and channels, of kinds that have them. */
 export function railRules({ group }: Rules): void {
   group('onchain', (onchainRule) => {
     const command = (node: WalletNode, outside: Outside, maxFeeMsat: bigint | null = null) => {
@@ -197,88 +195,5 @@ export function railRules({ group }: Rules): void {
         expect(isApiError(await asked().catch((error: unknown) => error), 'notFound')).toBe(true);
       }
     });
-  });
-
-  group('offers', (offerRule) => {
-    offerRule('an offer is made as ordered', async (offers) => {
-      const terms = {
-        description: 'tea',
-        minAmountMsat: 5000n,
-        expiresAtMs: null,
-        externalId: null,
-      };
-      const { offer, offerId } = await offers.createOffer(terms);
-      expect(decodeOffer(offer)).toMatchObject({ description: 'tea' });
-      expect(offerId).toMatch(/^[0-9a-f]{64}$/);
-    });
-
-    offerRule(
-      'an invoice of an offer is fetched, and paid once; another of the offer is another payment',
-      async (offers, node, outside) => {
-        const before = (await node.info()).lightningBalanceMsat;
-        const offer = (await outside.offer?.()) ?? '';
-        const order = async (): Promise<PayFetchedCommand> => {
-          const createdAtMs = node.clock.now();
-          const wish = { offer: decodeOffer(offer), amountMsat: 1000n, message: 'thank you' };
-          return {
-            index: paymentIndex(createdAtMs, paymentId('fs', randomHex(32))),
-            createdAtMs,
-            personalNote: null,
-            externalId: null,
-            maxFeeMsat: 100_000n,
-            invoice: decodeInvoice(
-              await offers.fetchInvoice({ ...wish, viaName: null }, new AbortController().signal),
-            ),
-          };
-        };
-        const pay = async (command: PayFetchedCommand) => {
-          const { payment } = known(await offers.payFetched(command));
-          return until(async () => {
-            const question = questionOf(payment, { fetched: command.invoice });
-            const outcome = await node.sendOutcome(question);
-            return (
-              outcome.state === 'known' && outcome.payment.status === 'completed' && outcome.payment
-            );
-          }, 'the payment is completed');
-        };
-        const first = await order();
-        expect(first.invoice.amountMsat).toBe(1000n);
-        expect((await node.info()).lightningBalanceMsat).toBe(before);
-        const once = await pay(first);
-        const { paymentHash } = first.invoice;
-        const { index } = first;
-        expect(once).toMatchObject({ index, hash: paymentHash, message: 'thank you' });
-        expect(await pay(first)).toEqual(once);
-        const other = await pay(await order());
-        expect(other.hash).not.toBe(once.hash);
-        const twice = { ...(await order()), invoice: first.invoice };
-        expect((await offers.payFetched(twice)).state).toBe('refused');
-        expect((await node.payment(twice.index))?.payment).toBeUndefined();
-        const spent = before - (await node.info()).lightningBalanceMsat;
-        expect(spent).toBe(2000n + (once.feesMsat ?? 0n) + (other.feesMsat ?? 0n));
-        if (node.proofs?.kind === 'material') {
-          const material = await node.proofs.proofMaterial(first.index);
-          expect(material?.preimage).toBe(once.preimage ?? '');
-        }
-        if (node.proofs?.kind === 'whole') {
-          const { invoice } = first;
-          const wish = { invoice, types: [170], note: 'order 17' };
-          const proof = verifyPayerProof(await node.proofs.createProof(wish));
-          expect(proof).toMatchObject({ paymentHash, note: 'order 17', amountMsat: 1000n });
-        }
-      },
-    );
-  });
-
-  group('proofs', (proofRule) => {
-    proofRule(
-      'there is nothing to prove of what was not paid by an offer',
-      async (proofs, node) => {
-        // A node that makes whole proofs is asked only about invoices that were fetched for offers.
-        if (proofs.kind === 'whole') return;
-        const { payment } = await node.createInvoice(invoiceCommand(node));
-        expect(await proofs.proofMaterial(payment.index)).toBeNull();
-      },
-    );
   });
 }

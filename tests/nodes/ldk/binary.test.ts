@@ -8,6 +8,7 @@ import { type EsploraChain, startEsploraChain } from '../../support/esplora-chai
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import {
   hasLdkHelper,
+  killHelperOf,
   minedUntil,
   type OutsideNode,
   startOutsideNode,
@@ -33,9 +34,7 @@ describe.skipIf(!hasLdkHelper())('the compiled binary with --node ldk', () => {
     }, 'the payment has ended');
   const usable = () =>
     waitUntil('the channel can be used', async () => (await info()).num_usable_channels === 1);
-  const killNode = () => {
-    Bun.spawnSync(['pkill', '-KILL', '-f', `${sidecar.dataDir}/bin`]);
-  };
+  const killNode = () => killHelperOf(sidecar.dataDir);
 
   beforeAll(async () => {
     chain = startEsploraChain();

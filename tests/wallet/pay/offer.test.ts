@@ -60,6 +60,7 @@ beforeEach(async () => {
   issue = async (wish) => invoiceFor(wish).text;
   pay = silence;
   const offers: NodeOffers = {
+    kind: 'fetched',
     createOffer: () => Promise.reject(new Error('this was not to be called')),
     fetchInvoice(wish, signal) {
       wishes.push(wish);

@@ -7,7 +7,7 @@ import { ApiError } from '../../../../src/model/errors.ts';
 import { blankPayment, type Payment } from '../../../../src/model/payment.ts';
 import { idOfIndex, paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import type {
-  NodeOffers,
+  NodeFetchedOffers,
   NodeOnchain,
   PayFetchedCommand,
   PayOnchainCommand,
@@ -174,7 +174,7 @@ describe('paying an offer in two steps', () => {
       description: null,
       behavior: 'settle',
     });
-    const offers = node.offers as NodeOffers;
+    const offers = node.offers as NodeFetchedOffers;
     const fetched = async (amountMsat: bigint): Promise<PayFetchedCommand> => ({
       index: paymentIndex(++clock.nowMs, paymentId('fs', randomBytes(32).toString('hex'))),
       createdAtMs: clock.nowMs,

@@ -52,6 +52,8 @@ export interface OutsideNode {
   offer(terms: { readonly amountMsat: bigint | null }): Promise<string>;
   /** Begins to pay an offer, with a message; its end is in the rows. */
   paysOffer(offer: string, amountMsat: bigint, message: string): Promise<LdkRow>;
+  /** How many payments have arrived on an offer. */
+  receivedOn(offerId: string): Promise<number>;
   settle(hash: string): Promise<void>;
   cancel(hash: string): Promise<void>;
   /** Begins to pay and returns the attempt as it stands once it is over, or after that time, a second. */
@@ -113,6 +115,10 @@ export async function startOutsideNode(
       const order = { offer, amount_msat: amountMsat, message, max_fee_msat: 100_000n };
       const ref = randomHex(16);
       return (await helper.call('pay_offer', { ...order, ref }, shapes().taken)).row;
+    },
+    async receivedOn(offerId) {
+      const { rows } = await helper.call('rows', { after: 0, limit: 500 }, shapes().rows);
+      return rows.filter((row) => row.direction === 'in' && row.offer_id === offerId).length;
     },
     async settle(hash) {
       await until(async () => (await rowOf(`in:${hash}`))?.state === 'held', 'it is held');

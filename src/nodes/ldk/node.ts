@@ -12,6 +12,7 @@ import {
   sendableMsat,
 } from './channels.ts';
 import { cancelInvoice, createHoldInvoice, createInvoice, settleHoldInvoice } from './invoices.ts';
+import { createOffer } from './offers.ts';
 import {
   bumpFee,
   bumpFeeBoundMsat,
@@ -26,7 +27,6 @@ import {
   renewSend,
   signSend,
 } from './onchain.ts';
-import { createOffer } from './offers.ts';
 import {
   estimateRoutingFeeMsat,
   lightningOutcome,

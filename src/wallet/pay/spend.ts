@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { type Bolt12Invoice, decodeInvoice, decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
+import {
+  type Bolt12Invoice,
+  decodeInvoice,
+  decodeOffer,
+  type Offer,
+} from '../../codecs/bolt12/index.ts';
 import { once } from '../../lib/once.ts';
 import type { Payment } from '../../model/payment.ts';
 import type {

@@ -7,10 +7,11 @@ import { type FakeCln, refusal } from './fake-cln.ts';
 /** Has a fake make offers, fetch invoices of others' offers, whom `receiver` adds, and prove what was paid. */
 export function withOffers(cln: FakeCln, nodePk: string, receiver: () => string): void {
   const ok = (body: unknown) => Response.json(body, { status: 201 });
-  cln.on('offer', ({ amount, description }) => {
+  cln.on('offer', ({ amount, description, absolute_expiry }) => {
     const { text, offerId } = makeOffer({
       issuerId: nodePk,
       description: String(description ?? ''),
+      ...(absolute_expiry === undefined ? {} : { absoluteExpirySecs: Number(absolute_expiry) }),
       ...(amount === 'any' ? {} : { amount: BigInt(String(amount).replace('msat', '')) }),
     });
     return ok({ bolt12: text, offer_id: offerId });

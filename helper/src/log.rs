@@ -22,7 +22,7 @@ impl LogWriter for StderrLog {
 }
 
 impl StderrLog {
-    fn message(&self, text: &str) {
+    pub fn message(&self, text: &str) {
         let Some(message) = text.strip_prefix("Enqueueing message ") else { return };
         self.store.naming.pass();
         let rests_on_nothing = ["Ping", "Pong", "Init"].iter().any(|name| message.starts_with(name));

@@ -23,27 +23,34 @@ impl Naming {
 
 #[cfg(test)]
 mod tests {
-    use crate::store::tests::Folder;
+    use crate::log::StderrLog;
+    use crate::store::{tests::Folder, Store};
     use ldk_node::lightning::util::persist::KVStoreSync;
-    use std::sync::mpsc;
+    use std::sync::{mpsc, Arc};
     use std::time::Duration;
 
     #[test]
-    fn a_manager_is_not_written_while_a_payment_has_no_name() {
-        let folder = Folder::new("naming");
-        let store = std::sync::Arc::new(folder.open(None).unwrap());
-        let (told, heard) = mpsc::channel();
-        let other = store.naming.during(|| {
-            let writer = store.clone();
-            let other = std::thread::spawn(move || {
-                KVStoreSync::write(&*writer, "", "", "manager", vec![1]).unwrap();
-                told.send(()).unwrap();
+    fn nothing_leaves_while_a_payment_has_no_name() {
+        let cases: [fn(Arc<Store>); 2] = [
+            |store| KVStoreSync::write(&*store, "", "", "manager", vec![1]).unwrap(),
+            |store| StderrLog { store }.message("Enqueueing message OnionMessage"),
+        ];
+        for passes in cases {
+            let folder = Folder::new("naming");
+            let store = Arc::new(folder.open(None).unwrap());
+            let (told, heard) = mpsc::channel();
+            let other = store.naming.during(|| {
+                let passing = store.clone();
+                let other = std::thread::spawn(move || {
+                    passes(passing);
+                    told.send(()).unwrap();
+                });
+                assert!(heard.recv_timeout(Duration::from_millis(50)).is_err() && !store.manager_written());
+                KVStoreSync::write(&*store, "payments", "", "id", vec![1]).unwrap();
+                other
             });
-            assert!(heard.recv_timeout(Duration::from_millis(50)).is_err() && !store.manager_written());
-            KVStoreSync::write(&*store, "payments", "", "id", vec![1]).unwrap();
-            other
-        });
-        other.join().unwrap();
-        assert!(store.manager_written());
+            other.join().unwrap();
+            heard.recv().unwrap();
+        }
     }
 }

@@ -56,6 +56,7 @@ pub fn pay_offer(app: &App, params: &Params) -> Answer<Value> {
         kind: "offer".into(), amount_msat: Some(amount), message: message.clone(), offer_id: Some(id_of(&offer)),
         created_at: now_ms(), opens: app.opens, reference: Some(params.text("ref")?.into()), ..Row::default()
     };
+    if app.store.run(|db| own(db, &hex(&offer.id().0)))?.is_some() { return Err(refused("The offer is this node's own.")) }
     let (row, taken) = app.store.run(|db| rows::ask_once(db, asked))?;
     if taken { return Ok(json!({"row": row.json(), "taken": true})) }
     let route = RouteParametersConfig { max_total_routing_fee_msat: Some(max_fee), ..Default::default() };

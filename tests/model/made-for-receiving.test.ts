@@ -121,10 +121,13 @@ describe('an offer', () => {
     const nothingAsked = { ...asked, description: null, minAmountMsat: null };
     expect(offerMisfit(told(nothing), nothingAsked, receiver)).toBeNull();
     expect(offerMisfit(told(endless), { ...asked, expiresAtMs: null }, receiver)).toBeNull();
+    const issuerId = publicKeyOf(OTHER_KEY);
+    expect(offerMisfit({ ...changed({ issuerId }), issuerId }, asked, receiver)).toBeNull();
   });
 
   test.each([
     ['another issuer', changed({ issuerId: publicKeyOf(OTHER_KEY) })],
+    ['another issuer', { ...told(honest), issuerId: publicKeyOf(OTHER_KEY) }],
     ['another network', told(onBitcoin)],
     ['another network', changed({ chains: Object.values(NETWORKS).map((one) => one.chainHash) })],
     [

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeOffer } from '../../../src/codecs/bolt12/index.ts';
 import { randomHex } from '../../contracts/node/steps.ts';
 import { type NodeSidecar, startNodeSidecar } from '../../interop/node-sidecar.ts';
 import { runBinary } from '../../support/binary.ts';
@@ -14,6 +15,7 @@ import {
   startOutsideNode,
 } from '../../support/ldk-network.ts';
 import { freePort } from '../../support/ports.ts';
+import type { Body } from '../../support/requests.ts';
 import { SLOW_TEST_MS, until, waitUntil } from '../../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -136,6 +138,62 @@ describe.skipIf(!hasLdkHelper())('the compiled binary with --node ldk', () => {
     await outside.settle(hash);
     expect((await ended(answer.body.index)).status).toBe('completed');
   });
+
+  const payOffer = async (offer: string, key: string) => {
+    const answer = await sidecar.call('POST', '/v2/node/pay_offer', {
+      body: { offer, amount: '3000', message: 'two cups' },
+      headers: { 'Idempotency-Key': key, Prefer: 'respond-async' },
+    });
+    return answer.body.index as string;
+  };
+
+  test('pays an offer once for a key, and is paid by one', async () => {
+    const offer = await outside.offer({ amountMsat: null });
+    const { offerId } = decodeOffer(offer);
+    const key = randomHex(16);
+    const index = await payOffer(offer, key);
+    expect(await ended(index)).toMatchObject({
+      ...{ status: 'completed', rail: 'offer', offer_id: offerId, amount: '3000' },
+      message: 'two cups',
+    });
+    expect(await payOffer(offer, key)).toBe(index);
+    expect(await outside.receivedOn(offerId)).toBe(1);
+
+    const terms = { description: 'tea', min_amount: '10' };
+    const made = await sidecar.post('/v2/node/create_offer', terms);
+    await outside.paysOffer(made.offer, 12_000n, 'thank you');
+    const { offerId: ownId } = decodeOffer(made.offer);
+    const received = await until(async () => {
+      await sidecar.put('/v2/node/sync_payments');
+      const { payments } = await sidecar.get('/v2/node/list_payments', { filter: 'completed' });
+      return payments.find((one: Body) => one.offer_id === ownId) as Body | undefined;
+    }, 'the payment is listed');
+    expect(received).toMatchObject({
+      ...{ status: 'completed', direction: 'inbound', amount: '12', message: 'thank you' },
+      description: 'tea',
+    });
+  });
+
+  test.each(['node', 'sidecar'])(
+    'a payment of an offer ends as it should when the %s is killed, and its key pays once',
+    async (which) => {
+      const offer = await outside.offer({ amountMsat: null });
+      const { offerId } = decodeOffer(offer);
+      const key = randomHex(16);
+      const asked = payOffer(offer, key).catch(() => null);
+      await until(async () => (await outside.receivedOn(offerId)) === 1, 'it has arrived');
+      if (which === 'node') killNode();
+      else {
+        await sidecar.kill();
+        await sidecar.start();
+      }
+      await asked;
+      const index = await until(() => payOffer(offer, key), 'the request is answered');
+      expect((await ended(index)).status).toBe('completed');
+      expect(await outside.receivedOn(offerId)).toBe(1);
+      await usable();
+    },
+  );
 
   test('the program is in the data directory, for its owner alone', () => {
     const folder = join(sidecar.dataDir, 'bin');

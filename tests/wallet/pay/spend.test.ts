@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import type { SendReport, WalletNode } from '../../../src/nodes/node.ts';
+import type { PayOfferCommand, SendReport, WalletNode } from '../../../src/nodes/node.ts';
 import type { Spend as SpendRow } from '../../../src/store/ports.ts';
 import { repeatOf } from '../../../src/wallet/pay/send-again.ts';
-import { planText, questionOf, readSpend } from '../../../src/wallet/pay/spend.ts';
+import { planText, questionOf, readSpend, readTerms } from '../../../src/wallet/pay/spend.ts';
 import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';
@@ -25,6 +25,10 @@ const row = (payment: Payment, change: Partial<SpendRow> = {}): SpendRow => ({
   attempt: null,
   ...change,
 });
+const WHOLE = row(
+  { rail: 'offer' },
+  { plan: planText({ maxFeeMsat: 10n, offer: makeOffer().text }) },
+);
 const ROWS = {
   invoice: row({ invoice: INVOICE.text }, { plan: CAP }),
   offer: row({ rail: 'offer' }, { plan: CAP, fetchedInvoice: FETCHED.text }),
@@ -47,7 +51,7 @@ function notingNode(repeatsSafely = true) {
   const node = {
     repeatsSafely,
     payInvoice: noted('invoice'),
-    offers: { payFetched: noted('offer') },
+    offers: { kind: 'fetched', payFetched: noted('offer') },
     spontaneous: { pay: noted('spontaneous') },
     onchain: { renew: noted('renew'), publish: noted('publish') },
   } as unknown as WalletNode;
@@ -75,6 +79,27 @@ test('a repeat of each rail sends exactly what the row says', async () => {
       SIGNED,
     ],
   ]);
+});
+
+test('a repeat of an offer that the node pays in one step asks for that offer', async () => {
+  const { node, calls } = notingNode();
+  const payOffer = async (command: PayOfferCommand): Promise<SendReport> => {
+    calls.push(command);
+    return silence();
+  };
+  const whole = { ...node, offers: { kind: 'whole', payOffer } } as unknown as WalletNode;
+  await repeatOf(whole, readSpend(WHOLE))?.();
+  const { text } = makeOffer();
+  expect(calls).toMatchObject([
+    { ...same, ...NOTES, amountMsat, maxFeeMsat: 10n, offer: { text } },
+  ]);
+  expect(repeatOf(whole, readSpend(ROWS.offer))).toBeNull();
+  expect(repeatOf(node, readSpend(WHOLE))).toBeNull();
+});
+
+test('who is paid by an offer that waits is the key that signs its invoices', () => {
+  expect(readTerms(WHOLE).nodePk).toBe(makeOffer().issuerId);
+  expect(readTerms(ROWS.offer).nodePk).toBe(FETCHED.nodeId);
 });
 
 test('an invoice is sent again only where the node makes one payment of a hash, the others everywhere', () => {
@@ -122,6 +147,7 @@ test('what is missing in a row is said, and nothing of the row is repeated', () 
     [row({ rail: 'spontaneous' }, { plan: `${KEYSEND.preimage}{` }), 'plan'],
     [row({ rail: 'onchain', address: 'bc1secret' }, { plan: planText(SIGNED) }), 'address'],
     [row({ invoice: 'lnsecret' }, { plan: CAP }), 'invoice'],
+    [row({ rail: 'offer' }, { plan: planText({ maxFeeMsat: 10n, offer: 'lno1' }) }), 'offer'],
   ] as const) {
     expect(() => readSpend(broken)).toThrow(`Its ${part} is missing or cannot be read.`);
   }

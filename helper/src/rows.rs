@@ -80,7 +80,8 @@ impl Row {
     }
 
     pub fn json(&self) -> Value {
-        json!({"seq": self.seq, "key": self.key, "direction": self.direction, "kind": self.kind, "hash": Some(&self.hash).filter(|hash| !hash.is_empty()),
+        json!({"seq": self.seq, "key": self.key, "direction": self.direction, "kind": self.kind,
+            "hash": Some(&self.hash).filter(|hash| !hash.is_empty()),
             "preimage": self.preimage.as_ref().filter(|_| self.is("completed")), "bolt11": self.bolt11,
             // For the other side an invoice is open until it is paid or held.
             "attempt": self.attempt, "state": if self.is("claiming") { "open" } else { &self.state }, "reason": self.reason,

@@ -34,7 +34,7 @@ test('an attempt that LDK may not have taken is not shown to who looks for the p
   const seen = async (state: 'asked' | 'pending') => {
     const row = ldkRow({ state });
     const call = async (_: string, { hash }: { readonly hash?: string }) => (hash ? row : null);
-    return lightningPayment({ helper: { call } } as unknown as LdkWallet, row.hash);
+    return lightningPayment({ helper: { call } } as unknown as LdkWallet, row.hash ?? '');
   };
   expect(await seen('pending')).toMatchObject({ attempt: 1, payment: { status: 'pending' } });
   expect(await seen('asked')).toBeNull();

@@ -9,6 +9,7 @@ export function ldkRow(change: Partial<LdkRow> = {}): LdkRow {
     ...{ ref: `0000001764000000000-ln_${HASH}`, state: 'pending', reason: null, bolt11: null },
     ...{ preimage: null, amount_msat: 5000n, fee_msat: null, received_msat: null },
     ...{ lsp_fee_msat: null, message: null, offer_id: null, expires_at: null },
+    ...{ description: null },
     ...{ created_at: 1_764_000_000_000, ended_at: null },
     ...change,
   };

@@ -24,3 +24,16 @@ test('a small payment whose channel was closed by force stays pending', () => {
   const lost = { state: 'failed', reason: 'channel_closed', ended_at: 1_764_000_001_000 } as const;
   expect(told(lost)).toMatchObject([{ payment: { status: 'pending', finalizedAtMs: null } }]);
 });
+
+test('a payment of an offer has no hash before its invoice, and what arrives on one names it', () => {
+  const offer = { kind: 'offer', offer_id: 'cd'.repeat(32), message: 'thank you' } as const;
+  const fields = { rail: 'offer', offerId: offer.offer_id, message: 'thank you' } as const;
+  const ref = `0000001764000000000-fs_${'ef'.repeat(32)}`;
+  const sent = told({ ...offer, hash: null, ref });
+  expect(sent).toMatchObject([{ payment: { ...fields, index: ref, hash: null } }]);
+  const { hash } = ldkRow();
+  const received = { direction: 'in', state: 'completed', ref: null, description: 'tea' } as const;
+  expect(told({ ...offer, ...received })).toMatchObject([
+    { payment: { ...fields, index: `0000001764000000000-fr_${hash}`, description: 'tea' } },
+  ]);
+});

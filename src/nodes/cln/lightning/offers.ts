@@ -31,8 +31,8 @@ export async function createOffer(
 }
 
 /**
- * Asks the issuer of an offer for an invoice; see `NodeFetchedOffers.fetchInvoice`. Throws `unsupported` for a message that
- * the node would not send as it is, and what {@link IssuerTurns.enter} throws.
+ * Asks the issuer of an offer for an invoice; see `NodeFetchedOffers.fetchInvoice`. Throws `unsupported` for a message
+ * that the node would not send as it is, and what {@link IssuerTurns.enter} throws.
  */
 export async function fetchInvoice(
   rpc: ClnRpc,

@@ -101,9 +101,10 @@ fn ours_msat(channel: &ChannelDetails, balances: &[LightningBalance]) -> u64 {
         return on_close(channel, balances).min(value);
     }
     let ours = channel.outbound_capacity_msat + reserve;
-    // LDK leaves the opener's anchors out of what can be sent.
-    let theirs = if channel.inbound_capacity_msat == 0 { 0 } else { theirs_msat(channel) };
-    let anchors = if channel.is_outbound && ours + theirs + ANCHORS_MSAT == value { ANCHORS_MSAT } else { 0 };
+    // LDK leaves the opener's anchors out of what can be sent, and does not say what is theirs below their reserve.
+    let most = ours + theirs_msat(channel) + ANCHORS_MSAT;
+    let fits = most == value || channel.inbound_capacity_msat == 0 && (ours + ANCHORS_MSAT..=most).contains(&value);
+    let anchors = if channel.is_outbound && fits { ANCHORS_MSAT } else { 0 };
     (ours + anchors).min(value)
 }
 

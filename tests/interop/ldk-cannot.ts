@@ -1,11 +1,14 @@
-import { LND_CANNOT } from './lnd-cannot.ts';
+import { CLOCK, FREE_ROUTE, REAL_NODES_CANNOT } from './real-cannot.ts';
 
 const BUMP = 'it cannot raise the fee of a transaction';
+const NAMES = 'needs DNS records of the domain, which a name on loopback does not have';
+const PROOFS = 'it makes no payer proofs';
+const TWO = 'the two wallets are in a sidecar each, and each counts and serves its own';
 const MESSAGE = 'LDK nodes refuse a message with a payment that has no invoice';
 
 /** Conformance tests that the LDK node cannot pass, each with the reason. */
 export const LDK_CANNOT: ReadonlyMap<string, string> = new Map([
-  ...LND_CANNOT,
+  ...REAL_NODES_CANNOT,
   [
     'a child pays for a send that waits: the payment stays what it is, and the fee is paid once',
     BUMP,
@@ -13,6 +16,27 @@ export const LDK_CANNOT: ReadonlyMap<string, string> = new Map([
   ['what the child costs has a row of its own, so that payments add up to the balance', BUMP],
   ['nothing is made above max_fee, for a payment of another kind, or for none', BUMP],
   ['counts in the budget of a client', BUMP],
+  ['an offer is paid with the invoice that was fetched when it was asked for', 'it fetches none'],
+  ['an expired offer is refused, and expiration_secs shows in analyze', CLOCK],
+  ['offers of the outside world settle, fail and hold', FREE_ROUTE],
+  ['the outside world pays an offer with payer name and message', 'it tells no name of a payer'],
+  ["payer_name is never the payee's own name, by which the offer was found", NAMES],
+  ['both addresses of a name can be paid', NAMES],
+  ['every spelling of a name is read, and paid through its callback', NAMES],
+  [
+    'payments on offers, addresses and names issued here are announced too, failures as well',
+    NAMES,
+  ],
+  ['a completed outbound offer payment is proven, with the defaults of the contract', PROOFS],
+  ['other payments cannot be proven', PROOFS],
+  ['a payment that does not exist is error 107', PROOFS],
+  ['TLV types are integers, in requests and in answers', PROOFS],
+  [
+    'a client that may only send proves its own payments, and no others (docs/decisions.md 175)',
+    PROOFS,
+  ],
+  ['a unified URI recommends offer, invoice, address in this order, and its callbacks work', TWO],
+  ['of finalized payments go up once a payment, on both sides, and not when a note changes', TWO],
   ['pays a node without an invoice, and the message arrives', MESSAGE],
   ['with the same Idempotency-Key it is paid once', MESSAGE],
   [

@@ -129,6 +129,8 @@ async function openChannels(
     async () => (await counts()).every((count) => count === 2),
     'both channels can be used',
   );
+  // A payee that is a block ahead of its payer finds that the payer leaves too little time.
+  await Bun.sleep(SEEN_WITHIN_MS);
 }
 
 /** The sandbox's controls, carried out by the chain and by bob's sidecar. */
@@ -158,6 +160,8 @@ function ldkControls(
       if (behavior === 'fail') await bob.post('/v2/node/cancel_payment', { index });
       return { invoice, payment_hash };
     },
+    '/sandbox/offer': ({ description }) =>
+      bob.post('/v2/node/create_offer', description ? { description } : {}),
     async '/sandbox/holds'({ payment_hash, settle }) {
       const hold = held.get(payment_hash);
       if (hold === undefined) throw new ApiError('notFound', 'No such held payment');

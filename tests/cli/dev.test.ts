@@ -48,13 +48,17 @@ test('dev --json in memory has no credentials, and needs none', async () => {
 test('dev names the reference beside the lines to paste', async () => {
   const sidecar = startBinary(['dev', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0']);
   const url = await sidecar.ready();
-  expect(sidecar.stdout()).toContain(`The reference is at ${url}/docs\n`);
+  await until(
+    () => sidecar.stdout().includes(`The reference is at ${url}/docs\n`),
+    'it is printed',
+  );
   expect(await sidecar.stop()).toBe(0);
 });
 
 test('dev names the console, and the command that signs in to it', async () => {
   const sidecar = startBinary(['dev', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0']);
   const url = await sidecar.ready();
-  expect(sidecar.stdout()).toContain(`open ${url}/console: "wallet-sidecar console" prints a link`);
+  const line = `open ${url}/console: "wallet-sidecar console" prints a link`;
+  await until(() => sidecar.stdout().includes(line), 'it is printed');
   expect(await sidecar.stop()).toBe(0);
 });

@@ -32,8 +32,8 @@ export function readOffer(text: string, session: OnNode): Offer {
 
 /**
  * Checks the payment of an offer and sets its fee cap. Its invoice is fetched when it is sent, by the node itself where
- * that pays offers in one step. Throws errors 7, 106 and
- * 110. Sends nothing.
+ * that pays offers in one step. Throws errors 7, 106 and 110. Sends
+ * nothing.
  */
 export function planOfferPayment(
   request: OfferPaymentRequest,

@@ -9,9 +9,8 @@ import {
   requireNotForced,
 } from '../../remote/orders/channel-refusals.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
-import { outlineOf, paidSatOf } from '../../remote/orders/psbt.ts';
+import { feeSatOf, outlineOf, paidSatOf } from '../../remote/orders/psbt.ts';
 import { readChannels } from '../reads/channels.ts';
-import { feeSatOf } from '../reads/coins.ts';
 import { channelSatPerKw } from '../reads/fee-rate.ts';
 import type { ClnRpc } from '../reads/rpc.ts';
 import type { ClnHandle, ClnOwned } from '../reads/wallet.ts';

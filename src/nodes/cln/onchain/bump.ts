@@ -1,16 +1,13 @@
-import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
-import { refused } from '../../../model/errors.ts';
 import type { BumpFeeCommand, NodeOnchain } from '../../node-groups.ts';
-import { feeSuffices, nothingToRaise } from '../../refusals.ts';
+import { nothingToRaise } from '../../refusals.ts';
+import { type FeeChild, feeChild } from '../../remote/orders/fee-child.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
-import { noChangeLeft, sendNotListed } from '../../remote/orders/onchain-send.ts';
-import { weightOf as weightOfRaw } from '../../remote/orders/psbt.ts';
-import { type Chain, feeMsatOf, readChain } from '../reads/chain.ts';
+import { sendNotListed } from '../../remote/orders/onchain-send.ts';
+import { feeMsatOf, readChain, spentBy } from '../reads/chain.ts';
 import {
   CHANGE_SCRIPT_BYTES,
   CORE_WEIGHT,
-  feeSatOf,
   outpointOf,
   satOf,
   startWeight,
@@ -26,21 +23,9 @@ import { publish } from './onchain.ts';
 import { releaseReservations } from './reservations.ts';
 import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
 
-/** An unconfirmed send with the children that pay for it already. */
-interface Family {
-  readonly weight: bigint;
-  readonly feeSat: bigint;
-  readonly hasChild: boolean;
-  /** An output of the last one that is the wallet's, not a reserved one where there is another. */
-  readonly coin: ClnOutput | undefined;
-}
-
-/** A further child. */
-interface Child {
+/** A further child, and the coin that it spends. */
+interface Child extends FeeChild {
   readonly coin: ClnOutput;
-  readonly satPerKw: bigint;
-  /** What it costs, in satoshis. */
-  readonly feeSat: bigint;
 }
 
 /** The most that raising the fee costs now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
@@ -97,8 +82,8 @@ export function bumpFee(
 }
 
 /**
- * The child that a send needs; null where one that pays as much is there. Throws `refused` where the fee of the send
- * itself suffices, or there is no change left.
+ * The child that a send needs; null where one that pays as much is there. Throws `refused` where there is nothing to
+ * raise, or nothing that could pay for it.
  */
 async function childOf(node: ClnOwned, { txid, priority }: BumpFeeCommand): Promise<Child | null> {
   const [chain, satPerKw] = await Promise.all([
@@ -108,51 +93,25 @@ async function childOf(node: ClnOwned, { txid, priority }: BumpFeeCommand): Prom
   const parent = chain.transactions.get(txid);
   if (parent === undefined) throw sendNotListed('Core Lightning');
   if (parent.blockheight > 0) throw nothingToRaise();
-  const { weight, feeSat, hasChild, coin } = familyOf(parent, chain);
-  if (feeSat >= feeSatOf(weight, satPerKw)) {
-    if (hasChild) return null;
-    throw feeSuffices();
-  }
-  if (coin === undefined) throw noChangeLeft();
-  if (coin.reserved) {
-    throw refused(
-      'The change of the transaction is reserved for something else: try again when that is over.',
-    );
-  }
-  const childWeight = startWeight(CHANGE_SCRIPT_BYTES) + (weightOf(coin) ?? 0n);
-  const wantedSat = feeSatOf(weight + childWeight, satPerKw) - feeSat;
-  const childSatPerKw = (wantedSat * 1000n + childWeight - 1n) / childWeight;
-  const childFeeSat = feeSatOf(childWeight, childSatPerKw);
-  if (satOf(coin) <= childFeeSat) {
-    throw refused('The change of the transaction does not pay for a higher fee.');
-  }
-  return { coin, satPerKw: childSatPerKw, feeSat: childFeeSat };
-}
-
-/** A send and the unconfirmed transactions of the wallet that spend its change, each that of the one before. */
-function familyOf(parent: ClnTransaction, chain: Chain): Family {
-  const all = [...chain.transactions.values()];
-  let last = parent;
-  let weight = weightOfTransaction(parent);
-  let feeMsat = feeMsatOf(parent, chain) ?? 0n;
-  for (;;) {
-    const { hash } = last;
-    const child = all.find(
-      ({ inputs, blockheight }) =>
-        blockheight === 0 &&
-        inputs.some(({ txid, index }) => txid === hash && chain.coins.has(`${txid}:${index}`)),
-    );
-    if (child === undefined) break;
-    weight += weightOfTransaction(child);
-    feeMsat += feeMsatOf(child, chain) ?? 0n;
-    last = child;
-  }
-  const [coin] = [...chain.coins.values()]
-    .filter(({ txid, status }) => txid === last.hash && status === 'unconfirmed')
-    .toSorted((a, b) => Number(a.reserved) - Number(b.reserved));
-  return { weight, feeSat: feeMsat / MSAT_PER_SAT, hasChild: last !== parent, coin };
-}
-
-function weightOfTransaction({ rawtx }: ClnTransaction): bigint {
-  return weightOfRaw(hex.decode(rawtx));
+  const unconfirmed = (transaction: ClnTransaction) => ({
+    txid: transaction.hash,
+    txHex: transaction.rawtx,
+    feeSat: (feeMsatOf(transaction, chain) ?? 0n) / MSAT_PER_SAT,
+    spends: spentBy(transaction).filter((outpoint) => chain.coins.has(outpoint)),
+  });
+  const others = [...chain.transactions.values()].filter(({ blockheight }) => blockheight === 0);
+  const coins = [...chain.coins.values()].filter(({ status }) => status === 'unconfirmed');
+  const child = feeChild(
+    unconfirmed(parent),
+    others.map(unconfirmed),
+    coins.map((coin) => ({
+      outpoint: outpointOf(coin),
+      amountSat: satOf(coin),
+      isReserved: coin.reserved,
+      childWeight: startWeight(CHANGE_SCRIPT_BYTES) + (weightOf(coin) ?? 0n),
+    })),
+    satPerKw,
+  );
+  const coin = child && chain.coins.get(child.outpoint);
+  return coin ? { ...child, coin } : null;
 }

@@ -5,12 +5,11 @@ import { ApiError, refused } from '../../../model/errors.ts';
 import type { PayOnchainCommand, SendReport, SignedSend } from '../../node-sends.ts';
 import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import { nothingToSend, publishedSend } from '../../remote/orders/onchain-send.ts';
-import { pays, txidOf } from '../../remote/orders/psbt.ts';
+import { feeSatOf, pays, txidOf } from '../../remote/orders/psbt.ts';
 import { reportOf } from '../../remote/orders/sends.ts';
 import { readChain } from '../reads/chain.ts';
 import {
   chooseCoins,
-  feeSatOf,
   outpointOf,
   readSpendable,
   startWeight,

@@ -1,6 +1,7 @@
 import { dustLimitSat } from '../../../codecs/dust.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { isApiError, refused } from '../../../model/errors.ts';
+import { feeSatOf } from '../../remote/orders/psbt.ts';
 import { unspentShape } from '../words/chain-wire.ts';
 import { type ClnOutput, fundsShape, infoShape } from '../words/wire.ts';
 import type { ClnRpc } from './rpc.ts';
@@ -136,11 +137,6 @@ export function startWeight(scriptBytes: bigint): bigint {
 /** The weight of a signed input that spends the coin; null for a kind of script that is not known. */
 export function weightOf({ scriptpubkey }: Pick<ClnOutput, 'scriptpubkey'>): bigint | null {
   return INPUT_WEIGHT.find(([start]) => scriptpubkey.startsWith(start))?.[1] ?? null;
-}
-
-/** The fee of a weight, in satoshis, rounded down as Core Lightning does. */
-export function feeSatOf(weight: bigint, satPerKw: bigint): bigint {
-  return (weight * satPerKw) / 1000n;
 }
 
 /** Satoshis that the coin holds. */

@@ -53,6 +53,11 @@ export function txidOf(txHex: string): string {
   return Transaction.fromRaw(hex.decode(txHex), LENIENT).id;
 }
 
+/** Returns the fee of a weight, in satoshis, rounded down. */
+export function feeSatOf(weight: bigint, satPerKw: bigint): bigint {
+  return (weight * satPerKw) / 1000n;
+}
+
 /** Returns the virtual bytes of a transaction: four units of its weight each (BIP 141). */
 export function virtualBytesOf(raw: Uint8Array): bigint {
   return (weightOf(raw) + 3n) / 4n;

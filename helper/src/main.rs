@@ -159,7 +159,7 @@ fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
         "release" => spend::release(app, params),
         "hold" => spend::hold(app, params),
         "publish" => spend::publish(app, params),
-        "bump" => spend::bump(app, params),
+        "sign_child" => spend::sign_child(app, params),
         "transactions" => transactions::transactions(app, params),
         "coins" => transactions::coins(app),
         "channels" => channels::channels(app),

@@ -20,13 +20,10 @@ const REQUESTS: usize = 4;
 const SCAN_TAKES: Duration = Duration::from_secs(120);
 pub const KEYCHAINS: [KeychainKind; 2] = [KeychainKind::External, KeychainKind::Internal];
 
-/// A coin that a signed transaction uses, until the time or until it is given back.
-#[derive(Clone, Copy)]
-pub struct Lock { pub until: Instant, pub by: Txid }
-
 pub struct Chain {
     pub client: esplora_client::AsyncClient,
-    pub locks: Mutex<HashMap<OutPoint, Lock>>,
+    /// The coins of signed transactions, each kept until then or until it is given back.
+    pub locks: Mutex<HashMap<OutPoint, Instant>>,
     wallet: Mutex<Wallet>,
     runtime: tokio::runtime::Runtime,
     scanned: AtomicBool,

@@ -1,13 +1,14 @@
-//! Signs, publishes and replaces on-chain transactions.
-use crate::onchain::{Chain, Lock};
+//! Signs and publishes on-chain transactions.
+use crate::onchain::Chain;
 use crate::open::App;
-use crate::protocol::{invalid, msat, not_found, refused, unknown, unreachable, Answer, Params};
+use crate::protocol::{invalid, msat, refused, unknown, unreachable, Answer, Params};
 use bdk_esplora::esplora_client::Error as EsploraError;
-use bdk_wallet::bitcoin::{consensus, Amount, FeeRate, OutPoint, Psbt, ScriptBuf, Transaction, Txid};
-use bdk_wallet::error::{BuildFeeBumpError, CreateTxError};
+use bdk_wallet::bitcoin::{consensus, Amount, FeeRate, OutPoint, Psbt, ScriptBuf, Transaction};
+use bdk_wallet::error::CreateTxError;
 use bdk_wallet::{KeychainKind, SignOptions, Wallet};
 use serde_json::{json, Value};
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 const LOCKED_FOR: Duration = Duration::from_secs(600);
@@ -21,22 +22,14 @@ pub fn sign(app: &App, params: &Params) -> Answer<Value> {
     let script = ScriptBuf::from_bytes(params.bytes("script")?);
     let amount = params.msat_or_null("amount_msat")?.map(sats).transpose()?;
     let rate = rate(params)?;
-    let keep = outpoints(params, "keep")?;
-    let drop: Option<Txid> = if params.is_null("drop") { None } else { Some(params.parsed("drop")?) };
     let reserve = reserve(app);
     let mut wallet = chain.ready()?;
-    let mut locks = chain.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some(txid) = drop { locks.retain(|_, lock| lock.by != txid) }
-    locks.retain(|_, lock| lock.until > Instant::now());
-    let replaced = drop.filter(|txid| wallet.get_tx(*txid).is_some());
-    let coins = Coins::of(&wallet, keep.iter().chain(locks.keys()).copied(), replaced)?;
+    let mut locks = held(chain);
+    let coins = Coins::of(&wallet, &locks);
     let change = wallet.next_unused_address(KeychainKind::Internal).script_pubkey();
     let psbt = {
-        let mut builder = match replaced {
-            Some(txid) => wallet.build_fee_bump(txid).map_err(not_replaced)?,
-            None => wallet.build_tx(),
-        };
-        builder.fee_rate(rate).unspendable(coins.left_alone.clone()).set_recipients(vec![]);
+        let mut builder = wallet.build_tx();
+        builder.fee_rate(rate).unspendable(coins.left_alone);
         match amount {
             Some(amount) => { builder.add_recipient(script.clone(), amount); }
             None => {
@@ -55,56 +48,51 @@ pub fn sign(app: &App, params: &Params) -> Answer<Value> {
     Ok(lock_and_tell(&mut locks, &tx, fee, sent))
 }
 
-pub fn bump(app: &App, params: &Params) -> Answer<Value> {
+/// Signs a transaction that spends one coin back into the wallet with that fee, so that miners take what made the coin.
+pub fn sign_child(app: &App, params: &Params) -> Answer<Value> {
     let chain = chain_of(app)?;
-    let txid: Txid = params.parsed("txid")?;
-    let rate = rate(params)?;
-    let funds = app.store.run(|db| db.query_row(
-        "SELECT EXISTS (SELECT 1 FROM fundings WHERE txid = ?1)", [txid.to_string()], |row| row.get::<_, bool>(0)))?;
-    if funds { return Err(refused("The transaction funds a channel, which would be lost.")) }
+    let coin: OutPoint = params.parsed("coin")?;
+    let fee = sats(params.msat("fee_msat")?)?;
     let reserve = reserve(app);
     let mut wallet = chain.ready()?;
-    let mut locks = chain.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    locks.retain(|_, lock| lock.until > Instant::now());
-    let before = wallet.get_tx(txid).ok_or_else(|| not_found("The wallet has no such transaction."))?.tx_node.tx.clone();
-    let coins = Coins::of(&wallet, locks.iter().filter(|(_, lock)| lock.by != txid).map(|(place, _)| *place), Some(txid))?;
+    let mut locks = held(chain);
+    let coins = Coins::of(&wallet, &locks);
+    if coins.left_alone.contains(&coin) || wallet.get_utxo(coin).is_none() {
+        return Err(refused("The change of the transaction cannot be spent now."));
+    }
+    let change = wallet.next_unused_address(KeychainKind::Internal).script_pubkey();
     let psbt = {
-        let mut builder = wallet.build_fee_bump(txid).map_err(not_replaced)?;
-        builder.fee_rate(rate).unspendable(coins.left_alone.clone());
+        let mut builder = wallet.build_tx();
+        builder.manually_selected_only().fee_absolute(fee).drain_to(change);
+        builder.add_utxo(coin).map_err(|error| refused(error.to_string()))?;
         builder.finish().map_err(|error| not_built(error, coins.there, reserve))?
     };
     let (tx, fee) = signed(&wallet, psbt)?;
-    let is_change = |script: &ScriptBuf| {
-        wallet.derivation_of_spk(script.clone()).is_some_and(|(keychain, _)| keychain == KeychainKind::Internal)
-    };
-    let sent: Amount = before.output.iter().filter(|output| !is_change(&output.script_pubkey)).map(|output| output.value).sum();
-    if coins.there < sent + fee + reserve {
+    if coins.there < fee + reserve {
         return Err(refused(format!("The coins do not suffice for that fee and the reserve of {} sat for closing channels.",
             reserve.to_sat())));
     }
-    Ok(lock_and_tell(&mut locks, &tx, fee, sent))
+    Ok(lock_and_tell(&mut locks, &tx, fee, Amount::ZERO))
 }
 
-/// Which coins may be used. Foreign coins that are not confirmed may vanish; those of a replaced transaction will.
+/// The coins of signed transactions that are not published, less those whose time is over.
+pub fn held(chain: &Chain) -> MutexGuard<'_, HashMap<OutPoint, Instant>> {
+    let mut locks = chain.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    locks.retain(|_, until| *until > Instant::now());
+    locks
+}
+
+/// Which coins may be used. Foreign coins that are not confirmed may vanish.
 struct Coins { there: Amount, left_alone: Vec<OutPoint> }
 impl Coins {
-    fn of(wallet: &Wallet, kept: impl Iterator<Item = OutPoint>, replaced: Option<Txid>) -> Answer<Coins> {
-        let mut left_alone: HashSet<OutPoint> = kept.collect();
-        let mut there = Amount::ZERO;
+    fn of(wallet: &Wallet, locks: &HashMap<OutPoint, Instant>) -> Coins {
+        let mut coins = Coins { there: Amount::ZERO, left_alone: Vec::new() };
         for coin in wallet.list_unspent() {
             let trusted = coin.chain_position.is_confirmed() || coin.keychain == KeychainKind::Internal;
-            if !trusted || Some(coin.outpoint.txid) == replaced { left_alone.insert(coin.outpoint); }
-            if !left_alone.contains(&coin.outpoint) { there += coin.txout.value }
+            if trusted && !locks.contains_key(&coin.outpoint) { coins.there += coin.txout.value }
+            else { coins.left_alone.push(coin.outpoint) }
         }
-        if let Some(tx) = replaced.and_then(|txid| wallet.get_tx(txid)) {
-            for input in &tx.tx_node.tx.input {
-                left_alone.remove(&input.previous_output);
-                let spent = wallet.tx_graph().get_txout(input.previous_output);
-                let spent = spent.filter(|output| wallet.is_mine(output.script_pubkey.clone()));
-                there += spent.ok_or_else(|| refused("Only the wallet's own transaction can be replaced."))?.value;
-            }
-        }
-        Ok(Coins { there, left_alone: left_alone.into_iter().collect() })
+        coins
     }
 }
 
@@ -116,10 +104,10 @@ fn signed(wallet: &Wallet, mut psbt: Psbt) -> Answer<(Transaction, Amount)> {
     Ok((tx, fee))
 }
 
-fn lock_and_tell(locks: &mut std::collections::HashMap<OutPoint, Lock>, tx: &Transaction, fee: Amount, sent: Amount) -> Value {
+fn lock_and_tell(locks: &mut HashMap<OutPoint, Instant>, tx: &Transaction, fee: Amount, sent: Amount) -> Value {
     let txid = tx.compute_txid();
     let inputs: Vec<OutPoint> = tx.input.iter().map(|input| input.previous_output).collect();
-    for place in &inputs { locks.insert(*place, Lock { until: Instant::now() + LOCKED_FOR, by: txid }); }
+    for place in &inputs { locks.insert(*place, Instant::now() + LOCKED_FOR); }
     json!({"txid": txid.to_string(), "hex": consensus::encode::serialize_hex(tx), "fee_msat": msat(fee.to_sat() * 1000),
         "amount_msat": msat(sent.to_sat() * 1000), "inputs": inputs.iter().map(ToString::to_string).collect::<Vec<_>>()})
 }
@@ -133,10 +121,9 @@ pub fn release(app: &App, params: &Params) -> Answer<Value> {
 
 /// Keeps the coins of a signed transaction from others for ten more minutes.
 pub fn hold(app: &App, params: &Params) -> Answer<Value> {
-    let by: Txid = params.parsed("txid")?;
     let inputs = outpoints(params, "inputs")?;
     let mut locks = chain_of(app)?.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    for place in inputs { locks.insert(place, Lock { until: Instant::now() + LOCKED_FOR, by }); }
+    for place in inputs { locks.insert(place, Instant::now() + LOCKED_FOR); }
     Ok(json!({}))
 }
 
@@ -209,14 +196,6 @@ fn not_built(error: CreateTxError, there: Amount, reserve: Amount) -> crate::pro
             stay as a reserve for closing channels.", there.to_sat(), reserve.to_sat())),
         CreateTxError::OutputBelowDustLimit(_) => refused("The amount is below what the network relays."),
         other => refused(format!("The transaction cannot be made: {other}")),
-    }
-}
-
-fn not_replaced(error: BuildFeeBumpError) -> crate::protocol::Fail {
-    match error {
-        BuildFeeBumpError::TransactionNotFound(_) => not_found("The wallet has no such transaction."),
-        BuildFeeBumpError::TransactionConfirmed(_) => refused("The transaction is confirmed."),
-        other => refused(format!("The transaction cannot be replaced: {other}")),
     }
 }
 

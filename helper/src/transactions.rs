@@ -2,11 +2,11 @@
 use crate::channels;
 use crate::open::App;
 use crate::protocol::{msat, msat_or_null, Answer, Params};
-use crate::spend::chain_of;
+use crate::spend::{chain_of, held};
 use bdk_wallet::bitcoin::{consensus, Address, Transaction};
 use bdk_wallet::chain::ChainPosition;
 use bdk_wallet::{KeychainKind, Wallet};
-use rusqlite::Connection;
+use rusqlite::{params, Connection};
 use serde_json::{json, Value};
 
 pub fn info(app: &App) -> Answer<Value> {
@@ -37,12 +37,12 @@ pub fn info(app: &App) -> Answer<Value> {
 /// A transaction as it was written down when it was first seen.
 struct Noted { txid: String, hex: String, first_seen: u64, height: Option<u64>, replaced_by: Option<String>, funding: bool, sweep: bool }
 
-fn noted(db: &Connection, since: u64) -> rusqlite::Result<Vec<Noted>> {
+fn noted(db: &Connection, since: u64, only: Option<&str>) -> rusqlite::Result<Vec<Noted>> {
     let mut statement = db.prepare_cached("SELECT own.txid, own.hex, own.first_seen, own.height, own.replaced_by, \
         EXISTS (SELECT 1 FROM fundings WHERE txid = own.txid), EXISTS (SELECT 1 FROM sweeps WHERE txid = own.txid) \
         FROM own_txs own LEFT JOIN own_txs other ON other.txid = own.replaced_by \
-        WHERE coalesce(own.height, other.height, ?1) >= ?1 ORDER BY own.first_seen")?;
-    let rows = statement.query_map([since], |row| Ok(Noted {
+        WHERE coalesce(own.height, other.height, ?1) >= ?1 AND (?2 IS NULL OR own.txid = ?2) ORDER BY own.first_seen")?;
+    let rows = statement.query_map(params![since, only], |row| Ok(Noted {
         txid: row.get(0)?, hex: row.get(1)?, first_seen: row.get(2)?, height: row.get(3)?, replaced_by: row.get(4)?,
         funding: row.get(5)?, sweep: row.get(6)?,
     }))?.collect();
@@ -52,10 +52,11 @@ fn noted(db: &Connection, since: u64) -> rusqlite::Result<Vec<Noted>> {
 pub fn transactions(app: &App, params: &Params) -> Answer<Value> {
     let chain = chain_of(app)?;
     let since = if params.is_null("since_height") { 0 } else { params.number("since_height")? };
+    let only: Option<String> = if params.is_null("txid") { None } else { Some(params.text("txid")?.to_string()) };
     let sweeps = channels::sweeps(app);
     let wallet = chain.ready()?;
     let mut list = Vec::new();
-    for one in app.store.run(|db| noted(db, since))? {
+    for one in app.store.run(|db| noted(db, since, only.as_deref()))? {
         let Ok(tx) = consensus::encode::deserialize_hex::<Transaction>(&one.hex) else { continue };
         let position = wallet.get_tx(tx.compute_txid()).map(|known| known.chain_position);
         // What the network forgot is no transaction, unless another one took its place.
@@ -111,15 +112,10 @@ fn role(app: &App, wallet: &Wallet, one: &Noted, tx: &Transaction, sends: bool, 
 }
 
 pub fn coins(app: &App) -> Answer<Value> {
-    let wallet = chain_of(app)?.ready()?;
-    let height = wallet.latest_checkpoint().height();
-    let coins: Vec<Value> = wallet.list_unspent().map(|coin| {
-        let confirmations = match coin.chain_position {
-            ChainPosition::Confirmed { anchor, .. } => (height + 1).saturating_sub(anchor.block_id.height),
-            ChainPosition::Unconfirmed { .. } => 0,
-        };
-        json!({"outpoint": coin.outpoint.to_string(), "amount_msat": msat(coin.txout.value.to_sat() * 1000),
-            "confirmations": confirmations, "own_change": coin.keychain == KeychainKind::Internal})
-    }).collect();
+    let chain = chain_of(app)?;
+    let wallet = chain.ready()?;
+    let locks = held(chain);
+    let coins: Vec<Value> = wallet.list_unspent().map(|coin| json!({"outpoint": coin.outpoint.to_string(),
+        "amount_msat": msat(coin.txout.value.to_sat() * 1000), "locked": locks.contains_key(&coin.outpoint)})).collect();
     Ok(json!({"coins": coins}))
 }

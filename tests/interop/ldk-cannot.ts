@@ -1,6 +1,5 @@
 import { CLOCK, FREE_ROUTE, REAL_NODES_CANNOT } from './real-cannot.ts';
 
-const BUMP = 'it cannot raise the fee of a transaction';
 const NAMES = 'needs DNS records of the domain, which a name on loopback does not have';
 const PROOFS = 'it makes no payer proofs';
 const TWO = 'the two wallets are in a sidecar each, and each counts and serves its own';
@@ -9,13 +8,6 @@ const MESSAGE = 'LDK nodes refuse a message with a payment that has no invoice';
 /** Conformance tests that the LDK node cannot pass, each with the reason. */
 export const LDK_CANNOT: ReadonlyMap<string, string> = new Map([
   ...REAL_NODES_CANNOT,
-  [
-    'a child pays for a send that waits: the payment stays what it is, and the fee is paid once',
-    BUMP,
-  ],
-  ['what the child costs has a row of its own, so that payments add up to the balance', BUMP],
-  ['nothing is made above max_fee, for a payment of another kind, or for none', BUMP],
-  ['counts in the budget of a client', BUMP],
   ['an offer is paid with the invoice that was fetched when it was asked for', 'it fetches none'],
   ['an expired offer is refused, and expiration_secs shows in analyze', CLOCK],
   ['offers of the outside world settle, fail and hold', FREE_ROUTE],

@@ -4,6 +4,7 @@ import type { NodeInfo } from '../../model/node-info.ts';
 import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
 import type { Observation, SendReport, WalletNode } from '../node.ts';
 import { lessRoutingFees } from '../remote/place/sendable.ts';
+import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
 import {
   closeChannel,
   closeFeeBoundMsat,
@@ -14,8 +15,6 @@ import {
 import { cancelInvoice, createHoldInvoice, createInvoice, settleHoldInvoice } from './invoices.ts';
 import { createOffer } from './offers.ts';
 import {
-  bumpFee,
-  bumpFeeBoundMsat,
   estimateFeeMsat,
   keptSend,
   mostSendable,
@@ -161,7 +160,7 @@ async function paymentOf(wallet: LdkWallet, id: PaymentId): Promise<Observation 
   if (prefix === 'ln' || prefix === 'fr') return lightningPayment(wallet, name);
   const { height, transactions } = await wallet.helper.call(
     'transactions',
-    { since_height: null },
+    { since_height: null, txid: null },
     shapes().transactions,
   );
   for (const one of transactions) {

@@ -59,11 +59,7 @@ async function trySign(
 ): Promise<LdkSigned> {
   const sat_per_vbyte = await feeRate(helper, TARGET_BLOCKS[priority]);
   const script = hex.encode(address.scriptPubKey);
-  return helper.call(
-    'sign',
-    { script, amount_msat: amountMsat, sat_per_vbyte, keep: [] },
-    shapes().signed,
-  );
+  return helper.call('sign', { script, amount_msat: amountMsat, sat_per_vbyte }, shapes().signed);
 }
 
 /** Chooses coins, checks the fee and signs; see `NodeOnchain.sign`. */
@@ -79,7 +75,8 @@ export async function signSend(wallet: LdkWallet, command: PayOnchainCommand): P
   return send;
 }
 
-function signedSend({ txid, hex: txHex, fee_msat, inputs }: LdkSigned): SignedSend {
+/** Returns what the wallet keeps of a transaction that the helper signed. */
+export function signedSend({ txid, hex: txHex, fee_msat, inputs }: LdkSigned): SignedSend {
   const locks = inputs.map((outpoint) => ({ id: txid, outpoint }));
   return { txid, txHex, feeMsat: `${fee_msat}`, locks };
 }
@@ -93,9 +90,9 @@ export async function releaseSend(
 }
 
 /** Keeps the coins of a signed send from other sends for ten more minutes. */
-export async function renewSend({ helper }: LdkWallet, { txid, locks }: SignedSend): Promise<void> {
+export async function renewSend({ helper }: LdkWallet, { locks }: SignedSend): Promise<void> {
   const inputs = locks.map(({ outpoint }) => outpoint);
-  await helper.call('hold', { txid, inputs }, shapes().done);
+  await helper.call('hold', { inputs }, shapes().done);
 }
 
 /**
@@ -131,16 +128,17 @@ export async function onchainOutcome(
   return { state: 'known', payment: seen, attempt: null };
 }
 
-async function transactionOf(
+/** A transaction of the wallet as it stands, and the height of the chain; null where the wallet has none of that id. */
+export async function transactionOf(
   helper: Helper,
   txid: string,
 ): Promise<{ readonly transaction: LdkTransaction; readonly height: number } | null> {
   const { height, transactions } = await helper.call(
     'transactions',
-    { since_height: null },
+    { since_height: null, txid },
     shapes().transactions,
   );
-  const transaction = transactions.find((one) => one.txid === txid);
+  const [transaction] = transactions;
   return transaction === undefined ? null : { transaction, height };
 }
 
@@ -206,11 +204,3 @@ export async function keptSend(
   if (kept === null) return null;
   return { ...kept, index: kept.index as PaymentIndex, amountMsat: BigInt(kept.amountMsat) };
 }
-
-/** Raising fees is not offered: the node's own wallet would not know the transaction that takes the place. */
-export async function bumpFeeBoundMsat(): Promise<never> {
-  throw unsupportedBy('ldk', 'The LDK node cannot raise the fee of a transaction.');
-}
-
-/** See {@link bumpFeeBoundMsat}. */
-export const bumpFee = bumpFeeBoundMsat;

@@ -59,7 +59,7 @@ export async function* followWallet(
       }
       const chain = await helper.call(
         'transactions',
-        { since_height: height === 0 ? null : height },
+        { since_height: height === 0 ? null : height, txid: null },
         shapes().transactions,
       );
       const observations = (await readTransactions(wallet, chain, told)).filter(isWanted);

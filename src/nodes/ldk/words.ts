@@ -110,6 +110,9 @@ export const shapes = once(() => {
     signed,
     txid: z.object({ txid: hex32 }),
     transactions: z.object({ height: z.int(), transactions: z.array(transaction) }),
+    coins: z.object({
+      coins: z.array(z.object({ outpoint: z.string(), amount_msat: msat, locked: z.boolean() })),
+    }),
     channel: channel.extend({ first: z.boolean() }),
     channels: z.array(channel),
     done: z.object({}),

@@ -1,5 +1,2 @@
-/**
- * The first argument of a process that this program starts to read a database from end to end. It is not a command for
- * users.
- */
+/** The first argument of our own process that reads a database from end to end; no command for users. */
 export const CHECK_COMMAND = 'internal-check-database';

@@ -10,10 +10,7 @@ import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Wallets } from '../wallet/open/wallets.ts';
 import { TRIAL_SEED_FILE } from './data-files.ts';
 
-/**
- * Returns the configuration with a trial wallet, unless it names a wallet already. The wallet's root seed is kept in
- * the data directory.
- */
+/** Returns the configuration with a trial wallet, kept in the data directory, unless it names one already. */
 export function withDevWallet(config: Config): Config {
   if (hasDefaultWallet(config)) return config;
   return { ...config, rootSeed: devSeed(config.dataDir) };

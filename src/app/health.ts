@@ -40,10 +40,7 @@ interface HealthOptions extends Doubts {
   readonly relaysAway: () => readonly { readonly url: string }[];
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;
-  /**
-   * False until the trial wallet of `dev` is signed up and funded, so that a script that waits for health finds the
-   * money too.
-   */
+  /** False until the wallet of `dev` is funded, so that what waits for health finds the money too. */
   readonly isTrialWalletReady: boolean;
 }
 
@@ -92,10 +89,7 @@ function isUsedByPeople(uid: number | undefined): boolean {
   return uid >= (process.platform === 'darwin' ? 500 : 1000) && uid <= 60_000;
 }
 
-/**
- * Returns the store, and a function that says whether any client has a budget. The function does not read the store, so
- * that health never waits.
- */
+/** Returns the store, and whether any client has a budget, which does not read it: health never waits. */
 export async function watchBudgets(store: Store): Promise<{ store: Store; any: () => boolean }> {
   let any = await store.clients.anyBudget(systemClock.now());
   const change: Store['clients']['change'] = async (walletId, decide) => {

@@ -8,10 +8,7 @@ const KEYS_KEPT_MS = 8 * DAY_MS;
 /** This many of the newest keys are kept at any age, because the clock may be wrong. */
 const KEYS_KEPT_COUNT = 10_000;
 
-/**
- * Removes stored rows that have expired and gives their space back to the disk, now and daily. Returns a function that
- * stops it.
- */
+/** Removes expired rows and gives their space to the disk, now and daily. Returns a function that stops it. */
 export function keepHouse(
   store: Pick<Store, 'idempotency' | 'releaseSpace'>,
   log: Log,

@@ -105,10 +105,7 @@ function servedRoutes(
   return [...served, ...agents, ...docsRoutes([...served, ...agents])];
 }
 
-/**
- * Returns an eighth of the file descriptors of this process, so that one client cannot occupy all connections
- * (docs/decisions.md 75).
- */
+/** An eighth of the descriptors, so that no client occupies all connections (docs/decisions.md 75). */
 function mostWaits(): number {
   const share = Math.floor((descriptorLimit() ?? 8192) / 8);
   return Math.min(Math.max(share, 16), 4096);

@@ -30,10 +30,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/**
- * Starts to listen. Requests wait until `answerWith` is called, because the port must be known before the application
- * is built. Throws when the address is in use.
- */
+/** Listens. Requests wait for `answerWith`, since the port must be known first. Throws for an address in use. */
 export function listen({ host, port }: { readonly host: string; readonly port: number }): Listener {
   const ready = Promise.withResolvers<Answering>();
   let answering = ready.promise;

@@ -25,7 +25,6 @@ export interface Nodes {
   readonly configured: readonly NodeCredentials[];
   /** Returns one sentence for each problem of a node, for health. */
   readonly problems: () => readonly string[];
-  /** The connector of the node that the root seed controls. */
   readonly root: NodeConnector;
   /** The kind of node that holds the default wallet, for the log. */
   readonly kind: NodeKind;
@@ -162,9 +161,7 @@ function configuredNodes(config: Config): ConfiguredNode[] {
   return all;
 }
 
-/**
- * Files of version 0.1 do not hold the node's key. They are recognised by the token, which belongs to one node only.
- */
+/** Files of version 0.1 lack the node's key. They are known by the token, which is of one node. */
 function isSameNode(a: NodeCredentials, b: NodeCredentials): boolean {
   return (a.nodePk !== null && a.nodePk === b.nodePk) || a.token === b.token;
 }

@@ -29,10 +29,7 @@ export function endWaits(waits: AbortController): void {
   waits.abort(stoppingError());
 }
 
-/**
- * Runs `stop` and ends the process when it receives SIGTERM or SIGINT. Returns a function after which it does not any
- * more.
- */
+/** Runs `stop` and ends the process at SIGTERM or SIGINT. Returns a function after which it does not. */
 export function onStopSignal(stop: () => Promise<void>): () => void {
   const signals = ['SIGTERM', 'SIGINT'] as const;
   const end = () => void stop().then(() => process.exit(0));

@@ -43,10 +43,7 @@ export async function takeOverSandboxClients(
   sandbox.forgetLegacyClients();
 }
 
-/**
- * Copies names that version 0.2 kept in the sandbox's own database into the store, where the names of all wallets are
- * now. This happens once only.
- */
+/** Copies names that version 0.2 kept in the sandbox's database into the store, once. */
 export async function takeOverSandboxNames(
   store: Pick<Store, 'names'>,
   sandbox: Sandbox,

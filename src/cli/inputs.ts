@@ -6,10 +6,7 @@ import { decimalsOf, type Price, priceInput } from '../model/prices/price.ts';
 import { hexInput, nodePkInput } from '../model/text.ts';
 import { parseWebUrl } from '../model/web-url.ts';
 
-/**
- * Returns an amount above zero in the form of the API. Throws InvalidArgumentError, which becomes exit code 2, as all
- * functions of this file do.
- */
+/** Returns an amount above zero. Throws InvalidArgumentError (exit code 2), as all functions of this file do. */
 export function readPositiveAmount(text: string): string {
   if ((parseAmountMsat(text) ?? 0n) > 0n) return text;
   throw new InvalidArgumentError(
@@ -53,9 +50,7 @@ export function readWholeIn(least: number, most: number): (text: string) => numb
 
 const SECS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/**
- * Returns a duration in seconds. The text is a whole number of seconds, or a whole number with `s`, `m`, `h` or `d`.
- */
+/** Returns a duration in seconds, of a whole number of seconds, or one with `s`, `m`, `h` or `d`. */
 export function readSeconds(text: string): number {
   const secs = durationSecs(text);
   if (secs !== null) return secs;
@@ -74,10 +69,7 @@ export function readSecondsUpTo(most: string): (text: string) => number {
   };
 }
 
-/**
- * Returns a time in milliseconds since the epoch. The text is such a number, an ISO 8601 date or time, or a duration
- * from now.
- */
+/** Returns a time in milliseconds since the epoch, of such a number, ISO 8601, or a duration from now. */
 export function readFuture(text: string): number {
   const atMs = readTime(text, 1, 'from now on');
   if (atMs > systemClock.now()) return atMs;
@@ -92,10 +84,7 @@ export function readPast(text: string): number {
 /** The name of the newest payment. */
 export const LAST = 'last';
 
-/**
- * Returns what names a payment (docs/decisions.md 102): an index, `last`, or characters of the hex in an index, in
- * lower case.
- */
+/** Returns what names a payment (docs/decisions.md 102): an index, `last`, or hex of an index in lower case. */
 export function readPaymentName(text: string): string {
   const name = text.toLowerCase();
   if (name === LAST || idPartInput().safeParse(name).success) return name;

@@ -17,10 +17,7 @@ export interface Terminal {
   readonly canAsk: boolean;
   /** Shows a question and returns the answer; null when the input ends. */
   ask(question: string): Promise<string | null>;
-  /**
-   * Shows text in one line of stderr, in place of the text before; null removes it. Does nothing where stderr is not a
-   * terminal.
-   */
+  /** Shows text in one line of stderr, in place of the one before; null removes it. Only on a terminal. */
   progress(text: string | null): void;
   /** Calls `act` on Ctrl-C before the program ends with exit code 130, until the returned function is called. */
   onInterrupt(act: () => void): () => void;

@@ -46,10 +46,7 @@ export function namesId(typed: string, id: string | undefined): boolean {
   return id.startsWith(part) || id.endsWith(part);
 }
 
-/**
- * Returns the one that was meant. Throws {@link CallFailed}, with the sentence `none` or after a table of all that fit,
- * unless it is one.
- */
+/** Returns the one that was meant. Throws {@link CallFailed} unless it is one, with `none` or a table. */
 export function theOne<Row>(
   io: CliIo,
   fitting: readonly Row[],

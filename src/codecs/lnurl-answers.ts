@@ -74,10 +74,7 @@ export interface PayOrder {
   readonly comment: string | null;
 }
 
-/**
- * Reads the parameters of the second call (LUD-06, LUD-12). Returns a sentence for the payer where the terms do not
- * allow them.
- */
+/** Reads the second call's parameters (LUD-06, LUD-12); a sentence for the payer where they do not fit the terms. */
 export function readPayOrder(
   terms: Pick<PayTerms, 'minMsat' | 'maxMsat' | 'commentLength'>,
   query: { readonly amount?: string | undefined; readonly comment?: string | undefined },

@@ -92,7 +92,6 @@ function hasAllowedScheme({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && (hostname.endsWith('.onion') || isLoopback(hostname));
 }
 
-/** Checks the URL of an LNURL. */
 function checkUrl(text: string): URL {
   const url = URL.parse(text) ?? invalid('it does not hold a web address');
   if (!hasAllowedScheme(url)) invalid('its address is not https');

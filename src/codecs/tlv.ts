@@ -1,10 +1,7 @@
 import { bytesToNumberBE, numberToVarBytesBE } from '@noble/curves/utils.js';
 import { encodeBigSize, type Invalid, readBigSize } from './bigsize.ts';
 
-/**
- * One record of a TLV stream (BOLT 1). Its bytes in the stream follow from these two fields, because readers
- * accept minimal encodings only.
- */
+/** One record of a TLV stream (BOLT 1). Its bytes follow, since readers accept minimal encodings only. */
 export interface TlvRecord {
   readonly type: bigint;
   readonly value: Uint8Array;
@@ -21,9 +18,7 @@ export function sortTlvRecords(records: readonly TlvRecord[]): TlvRecord[] {
   return records.toSorted((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0));
 }
 
-/**
- * Joins byte strings. It takes a list, because a hostile stream can have more records than a call can have arguments.
- */
+/** Joins byte strings; a list, since a hostile stream can have more records than a call arguments. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   // A plain array, since a Buffer behaves otherwise (`slice`).
   return new Uint8Array(Buffer.concat(parts));

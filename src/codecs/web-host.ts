@@ -4,9 +4,7 @@ export function schemeFor(host: string): 'http' | 'https' {
   return name.endsWith('.onion') || isLoopback(name) ? 'http' : 'https';
 }
 
-/**
- * Returns whether a host name, without port, means this machine. Whether it is allowed is checked when it is requested.
- */
+/** Whether a host name, without port, means this machine. Whether it is allowed is checked later. */
 export function isLoopback(name: string): boolean {
   return name === 'localhost' || name === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
 }

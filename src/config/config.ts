@@ -240,10 +240,7 @@ function asChannelPeer(text: string): Parsed<ChannelPeer> {
   return value ? { value } : { problem: CHANNEL_PEER_FORM };
 }
 
-/**
- * The beginning of a past day or of today (UTC) in milliseconds. A day that does not exist, such as 2026-02-30, has
- * none.
- */
+/** The beginning of a past day or of today (UTC) in milliseconds. A day that does not exist has none. */
 function asPastDay(text: string): Parsed<number> {
   const value = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(value) || !new Date(value).toISOString().startsWith(text)) {

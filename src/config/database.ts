@@ -12,10 +12,7 @@ export interface DatabaseConfig {
   readonly secretsKey: Uint8Array;
   /** How long the lease lasts by which one sidecar has the database, in milliseconds. */
   readonly leaseMs: number;
-  /**
-   * The base URL at which the other sidecars of the database reach this one; null where it does not stand by
-   * (docs/decisions.md 139).
-   */
+  /** The base URL at which other sidecars reach this one; null without standing by (docs/decisions.md 139). */
   readonly peerUrl: string | null;
   readonly warnings: readonly string[];
 }

@@ -13,7 +13,6 @@ import type { Parsed } from '../model/parsed.ts';
 import { readableByOthers } from './file-access.ts';
 import { OPTIONS, type OptionSpec } from './options.ts';
 
-/** A `.env` that was read. */
 interface EnvFile {
   readonly path: string;
   readonly values: Readonly<Record<string, string | undefined>>;

@@ -16,10 +16,7 @@ export function isOpenToAll(config: DefaultWallet & Pick<Config, 'requireAuth'>)
   return hasDefaultWallet(config) && !config.requireAuth;
 }
 
-/**
- * Returns whether payers elsewhere are told URLs of names that they cannot use: LNURL is https (LUD-01), and loopback
- * leads to their own machine.
- */
+/** Whether payers elsewhere get URLs of names that they cannot use: no https (LUD-01), or loopback. */
 export function hasUnreachableNames({
   addressDomain,
   sidecarUrl,

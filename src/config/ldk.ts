@@ -19,7 +19,6 @@ export interface LdkConfig {
   /** From which its keys follow. */
   readonly rootSeed: Uint8Array;
   readonly network: (typeof NETWORKS)[number];
-  /** Where it reads the chain. */
   readonly esploraUrl: string;
   /** Who opens channels for invoices that do not fit, and the most that may cost; null: nobody. */
   readonly lsp: (ChannelPeer & { readonly maxFeeMsat: bigint }) | null;

@@ -50,10 +50,7 @@ export const ENV_FILE = {
   description: 'Settings file to read in place of the nearest .env.',
 } as const;
 
-/**
- * Reads the sources. Throws {@link ConfigError} for a `.env` that another user could have written
- * (docs/decisions.md 5).
- */
+/** Reads the sources. Throws {@link ConfigError} for a `.env` of another user (docs/decisions.md 5). */
 export function openSettings(sources: Sources): Settings {
   const named = sources.flags[ENV_FILE.flag];
   const read =

@@ -6,10 +6,7 @@ const CLOSE = 3;
 /** At most this much of a name is shown, since an environment may hold any text. */
 const SHOWN_CHARACTERS = 60;
 
-/**
- * Returns a warning that lists the `SERVICE_` names that are not settings (docs/decisions.md 5), without their values.
- * Null when there are none.
- */
+/** Returns a warning with the unknown `SERVICE_` names, without values (docs/decisions.md 5), or null. */
 export function unknownNames(names: readonly string[], source: string): string | null {
   const known: readonly string[] = Object.values(OPTIONS).map(({ env }) => env);
   const unknown = names.filter((name) => name.startsWith(PREFIX) && !known.includes(name));

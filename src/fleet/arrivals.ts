@@ -32,9 +32,7 @@ export function lookAtArrival(request: Request, seal: PassedOnSeal, fence: strin
   return { kind: 'passed_on', facts: { host, source } };
 }
 
-/**
- * Returns the answer to a request that was passed on to a sidecar that does not lead. It is never passed on again.
- */
+/** The answer to a request passed on to a sidecar that does not lead; it is never passed on again. */
 export function answerMisdirected(): Response {
   return answerUnserved('This sidecar does not lead: try again in a moment.', NOT_LEADING);
 }

@@ -47,9 +47,7 @@ type PassedOutcome = 'answered' | 'not_sent' | 'cut' | 'ending' | 'stale';
 const UNREAD_SECS = 30;
 /** Pause before the same sidecar is tried again. */
 const PAUSE_MS = 100;
-/**
- * How many sidecars may break off one request. One that ends the process that serves it must not end every one of them.
- */
+/** How many sidecars may break off one request: one that ends its server must not end all of them. */
 const MOST_CUTS = 3;
 
 /** What happened to a request so far. */
@@ -177,10 +175,7 @@ const HIDDEN =
 const CLOCKS_APART =
   'The sidecar that leads did not take this request: the clocks of the two machines differ by more than a minute. Set them.';
 
-/**
- * Makes error 8. It says what may have been sent: of a request that may be repeated, also by an earlier one with its
- * key.
- */
+/** Error 8 with what may have been sent, also by an earlier request of the key where it may be repeated. */
 function unserved(message: string, { movesMoney, mayRepeat }: Passing): ApiError {
   const error = new ApiError('overCapacity', message);
   return movesMoney ? error.with({ sent: mayRepeat ? 'unknown' : 'no' }) : error;

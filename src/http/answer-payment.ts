@@ -91,10 +91,7 @@ async function patiently(
   return Promise.race([ended, unanswered]).finally(() => over.abort());
 }
 
-/**
- * The payment as it stands. That of another program is watched from now on, so that its end is delivered like that of
- * a payment of the request's own.
- */
+/** The payment as it stands. That of another program is watched from now on, so that its end is delivered. */
 async function present(session: Session, { payment, isOutside }: Told): Promise<Payment> {
   const { index } = payment;
   return tellingSent(
@@ -136,10 +133,7 @@ export async function resumePayment(
   );
 }
 
-/**
- * Waits for the node's answer to a request that is on its way. Returns false when that was a refusal. An error names no
- * index, since there may be no payment in the end.
- */
+/** Waits for the node's answer; false for a refusal. An error names no index: there may be no payment in the end. */
 async function isAnswered(
   { session, signal }: SessionContext,
   index: PaymentIndex,

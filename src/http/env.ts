@@ -6,9 +6,7 @@ export interface AppEnv {
   Bindings: {
     /** Returns the address of the other end of a request's connection. Bun's server provides it. */
     readonly peer?: (request: Request) => string | null;
-    /**
-     * Sets the idle limit of a request's connection. Bun's server provides it; it is absent in tests without a server.
-     */
+    /** Sets the idle limit of a request's connection; absent in tests without Bun's server. */
     readonly timeout?: (request: Request, seconds: number) => void;
     /** What the sidecar tells that passed the request on; absent for a request of a caller (docs/decisions.md 139). */
     readonly passedOn?: PassedOn;

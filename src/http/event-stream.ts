@@ -37,7 +37,6 @@ const systemTime: StreamTime = {
 export interface EventReader {
   /** Takes the batch that was asked for. */
   readonly take: (events: readonly ServerSentEvent[]) => void;
-  /** Ends the stream, with a last event or without one. */
   readonly end: (last: ServerSentEvent | null) => void;
 }
 

@@ -62,10 +62,7 @@ export const timeoutSecsQuery = once(() =>
     }),
 );
 
-/**
- * A payment string in a request. The longest strings of known wallets have about 2,000 characters; longer ones cost
- * time to read.
- */
+/** A payment string. Those of known wallets have some 2,000 characters at most; longer ones cost time to read. */
 export const paymentStringInput = once(() => z.string().min(1).max(20_000));
 
 /** An input of the query that may be given in the body instead; see `agree`. */

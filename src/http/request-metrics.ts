@@ -4,10 +4,7 @@ import type { Route } from './route.ts';
 /** Upper bounds in seconds. They separate reads, writes, payments, and waits for a payment. */
 const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
 
-/**
- * The labels of all requests that match no route. Labels never hold a method or path that a client chose
- * (docs/decisions.md 104).
- */
+/** The labels of all requests without a route: no label holds what a client chose (docs/decisions.md 104). */
 const UNMATCHED = { route: 'unmatched', method: 'any' };
 
 interface RequestMeter {
@@ -16,9 +13,7 @@ interface RequestMeter {
 }
 
 interface RequestMeters {
-  /**
-   * Returns the meter of a route. It is called once for each route at the start, so that no request needs a look-up.
-   */
+  /** Returns the meter of a route, once for each route at the start, so that no request looks it up. */
   readonly of: (route: Route) => RequestMeter;
   readonly unmatched: RequestMeter;
 }

@@ -48,16 +48,11 @@ export interface RequestContext {
   /** Aborts when the client goes away, its credentials end or the server stops. Its reason is the error to answer. */
   readonly signal: AbortSignal;
   readonly idempotencyKey: string | null;
-  /**
-   * Names for the effects that the request causes outside. They are the same for every repeat with the same key
-   * (docs/decisions.md 52).
-   */
+  /** Names of the request's effects outside, the same for each repeat with its key (docs/decisions.md 52). */
   readonly names: EffectNames;
   /** Must be called when a stream ends, because a stream outlives its handler. */
   readonly ended: () => void;
-  /**
-   * The `Prefer` header (RFC 7240): answer 202 at once (0) or after this many milliseconds; null waits for the outcome.
-   */
+  /** `Prefer` (RFC 7240): answer 202 after so many milliseconds, 0 at once; null waits for the outcome. */
   readonly respondAfterMs: number | null;
   readonly lastEventId: string | null;
   /** The headers of the request, for the sign-in to the console. */
@@ -119,9 +114,7 @@ interface RouteFacts {
   readonly otherMediaType?: string;
   /** Whether versions up to 0.2.0 read no query: a repeat of a request of theirs must still be found as the same. */
   readonly queryIsNew?: true;
-  /**
-   * The query parameter without which a repeat may miss what a lost answer told; a GET can be repeated otherwise.
-   */
+  /** The query parameter without which a repeat may miss what a lost answer told; else a GET can be repeated. */
   readonly repeatsWith?: string;
   /**
    * Returns the client whose secret a successful answer holds. Such an answer is kept encrypted, and only while that
@@ -134,10 +127,7 @@ interface RouteFacts {
   readonly requireHead?: (headers: Headers) => void;
   /** Fields that must be given in the body or in the query. */
   readonly neededInBodyOrQuery?: readonly string[];
-  /**
-   * Fields of body and query that hold payment strings. Two requests are equal when the strings differ only in
-   * spelling.
-   */
+  /** Fields with payment strings: requests are equal when these differ only in spelling. */
   readonly paymentStrings?: readonly string[];
   /**
    * When the `Prefer` header (RFC 7240) can make the route answer 202 with the pending payment: always, or only for a
@@ -156,10 +146,7 @@ interface RouteFacts {
   readonly answersAtDomain?: true;
   /** Whether agents have the route as a tool, by the last part of its path (docs/decisions.md 185). */
   readonly isTool?: true;
-  /**
-   * Whether `Prefer` (RFC 7240) ends the wait with error 4 while the request goes on, since there is nothing to show
-   * before its end.
-   */
+  /** Whether `Prefer` (RFC 7240) ends the wait with error 4: there is nothing to show before the end. */
   readonly endsWait?: true;
   /** Whether it tells of the whole wallet, or changes it, so that it is not for clients that see only their own. */
   readonly ofWallet?: true;
@@ -172,9 +159,7 @@ interface RouteFacts {
   readonly example: RouteExample;
 }
 
-/**
- * Makes a schema, or the members of an object's. Making those of all routes would take a large part of the start.
- */
+/** Makes a schema, or the members of an object's, when it is first used: all of them take long to make. */
 type MakeSchema = () => z.ZodType | z.ZodRawShape;
 
 type SchemaOf<Made> = Made extends z.ZodType

@@ -63,9 +63,7 @@ interface RouteInput {
   readonly query: unknown;
 }
 
-/**
- * Returns a function that calls the route's handler. With an Idempotency-Key it calls the handler at most once per key.
- */
+/** Returns a function that calls the route's handler, with an Idempotency-Key at most once per key. */
 export function runRoute(route: Route, runner: Runner): RunRoute {
   const run = handled(route, runner);
   return async (context, session, input) => {
@@ -301,10 +299,7 @@ class HandledRequest implements RequestContext {
   }
 }
 
-/**
- * Returns the patience in a `Prefer` header (RFC 7240), in milliseconds: 0 for `respond-async`, N seconds for `wait=N`.
- * Returns null when there is neither.
- */
+/** Returns the patience that `Prefer` (RFC 7240) asks for, in milliseconds, 0 for `respond-async`; null for none. */
 function readPrefer(header: string | undefined): number | null {
   if (header === undefined) return null;
   const preferences = header

@@ -5,9 +5,7 @@ import type { Price } from '../model/prices/price.ts';
 export const BEHAVIORS = ['settle', 'fail', 'hold'] as const;
 type Behavior = (typeof BEHAVIORS)[number];
 
-/**
- * The operations of the sandbox node that the sandbox routes use (docs/decisions.md 78). Amounts are in millisatoshis.
- */
+/** The sandbox's operations for the sandbox routes, amounts in millisatoshis (docs/decisions.md 78). */
 export interface SandboxControls {
   createWallet(): Promise<{
     readonly rootSeed: string;
@@ -45,9 +43,7 @@ export interface SandboxControls {
     readonly commentLength: number;
     readonly description: string | null;
   }): Promise<{ readonly lnurl: string; readonly url: string }>;
-  /**
-   * Replaces an unconfirmed on-chain payment of the outside world. Resolves to the txid of the replacing transaction.
-   */
+  /** Replaces an unconfirmed payment of the outside world. Resolves to the txid of the replacement. */
   replaceOnchain(txid: string): Promise<{ readonly txid: string }>;
   /** Moves the sandbox's clock forward. `now` is the time after that, in milliseconds since the epoch. */
   advanceClock(secs: number): Promise<{ readonly now: number }>;

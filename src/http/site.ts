@@ -34,7 +34,6 @@ type Answered = (context: Context<AppEnv>, response: Response, startedMs: number
 
 /** What a site does with the requests that pass its guards. */
 interface SiteAnswers {
-  /** Returns what answers the requests of a route. */
   readonly answerOf: (route: Route) => Answer;
   /**
    * Returns what is called with each answer of a route just before it is sent, and with the start of its request by the
@@ -43,10 +42,7 @@ interface SiteAnswers {
   readonly answeredOf: (route: Route | null) => Answered;
 }
 
-/**
- * Builds the server of a list of routes: it checks the head of every request, and turns every error into an answer
- * (docs/decisions.md 10 and 70).
- */
+/** Builds the server of routes: checks heads, turns every error into an answer (docs/decisions.md 10 and 70). */
 export function openSite(options: SiteOptions, answers: SiteAnswers): Hono<AppEnv> {
   const { routes, domainHosts, stopping } = options;
   // Hono's own choice makes one expression of all paths at the first request, which took a tenth of a start.

@@ -13,10 +13,7 @@ import { boundedBody, boundsOf } from './middleware/read-body.ts';
 import type { Route } from './route.ts';
 import { type Answer, openSite, type SiteOptions } from './site.ts';
 
-/**
- * How many request bodies the callers with one Authorization header, or without one those of one source address, may be
- * sending at the same time.
- */
+/** The most bodies in transfer under one Authorization header, or without one from one source address. */
 const MOST_BODIES = 1024;
 
 interface StandByAppOptions extends SiteOptions {

@@ -1,7 +1,4 @@
-/**
- * Writes JSON in its canonical form (RFC 8785): members sorted, no white space. A bigint becomes text such as `5n`,
- * which no JSON is.
- */
+/** Writes canonical JSON (RFC 8785): members sorted, no white space. A bigint becomes text such as `5n`. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {
     if (typeof member === 'bigint') return `${member}n`;

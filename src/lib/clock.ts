@@ -7,8 +7,5 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/**
- * Returns milliseconds, with fractions, since a fixed moment. Measure durations with it: setting the machine's clock
- * does not change it (docs/decisions.md 45).
- */
+/** Returns monotonic milliseconds, with fractions, that no setting of the clock moves (docs/decisions.md 45). */
 export const elapsedMs = (): number => performance.now();

@@ -5,10 +5,7 @@ import { once } from './once.ts';
 /** How much of a file is read at a time. One buffer serves all of it, since a program is a hundred times as large. */
 const PIECE_BYTES = 256 * 1024;
 
-/**
- * Returns a function that resolves to the hex SHA-256 of a file. The file is read once, in pieces, so that a large one
- * neither blocks the process nor fills its memory.
- */
+/** Returns a function that resolves to the hex SHA-256 of a file, which is read once, in pieces. */
 export function fileMeasurement(path: string): () => Promise<string> {
   return once(() => hashFile(path));
 }

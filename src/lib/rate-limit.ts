@@ -9,9 +9,7 @@ interface RateLimitOptions {
   readonly burst: number;
   /** How many uses a key gets back in a second. */
   readonly perSec: number;
-  /**
-   * The most keys that are remembered. Beyond it the key that was used longest ago is forgotten, and so has all uses.
-   */
+  /** The most keys that are remembered. Beyond it the key that was used longest ago is forgotten. */
   readonly mostKeys: number;
   /** A monotonic time in milliseconds. */
   readonly elapsedMs: () => number;

@@ -2,14 +2,12 @@ import type { Log } from './log.ts';
 
 /** How a part of the program is ended. */
 export interface Ending {
-  /** The part, for the log. */
   readonly part: string;
   readonly end: () => void | Promise<void>;
   /** After this many milliseconds the next part is ended, even if this one has not. */
   readonly withinMs: number;
 }
 
-/** What a step has made, and how it is undone. */
 interface Made<Value> {
   readonly value: Value;
   readonly undo?: Ending | null;

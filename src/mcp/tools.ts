@@ -11,7 +11,6 @@ export const KEY_ARGUMENT = 'idempotency_key';
 /** A route as a tool. */
 export interface Tool {
   readonly route: Route;
-  /** What `tools/list` shows of it. */
   readonly shown: ListedTool;
 }
 

@@ -64,10 +64,7 @@ export function wholeSats(amountMsat: bigint): bigint {
   return amountMsat / MSAT_PER_SAT;
 }
 
-/**
- * Returns the JSON Schema of the amounts that a request may hold: at least `leastMsat`, which is 0, 1 or a whole number
- * of satoshis.
- */
+/** The JSON Schema of a request's amounts, at least `leastMsat`: 0, 1 or a whole number of satoshis. */
 function acceptedAmount(leastMsat: bigint): object {
   const leastSats = (leastMsat + MSAT_PER_SAT - 1n) / MSAT_PER_SAT;
   const below = leastMsat === 1n ? '0+(?:\\.0{1,3})?' : `0*${wholeBelow(leastSats)}${DECIMALS}`;

@@ -38,10 +38,7 @@ export interface ConnectKind {
     readonly example: string;
     /** What this kind of node calls its tokens, such as macaroon. */
     readonly token: string;
-    /**
-     * Asks the node for its identity and finds out what the token allows. Throws error 7 for input that cannot be
-     * right.
-     */
+    /** Finds out the node's identity and what the token allows. Throws error 7 for input that cannot be right. */
     readonly find: (input: ConnectInput) => Promise<ConnectedNode>;
   };
 }

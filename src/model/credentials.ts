@@ -30,10 +30,7 @@ const shapes = once(() => {
     token,
   });
 
-  /**
-   * The form of version 0.1, which was used for clients and in configuration alike. For an LND, the secret was its
-   * macaroon.
-   */
+  /** The form of version 0.1, for clients and configuration alike; of an LND the secret was its macaroon. */
   const first = z.object({
     v: z.literal(1),
     node: z.discriminatedUnion('kind', [
@@ -85,10 +82,7 @@ export function encodeNodeCredentials(
   return encode({ v: 2, node: { kind, url, cert, pk, network }, token });
 }
 
-/**
- * Reads a credentials string, with or without padding. Returns null for any other text, without saying what is wrong
- * with it.
- */
+/** Reads a credentials string; null for any other text, without saying what is wrong with it. */
 export function decodeCredentials(text: string): Credentials | null {
   try {
     const bare = text.replace(/={1,2}$/, '');

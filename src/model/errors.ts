@@ -86,10 +86,7 @@ interface ApiErrorOptions {
   readonly outcomeUnknown?: boolean;
 }
 
-/**
- * An error with a code of {@link ERRORS}. Its message is shown to the caller, so it says what happened and what to do
- * next.
- */
+/** An error of {@link ERRORS}, whose message tells the caller what happened and what to do next. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly data: unknown;

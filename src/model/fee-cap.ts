@@ -2,14 +2,10 @@
 export interface FeePolicy {
   /** Parts per million of the amount. */
   readonly ppm: number;
-  /** The least value of the cap. */
   readonly leastMsat: bigint;
 }
 
-/**
- * Returns the cap for an amount, in millisatoshis, rounded down. `requestedMsat` is the request's `max_fee`, which
- * replaces the policy.
- */
+/** The cap for an amount, in millisatoshis, rounded down. `requestedMsat`, from `max_fee`, replaces the policy. */
 export function feeCapMsat(
   amountMsat: bigint,
   requestedMsat: bigint | null,

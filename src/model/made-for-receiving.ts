@@ -38,7 +38,6 @@ export interface ToldInvoice {
   readonly expiresAtMs: number;
 }
 
-/** The kind of address that each type is. */
 const ADDRESS_KIND = { segwit: 'p2wpkh', taproot: 'p2tr' } as const satisfies Record<
   AddressType,
   string

@@ -119,10 +119,7 @@ export function timePart(ms: number): string {
   return String(ms).padStart(19, '0');
 }
 
-/**
- * A payment index in a request. Capitals in its hex are converted to lower case, and one of an earlier version to the
- * present form.
- */
+/** A payment index in a request, in the present form and lower case; earlier forms are converted. */
 export const paymentIndexInput = once(() =>
   z
     .string()

@@ -20,7 +20,6 @@ const WORDS = new RegExp(
   String.raw`${UNSPACED}|[[\p{L}\p{N}]--${UNSPACED}]+|\p{Extended_Pictographic}`,
   'gv',
 );
-/** The words of a text in ASCII, as {@link WORDS} are. */
 const ASCII_WORDS = /[a-z0-9]+/g;
 const ASCII = /^\p{ASCII}*$/u;
 /** Numbers with commas or points between their digits. */

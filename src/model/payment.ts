@@ -18,7 +18,6 @@ import { hexOutput, timestamp } from './text.ts';
 
 /** The technical means by which the money of a payment moves (docs/api.md, Payment). */
 export const RAILS = ['onchain', 'invoice', 'offer', 'spontaneous'] as const;
-/** What a payment is for: a rail, or a fee that was waived. */
 const KINDS = [...RAILS, 'waived_channel_fee', 'waived_liquidity_fee'] as const;
 /** The direction in which the money of a payment moves; an `info` payment moves none, but may have cost fees. */
 export const DIRECTIONS = ['inbound', 'outbound', 'info'] as const;

@@ -21,10 +21,7 @@ export function unicodeText(maxBytes: number) {
     .meta(textLimits({ characters: maxBytes, bytes: maxBytes }));
 }
 
-/**
- * A note, message, offer description or proof note: not empty, at most 200 characters and 512 UTF-8 bytes
- * (docs/decisions.md 21).
- */
+/** A note, message or description: not empty, at most 200 characters and 512 bytes (docs/decisions.md 21). */
 export const noteInput = once(() =>
   z
     .string()

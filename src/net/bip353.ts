@@ -55,10 +55,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/**
- * Asks no resolver about a host with a port or an address in brackets: only the sandbox serves those, and the DNS has
- * none.
- */
+/** Asks no resolver about a host with a port or in brackets: only the sandbox serves those. */
 async function publicTexts(
   { resolveTxt }: NameResolverOptions,
   dnsName: string,

@@ -16,10 +16,7 @@ export function throwRefusal(reply: unknown): void {
   throw serviceRefusal(foreignText(data.reason, { maxCharacters: MAX_REASON_CHARACTERS }));
 }
 
-/**
- * Checks the shape of a reply and returns it. Throws error 113 that names the first wrong field, or `at` when that is
- * given.
- */
+/** Checks the shape of a reply. Throws error 113 that names the first wrong field, or `at`. */
 export function readReply<T>(schema: z.ZodType<T>, reply: unknown, at = ''): T {
   const parsed = schema.safeParse(reply);
   if (parsed.success) return parsed.data;

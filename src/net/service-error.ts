@@ -27,10 +27,7 @@ export function serviceRefusal(reason: string): ApiError {
   return new ApiError('serviceFailed', message, { data: { problem: 'refused', reason } });
 }
 
-/**
- * Returns whether an error says that the service refused, and not that it could not be reached or its answer not be
- * used.
- */
+/** Whether a service refused, and was not merely out of reach or its answer of no use. */
 export function isServiceRefusal(error: unknown): error is ApiError {
   return problemOf(error) === 'refused';
 }

@@ -1,9 +1,6 @@
 import { hex } from '@scure/base';
 
-/**
- * Returns the channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output's
- * number.
- */
+/** The channel id by BOLT 2: the funding txid in wire order, its last two bytes XORed with the output. */
 export function channelIdOf(fundingOutpoint: string): string {
   const [txid = '', vout = '0'] = fundingOutpoint.split(':');
   const id = hex.decode(txid).reverse();

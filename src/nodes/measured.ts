@@ -9,10 +9,7 @@ import type {
   WalletNode,
 } from './node.ts';
 
-/**
- * Upper bounds of the histogram's buckets, in seconds: from calls within this process to payments that search for a
- * route.
- */
+/** Upper bounds of the buckets, in seconds: from calls in this process to payments that search a route. */
 const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
 
 /** The asynchronous methods of a group; of a group that is one of several kinds, those of all kinds. */
@@ -131,10 +128,7 @@ export function measuredNodes(
     });
 }
 
-/**
- * Counts the errors of calls by code. An error without a code of its own counts as error 6, as callers of the API see
- * it.
- */
+/** Counts errors of calls by code. One without a code counts as error 6, as callers see it. */
 function errorCounter(metrics: Metrics): (error: unknown) => void {
   const family = metrics.counter({
     name: 'wallet_sidecar_node_errors_total',

@@ -115,10 +115,7 @@ export interface NodeOnchain {
   mostSendable(
     command: Pick<PayOnchainCommand, 'address' | 'priority'>,
   ): Promise<{ readonly amountMsat: bigint; readonly feeMsat: bigint }>;
-  /**
-   * The most that raising a send's fee would cost now, in millisatoshis. Throws `refused` where the fee suffices
-   * already or cannot be raised.
-   */
+  /** The most that raising the fee costs now, in millisatoshis. Throws `refused` where it suffices or cannot be. */
   bumpFeeBoundMsat(command: BumpFeeCommand): Promise<bigint>;
   /**
    * Makes the unconfirmed transaction of a send more attractive to miners by a child that spends its change and pays
@@ -131,10 +128,7 @@ export interface NodeOnchain {
     /** False where a child that pays as much was there before. */
     readonly isNew: boolean;
   }>;
-  /**
-   * What the transaction would cost in fees now, in millisatoshis. Throws `refused` when it cannot be made. Every token
-   * may ask.
-   */
+  /** The fees now, in millisatoshis. Throws `refused` when it cannot be made. Every token may ask. */
   estimateFeeMsat(
     command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
   ): Promise<bigint>;

@@ -2,7 +2,6 @@ import type { ToldInvoice } from '../model/made-for-receiving.ts';
 import type { OwnWords, Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 
-/** The hash of a description that the invoice itself does not hold. */
 interface DescriptionHash {
   /** Hex SHA-256. */
   readonly hash: string;
@@ -32,9 +31,7 @@ export interface CreateInvoiceCommand extends OwnWords {
 export interface CreateHoldInvoiceCommand extends Omit<CreateInvoiceCommand, 'preimage'> {
   /** Hex, 32 bytes. */
   readonly paymentHash: string;
-  /**
-   * Whether an invoice that the node has for the hash may be returned, because an earlier run of the request made it.
-   */
+  /** Whether an invoice of the hash that the node has may be returned: an earlier run made it. */
   readonly again: boolean;
 }
 
@@ -51,9 +48,6 @@ export interface NodeHoldInvoices {
    * allows to return an earlier invoice of the same terms. {@link WalletNode.cancelInvoice} gives held money back.
    */
   create(command: CreateHoldInvoiceCommand): Promise<CreatedInvoice>;
-  /**
-   * Completes a held payment with its preimage; does nothing when it is completed. Throws `refused` when nothing is
-   * held for the invoice, or no longer.
-   */
+  /** Completes a held payment; does nothing when it is completed. Throws `refused` when nothing is held. */
   settle(index: PaymentIndex, preimage: string): Promise<void>;
 }

@@ -2,9 +2,7 @@ import type { Log } from '../lib/log.ts';
 import type { Payment } from '../model/payment.ts';
 import type { UpdatedIndex } from '../model/payment-index.ts';
 
-/**
- * A payment as the node showed it. The attempt that it is about decides which row it may change (docs/decisions.md 42).
- */
+/** A payment as the node showed it; its attempt decides which row it may change (docs/decisions.md 42). */
 export interface Observation {
   readonly payment: Payment;
   /**
@@ -22,10 +20,7 @@ export interface Observation {
 export interface UpdatesOptions {
   /** The connector's own cursor from an {@link UpdateBatch}; null starts at the wallet's first payment. */
   readonly after: string | null;
-  /**
-   * Returns the unfinished payments that the caller knows, all or those on chain, for nodes that must be asked about
-   * them again.
-   */
+  /** The unfinished payments that the caller knows, for nodes that must be asked about them again. */
   readonly open: (which: 'all' | 'onchain') => Promise<readonly Payment[]>;
   /**
    * When a wallet is read from its first payment, payments that were made before this time and are over may be left

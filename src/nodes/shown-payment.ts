@@ -4,10 +4,7 @@ import { blankPayment, type Payment } from '../model/payment.ts';
 export type ShownPayment = Pick<Payment, 'index' | 'rail' | 'direction' | 'createdAtMs'> &
   Partial<Payment>;
 
-/**
- * A payment as a node shows it. It is pending where nothing else is said, and was updated when it ended, or else when
- * it began.
- */
+/** A payment as a node shows it, pending unless more is said, updated when it ended, or else when it began. */
 export function shownPayment(shown: ShownPayment): Payment {
   return blankPayment({
     status: 'pending',

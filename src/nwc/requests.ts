@@ -46,7 +46,6 @@ type Request = {
   readonly id: string;
   readonly method: string;
   readonly params: unknown;
-  /** See {@link Call.hasEnded}. */
   readonly hasEnded: boolean;
 };
 

@@ -9,9 +9,7 @@ export interface History {
   wordAt(count: number): string | null;
 }
 
-/**
- * Returns how a store stands to advances that were seen of it: to the first that does not fit (docs/decisions.md 145).
- */
+/** Returns how a store stands to the first advance seen of it that does not fit (docs/decisions.md 145). */
 export function lineageIn(seen: readonly Advance[], history: History): Lineage {
   return seen.map((one) => lineageOf(one, history)).find((lineage) => lineage !== 'same') ?? 'same';
 }

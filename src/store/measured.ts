@@ -65,9 +65,7 @@ function finalizationCounter(
     }
   }
   const countedAtMs = new Map<string, number>();
-  /**
-   * A payment that ended at or before this time is not counted: it was counted already, or before this process started.
-   */
+  /** A payment that ended at or before this time was counted already, or before this process started. */
   let settledMs = startedAtMs - 1;
   return (walletId, payment) => {
     if (!isFinal(payment)) return;

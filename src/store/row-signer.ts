@@ -4,7 +4,6 @@ import type { SignedTable } from './signed-tables.ts';
 /** A value of a column, in the form that both engines share: amounts as decimal text, truth values as 0 or 1. */
 export type Field = string | number | null;
 
-/** The columns of a row that its MAC covers, with the MAC. */
 type SignedRow<Column extends string> = Readonly<Record<Column, Field>> & {
   readonly mac: string | null;
 };

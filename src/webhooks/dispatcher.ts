@@ -29,10 +29,7 @@ const PRUNE_EVERY_MS = 3600 * 1000;
 /** The shortest time between two log lines that say that deliveries wait for a file descriptor. */
 const TELL_EVERY_MS = 60_000;
 
-/**
- * When the sidecar stops, attempts in progress may take this long to end before they are aborted
- * (docs/decisions.md 94).
- */
+/** How long attempts in progress may take once the sidecar stops, before the abort (docs/decisions.md 94). */
 const STOP_GRACE_MS = 1_000;
 
 interface DispatcherOptions {
@@ -73,10 +70,7 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/**
- * Starts delivering. Deliveries of different payments and to different endpoints run side by side
- * (docs/decisions.md 92).
- */
+/** Starts delivering. Different payments and endpoints run side by side (docs/decisions.md 92). */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { outbox, endpoints, clock, log, elapsedMs } = options;
   const { attemptLimitMs: limitMs = ATTEMPT_LIMIT_MS, canConnect = isDescriptorFree } = options;

@@ -29,7 +29,6 @@ interface Lanes {
   close(endpoint: string): void;
   /** Closes the connections of lanes that are idle, but for those that were used last. */
   closeIdle(): void;
-  /** Every attempt in progress. */
   inProgress(): Promise<void>[];
   abortAll(): void;
   closeAll(): void;

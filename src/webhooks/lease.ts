@@ -1,6 +1,4 @@
-/**
- * The times of a claim, in milliseconds: when it begins, when its lease ends, and the latest due time that can be true.
- */
+/** The times of a claim, in milliseconds: its beginning, the lease's end, the latest due time that can be true. */
 interface Lease {
   readonly nowMs: number;
   readonly leaseUntilMs: number;

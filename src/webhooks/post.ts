@@ -7,10 +7,7 @@ import { codeOf } from '../lib/error-code.ts';
 /** The phase in which an attempt failed. */
 export type PostPhase = 'connecting' | 'handshake' | 'waiting';
 
-/**
- * Thrown for an attempt without an answer. `code` is the error code of the system or the TLS library, or `TIMEOUT` when
- * the time limit passed.
- */
+/** An attempt without an answer. `code` is of the system or the TLS library, or `TIMEOUT`. */
 export class PostFailed extends Error {
   override readonly name = 'PostFailed';
   constructor(

@@ -30,7 +30,6 @@ export function addConnect(
   }
 }
 
-/** A flag of `connect` for another kind of node, and that kind. */
 interface ForeignFlag {
   readonly option: Option;
   readonly kind: string;

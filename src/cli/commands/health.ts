@@ -49,10 +49,7 @@ export const addHealth = asking(
   },
 );
 
-/**
- * Tells which programs the budget that was just given does not bound. Nothing is told where that cannot be asked: what
- * came before has worked.
- */
+/** Tells which programs a new budget does not bound; nothing where that cannot be asked. */
 export async function tellOutOfBudgets({ io, ask }: Pick<Asking, 'io' | 'ask'>): Promise<void> {
   const asked = ask((sidecar) => sidecar.health(), healthJson, null);
   const budgets = await asked.then(({ value }) => value.budgets).catch(() => undefined);

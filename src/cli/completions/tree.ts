@@ -12,7 +12,6 @@ export interface CompletionNode {
   readonly takesFile: boolean;
 }
 
-/** A word that can be completed, and its description. */
 interface Candidate {
   readonly word: string;
   readonly description: string;

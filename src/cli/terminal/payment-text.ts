@@ -83,16 +83,12 @@ export function statusWords({ status, status_msg }: PaymentJson): string {
   return status === status_msg ? status : `${status} (${status_msg})`;
 }
 
-/** Returns which payment it refunds, or how much of it is refunded. */
 function refundWords({ refund_of, refunded }: PaymentJson): string {
   if (refund_of !== null) return `of ${shortId(refund_of)}`;
   return refunded === null ? '' : sats(refunded);
 }
 
-/**
- * Throws {@link CallFailed} for a failed payment, because the command then has not succeeded although the API
- * answered.
- */
+/** Throws {@link CallFailed} for a failed payment: the command has not succeeded, although the API answered. */
 export function requireNotFailed(payment: PaymentJson): void {
   if (payment.status !== 'failed') return;
   throw new CallFailed(`The payment failed: ${payment.status_msg}.`);

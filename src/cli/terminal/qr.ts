@@ -32,10 +32,7 @@ export function offerQrText(offer: string): string {
   return offer.toUpperCase();
 }
 
-/**
- * Returns the QR text of an address. Bech32 addresses are written in capitals, which make the code smaller; in other
- * addresses case matters.
- */
+/** Returns the QR text of an address: bech32 in capitals, which make the code smaller; in others case matters. */
 export function addressQrText(address: string): string {
   return /^(bc|tb|bcrt)1/.test(address) ? `BITCOIN:${address.toUpperCase()}` : `bitcoin:${address}`;
 }

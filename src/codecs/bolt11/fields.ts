@@ -9,9 +9,7 @@ interface Bolt11Field {
   readonly words: readonly number[];
 }
 
-/**
- * Returns the fields in the words between timestamp and signature. Throws CodecError('bolt11') where one is cut off.
- */
+/** Returns the fields between timestamp and signature. Throws CodecError('bolt11') where one is cut off. */
 export function* splitFields(words: readonly number[]): Generator<Bolt11Field, void, undefined> {
   for (let at = 0; at < words.length; ) {
     const [type, high, low] = [words[at], words[at + 1], words[at + 2]];

@@ -32,7 +32,6 @@ export interface Bolt11Invoice {
   /** The payee's node id, which is the key that signed. */
   readonly payeePubkey: string;
   readonly minFinalCltvExpiryDelta: number;
-  /** The feature bits that are set. */
   readonly features: ReadonlySet<number>;
   readonly routeHints: readonly (readonly RouteHint[])[];
   readonly fallbackAddresses: readonly string[];

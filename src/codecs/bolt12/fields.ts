@@ -14,7 +14,6 @@ import {
   type ValueCodec,
 } from './values.ts';
 
-/** One field of a TLV stream: its type, its name in the specification, and the codec of its value. */
 interface Field<T> {
   readonly type: bigint;
   readonly name: string;

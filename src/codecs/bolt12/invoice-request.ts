@@ -53,10 +53,7 @@ const invalid: Invalid = invalidDocument(
   'make a new one from the offer',
 );
 
-/**
- * Reads a request's records as an `InvoiceRequest`, by the rules of BOLT 12 that concern the request alone. The
- * signature is not verified here.
- */
+/** Reads an `InvoiceRequest` by the rules of BOLT 12 for it alone; the signature is not verified here. */
 export function invoiceRequestOf(records: readonly TlvRecord[]): InvoiceRequest {
   const stray = records.find(({ type }) => !isInvoiceRequestType(type) && !isSignatureType(type));
   if (stray !== undefined) invalid(`it has field ${stray.type}, which requests cannot have`);

@@ -72,10 +72,7 @@ const KNOWN_INVOICE_FEATURES = [16, 17];
 
 const invalid: Invalid = invalidDocument('bolt12', 'invoice', 'ask for a new one');
 
-/**
- * Reads an invoice's records as a `Bolt12Invoice`, by the rules of BOLT 12 that concern the invoice alone. The
- * signature is not verified here.
- */
+/** Reads a `Bolt12Invoice` by the rules of BOLT 12 for it alone; the signature is not verified here. */
 export function invoiceOf(records: readonly TlvRecord[]): Bolt12Invoice {
   const stray = records.find(({ type }) => !isInvoiceType(type) && !isSignatureType(type));
   if (stray !== undefined) invalid(`it has field ${stray.type}, which invoices cannot have`);

@@ -7,10 +7,7 @@ interface IssuerKeys {
   readonly pathsLastBlindedNodeIds: readonly string[];
 }
 
-/**
- * Returns whether a node id is one with which the invoices of an offer are signed: its `issuerId`, or, where it has
- * none, the last hop of one of its paths.
- */
+/** Whether invoices of an offer are signed with that node id: its `issuerId`, else the end of one of its paths. */
 export function isIssuerKey(
   nodeId: string,
   { issuerId, pathsLastBlindedNodeIds }: IssuerKeys,

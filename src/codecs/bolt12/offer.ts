@@ -59,10 +59,7 @@ export interface OfferFields {
 
 const invalid: Invalid = invalidDocument('bolt12', 'offer', 'ask its issuer for a new one');
 
-/**
- * Reads an offer's stream as an `Offer`, by every rule that BOLT 12 gives readers and that needs no clock. `text` is
- * the canonical string of the stream.
- */
+/** Reads an offer by every rule that BOLT 12 gives readers and that needs no clock; `text` is canonical. */
 function offerOf(bytes: Uint8Array, text: string): Offer {
   const records = decodeTlvStream(bytes, invalid);
   const stray = records.find(({ type }) => !isOfferType(type));
@@ -142,10 +139,7 @@ export function encodeOffer(fields: OfferFields): string {
   return offerOf(bytes, encodeBolt12String('lno', bytes)).text;
 }
 
-/**
- * Returns whether an offer has expired, so that invoices must not be requested any more (`offer_absolute_expiry`, BOLT
- * 12).
- */
+/** Whether an offer has expired (`offer_absolute_expiry`): no invoices must be requested any more. */
 export function isOfferExpired(offer: Offer, nowSecs: number): boolean {
   return offer.absoluteExpirySecs !== null && nowSecs > offer.absoluteExpirySecs;
 }

@@ -5,9 +5,7 @@ function within(type: bigint, ranges: Ranges): boolean {
   return ranges.some(([low, high]) => type >= low && type <= high);
 }
 
-/**
- * Returns whether a field belongs to an offer: 1 to 79 and the first experimental range (BOLT 12, reader of an offer).
- */
+/** Whether a field belongs to an offer: 1 to 79 and the first experimental range (BOLT 12). */
 export function isOfferType(type: bigint): boolean {
   return within(type, [
     [1n, 79n],

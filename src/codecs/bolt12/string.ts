@@ -7,10 +7,7 @@ type Bolt12Prefix = 'lno' | 'lnr' | 'lni' | 'lnp';
 
 const WHITESPACE = /\s/;
 
-/**
- * Returns which document a text claims to be, by its first characters; null when it is none of them. A `+` that joins
- * parts, and the whitespace after it, are ignored.
- */
+/** Which document a text claims to be, by its first characters; null for none. Joining `+` do not count. */
 export function bolt12PrefixOf(text: string): Bolt12Prefix | null {
   const kind = /^l(?:\+\s*)?n(?:\+\s*)?([orip])(?:\+\s*)?1/i.exec(text)?.[1]?.toLowerCase();
   return kind === undefined ? null : (`ln${kind}` as Bolt12Prefix);
@@ -51,10 +48,7 @@ export function decodeBolt12String(
   );
 }
 
-/**
- * Returns the text without each `+` that joins two parts, and without the whitespace after it. Whether there are parts
- * on both sides is not checked.
- */
+/** Returns the text without each joining `+` and the whitespace after it. Parts are not checked. */
 export function joinBolt12Parts(text: string): string {
   return text.replace(/\+\s*/g, '');
 }

@@ -68,10 +68,7 @@ export function encodeDnsQuery(name: DnsName, type: number): Uint8Array {
   return joinBytes([header, question, options]);
 }
 
-/**
- * Reads an answer (RFC 1035 section 4). Throws CodecError('dns') unless it is one complete message of at most 200
- * records.
- */
+/** Reads an answer (RFC 1035 section 4). Throws CodecError('dns') for an incomplete one, or one above 200 records. */
 export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
   const { at, done, take, uint } = byteReader(bytes, 'a record', invalidDns);
   if (bytes.length < HEADER_BYTES) invalidDns('has no header');

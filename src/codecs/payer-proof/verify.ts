@@ -36,7 +36,6 @@ export interface PayerProof {
   readonly nodeId: string;
   readonly paymentHash: string;
   readonly preimage: string;
-  /** The note that the payer signed with the proof. */
   readonly note: string | null;
   /** From here on null means: omitted from the proof, or absent in the invoice. */
   readonly amountMsat: bigint | null;

@@ -5,10 +5,7 @@ import type { Sidecar } from './sidecar.ts';
 /** How the last line begins where rows are missing. */
 const INCOMPLETE = /\n[^,"\n]*,,,incomplete,[^\n]*\n$/;
 
-/**
- * Lets the browser save the books (docs/decisions.md 192), as the sidecar writes them. Throws where rows are missing,
- * and saves nothing then.
- */
+/** Lets the browser save the books (docs/decisions.md 192). Throws, saving nothing, where rows are missing. */
 export async function saveBooks({ transport }: Sidecar): Promise<void> {
   const query = { format: 'csv' };
   const rows = await transport.open('/v2/node/export', { query, mediaType: 'text/csv' });

@@ -3,10 +3,7 @@ const NAME = 'wallet-sidecar-console-key';
 /** Is there while the latest sign-in was that of a device. */
 const DEVICE = 'wallet-sidecar-console-device';
 
-/**
- * The key of the session: the half that the page keeps. Without the other half, the cookie, which no script can read,
- * it is worth nothing (docs/decisions.md 133).
- */
+/** The page's half of the session's key, worth nothing without the cookie (docs/decisions.md 133). */
 export const sessionKey = {
   read: (): string | null => localStorage.getItem(NAME),
   /** Keeps a key, and whether it is that of a device (docs/decisions.md 196). */

@@ -8,7 +8,6 @@ export interface Asked<T> {
   readonly value: T | null;
   /** Why the latest question has no answer; null when it has one. */
   readonly error: Error | null;
-  /** Asks again. */
   readonly again: () => void;
 }
 

@@ -12,10 +12,7 @@ interface KeptValue<T> {
   readonly drop: () => void;
 }
 
-/**
- * Returns the value that this tab keeps under `name` for the caller who is signed in; with `localStorage` this browser
- * keeps it.
- */
+/** Returns what this tab keeps under `name` for the caller; with `localStorage` this browser keeps it. */
 export function useKeptValue<T>(name: string, store: Store = sessionStorage): KeptValue<T> {
   const { about } = useSignedIn();
   const place = callersValue<T>(store, name, about);

@@ -41,7 +41,6 @@ interface FieldProps extends LabeledProps {
   readonly type?: 'date' | 'datetime-local';
   readonly isRequired?: boolean;
   readonly isNumber?: boolean;
-  /** The most characters. */
   readonly most?: number;
 }
 

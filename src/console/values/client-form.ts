@@ -117,9 +117,7 @@ function isWithin(typed: string, limit: Amount | null): boolean {
   return msat !== null && (limit === null || msat <= toMsat(limit));
 }
 
-/**
- * Returns the request for a new client, which expires at `latestMs` at the latest. The form must have nothing wrong.
- */
+/** Returns the request for a new client, which expires at `latestMs` at the latest. Nothing may be wrong. */
 export function createRequest(form: ClientForm, latestMs: number | null): CreateClientRequest {
   const relay = form.relay?.trim();
   return {

@@ -14,10 +14,7 @@ export interface DayFlow extends Flow {
 
 const NOTHING: Flow = { inMsat: 0n, outMsat: 0n };
 
-/**
- * Returns the last `days` days up to and including the day of `nowMs`, oldest first. Only completed payments count, on
- * the day of their end.
- */
+/** Returns the last `days` days to that of `nowMs`, oldest first, of completed payments, by their end. */
 export function dailyFlow(payments: readonly Payment[], nowMs: number, days: number): DayFlow[] {
   const byDay = Map.groupBy(payments, (one) => dayStart(one.finalized_at ?? one.created_at));
   return lastDays(nowMs, days).map((startMs) => ({

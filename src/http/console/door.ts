@@ -47,10 +47,7 @@ interface SignIn {
 
 /** The way into the console, and of its requests to the API (docs/decisions.md 132 and 133). */
 export interface ConsoleDoor {
-  /**
-   * Returns whether a browser says by a cookie that it has a session, so that the page can begin with what it will
-   * show. It is only a guess: the session may have ended.
-   */
+  /** Whether a cookie says that the browser has a session, which may have ended; decides what the page begins with. */
   seemsSignedIn(headers: Headers): boolean;
   /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
   makeLink(headers: Headers, session: CallerOf): string;
@@ -63,10 +60,7 @@ export interface ConsoleDoor {
    * is, so that the page can say whose wallet it is before the link is used. Throws error 104.
    */
   lookAtLink(token: string): Promise<{ readonly session: Session; readonly isDevice: boolean }>;
-  /**
-   * Signs a browser in with a link's token or with credentials, and ends the session that it had. Throws errors 104,
-   * 106 and 112.
-   */
+  /** Signs a browser in by a link's token or credentials, ending its session. Throws errors 104, 106 and 112. */
   signIn(headers: Headers, given: SignInWith): Promise<SignIn>;
   /**
    * Returns the session of a request that the console's page made; null for every other request, whatever cookies it

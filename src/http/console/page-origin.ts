@@ -17,10 +17,7 @@ export function signInOrigin(headers: Headers): string {
   );
 }
 
-/**
- * Throws error 112 unless a request comes from a page of this origin. Browsers say so by Sec-Fetch-Site, or, where they
- * do not send that, by Origin.
- */
+/** Throws error 112 unless Sec-Fetch-Site, or Origin without it, says that a page of this origin asks. */
 export function requirePageOf(origin: string, headers: Headers): void {
   const given = headers.get('origin');
   const isSaid = given !== null || headers.has('sec-fetch-site');

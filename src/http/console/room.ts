@@ -1,7 +1,4 @@
-/**
- * How many links, and how many sessions, one caller may have at a time. More than that replaces its own alone, so that
- * nobody ends those of others.
- */
+/** The most links, and sessions, of one caller. More replace its own alone, so that nobody ends those of others. */
 const MOST_OF_ONE = 10;
 
 /** How many there may be of all callers together, which bounds the memory; 100 clients of a wallet do not reach it. */

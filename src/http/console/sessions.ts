@@ -21,7 +21,6 @@ interface SignedIn {
   readonly credentials: string | null | ClientOfDevice;
   /** The origin of the page that signed in. */
   readonly origin: string;
-  /** The permissions at the sign-in. */
   readonly permissions: readonly Permission[];
 }
 

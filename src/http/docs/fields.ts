@@ -2,9 +2,7 @@ import { oneOf } from '../input/words.ts';
 import type { Parameter, Schema } from './document.ts';
 import { code, prose, table, text } from './html.ts';
 
-/**
- * The largest whole number that all JSON readers represent exactly. A schema with this maximum is shown without one.
- */
+/** The largest whole number that every JSON reader holds exactly. As a maximum it is not shown. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
@@ -83,10 +81,7 @@ function wrapping(name: string): string {
   return code(name).replaceAll('.', '.<wbr>').replaceAll('_', '_<wbr>');
 }
 
-/**
- * Returns the type of a value in words. For requests it leaves out that an optional field may be null, because that
- * holds for all of them.
- */
+/** Returns the type of a value in words. Of requests it leaves out null, which every optional field may be. */
 export function typeOf(schema: Schema, use: Use): string {
   const names = [...new Set(namesOf(schema, use))];
   const known = names.filter(

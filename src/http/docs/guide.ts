@@ -12,10 +12,7 @@ export function callingSection(): string {
   return `<section id="calling"><h2>Calling</h2>${parts.join('')}</section>`;
 }
 
-/**
- * Returns the page's section with the three calls of a first payment: create an invoice, have it paid, wait for the
- * money.
- */
+/** Returns the section with a first payment: create an invoice, have it paid, wait for the money. */
 export function walkSection(document: Document, baseUrl: string): string {
   const call = (method: string, path: string, note: string) => {
     const operation = document.paths[path]?.[method];
@@ -42,10 +39,7 @@ export function walkSection(document: Document, baseUrl: string): string {
   return `<section id="first-payment"><h2>A first payment</h2><ol class="walk">${steps.join('')}</ol></section>`;
 }
 
-/**
- * Returns a call with placeholders for the example values that a caller gets elsewhere: an invoice, and the index of a
- * payment.
- */
+/** Returns a call with placeholders for an invoice and the index of a payment, which callers get elsewhere. */
 export function withPlaceholders(
   line: string,
   { parameters = [], requestBody }: Operation,

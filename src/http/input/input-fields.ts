@@ -37,10 +37,7 @@ export function inputFields(schema: z.ZodType): InputFields | null {
   };
 }
 
-/**
- * Removes null, which means absent (docs/decisions.md 19), and fields that the schema does not know
- * (docs/decisions.md 17).
- */
+/** Removes null, which means absent, and fields that the schema does not know (docs/decisions.md 17, 19). */
 export function presentInput(fields: InputFields | null, value: unknown): PresentInput {
   const ignored: string[][] = [];
   return { value: fields ? present(fields, value, [], ignored) : value, ignored };
@@ -69,10 +66,7 @@ function present(
   return Object.fromEntries(entries);
 }
 
-/**
- * Returns the schema that reads the value first: without the wrappers that make it optional, give it a default or
- * transform its result.
- */
+/** Returns the schema that reads the value first, inside wrappers of defaults, options and transformations. */
 function innerSchema(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodOptional ||

@@ -19,10 +19,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   InvalidCharacter: 'a control character must be written as an escape',
 };
 
-/**
- * Says where and why a text is not JSON, with line and column. It quotes nothing of the text, which may be a secret
- * (docs/decisions.md 13).
- */
+/** Says where and why a text is not JSON, and quotes nothing of it: it may be a secret (docs/decisions.md 13). */
 export function jsonProblem(text: string): string {
   const first = firstError(text);
   if (!first) return 'The body is not JSON.';

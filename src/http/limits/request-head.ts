@@ -39,10 +39,7 @@ export function rejectTrailer({ headers }: Request): void {
   throw rejected('Trailer', 'is not read: send the body without trailer lines');
 }
 
-/**
- * Returns the length of the request line in bytes: method, target and version, the spaces between them, and the line
- * break.
- */
+/** Returns the bytes of the request line: method, target and version, their spaces, and the line break. */
 function lineBytes({ method, url }: Request): number {
   const target = url.length - new URL(url).origin.length;
   return method.length + target + ' '.length + ' HTTP/1.1\r\n'.length;

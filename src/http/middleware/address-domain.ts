@@ -31,10 +31,7 @@ export function preflight(): Response {
   });
 }
 
-/**
- * Writes an error of a route for payers, which a payer's wallet reads as an error of LNURL (LUD-06). Those who may not
- * call the route at all get error 112.
- */
+/** Writes an error for payers as one of LNURL (LUD-06). Callers who may not call the route get error 112. */
 export const payerForm: ErrorForm = (error) =>
   error.kind === 'hostNotAllowed' ? apiForm(error) : { httpStatus: 200, body: payeeProblem(error) };
 

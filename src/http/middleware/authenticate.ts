@@ -12,10 +12,7 @@ import type { Route, RouteAccess } from '../route.ts';
 export interface KnownCredentials {
   /** Whether every route that is not public needs the header (docs/decisions.md 72). */
   readonly requireAuth: boolean;
-  /**
-   * The token in the data directory's cookie file, which is valid for the default wallet; null when there is no cookie
-   * file.
-   */
+  /** The token in the cookie file, which is valid for the default wallet; null when there is no such file. */
   readonly cookie: string | null;
   /** Whether there is a default wallet, for which the cookie is good. */
   readonly hasDefaultWallet: boolean;
@@ -203,10 +200,7 @@ function bearerToken(header: string): string | null {
   return /^bearer +(\S+)$/i.exec(header)?.[1] ?? null;
 }
 
-/**
- * Checks a request to `signup` or `provision`: it must carry the cookie, or, without --require-auth, no header or an
- * empty one (docs/api.md, Authentication).
- */
+/** Checks that `signup` or `provision` carries the cookie, or no header where --require-auth is off. */
 function requireRootAccess(header: string | null, options: AuthenticateOptions): void {
   const { requireAuth, cookie } = options;
   const isEmpty = header === null || header === '';
@@ -221,10 +215,7 @@ function requireRootAccess(header: string | null, options: AuthenticateOptions):
   );
 }
 
-/**
- * Requires the owner, or a client with every permission and no budget: controls such as the clock affect all wallets
- * and budgets of the sandbox.
- */
+/** Requires the owner, or every permission without a budget: such controls affect all wallets of the sandbox. */
 function requireEverything(session: Session): void {
   if (session.isOwner) return;
   const missing = PERMISSIONS.find((permission) => !allows(session, permission));

@@ -26,14 +26,9 @@ interface IdempotentRequest {
    */
   readonly earlierFingerprint: string;
   readonly nowMs: number;
-  /**
-   * The time in milliseconds after which the request's `Prefer` header asks for an answer; null waits for the outcome.
-   */
+  /** Milliseconds after which `Prefer` asks for an answer; null waits for the outcome. */
   readonly respondAfterMs: number | null;
-  /**
-   * Whether a request whose time is over is answered with error 4, and goes on: nothing can be shown before its
-   * end.
-   */
+  /** Whether error 4 answers a request whose time is over and which goes on: it has nothing to show before. */
   readonly endsWait: boolean;
   /** The key that encrypts and decrypts outcomes with a secret. */
   readonly sealKey: Uint8Array;
@@ -245,10 +240,7 @@ export function usableKey(
   return header !== null && IDEMPOTENCY_KEY.test(header) ? header : null;
 }
 
-/**
- * Returns a hash that is equal for two requests exactly when their route, query and body values are equal. The order of
- * members does not matter.
- */
+/** Returns a hash that is equal exactly for requests of equal route, query and body, in any order of members. */
 export function fingerprint(...parts: readonly unknown[]): string {
   return createHash('sha256').update(canonicalJson(parts)).digest('hex');
 }

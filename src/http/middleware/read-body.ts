@@ -71,10 +71,7 @@ function bodyValidator(schema: z.ZodType): MiddlewareHandler<AppEnv> {
   }) as MiddlewareHandler<AppEnv>;
 }
 
-/**
- * Returns the whole body of a request. Throws error 7, with status 413 when it is too large, and with status 408 when
- * it does not arrive in time.
- */
+/** Returns the whole body. Throws error 7: with 413 when it is too large, with 408 when it does not come in time. */
 export async function boundedBody(
   context: Context<AppEnv>,
   { limit, withinMs }: BodyBounds,

@@ -10,10 +10,7 @@ interface DocumentOptions {
   readonly serverUrl: string;
 }
 
-/**
- * Returns the OpenAPI 3.1 document of the routes. It is made from the same entries that validate requests
- * (docs/decisions.md 3).
- */
+/** Returns the OpenAPI 3.1 document, made of the entries that validate requests (docs/decisions.md 3). */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Json {
   const schemas: Schemas = new Map();
   const paths: Record<string, Json> = {};

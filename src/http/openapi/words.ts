@@ -65,7 +65,6 @@ export const CALLING: readonly (readonly [title: string, text: string])[] = [
   ],
 ];
 
-/** Returns what each scope grants, as one list. */
 function scopeWords(): string {
   return SCOPE_NAMES.map((scope) => {
     const granted = scope === 'full' ? ['all'] : SCOPES[scope].map((name) => `\`${name}\``);

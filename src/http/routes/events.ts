@@ -13,9 +13,7 @@ import { eventStream, type ServerSentEvent } from '../event-stream.ts';
 import { examplePayment, exampleUpdatedIndex } from '../examples.ts';
 import { get, type SessionContext } from '../route.ts';
 
-/**
- * The stream's first id for a wallet without payments. It sorts before every update, so resuming from it misses none.
- */
+/** The stream's first id for a wallet without payments, before every update, so resuming from it misses none. */
 const BEFORE_ALL = updatedIndex(0, paymentId('ln', '0'.repeat(64)));
 
 /** The route of the live stream of payment updates (docs/decisions.md 89). */

@@ -3,10 +3,7 @@ import { METRICS_CONTENT_TYPE } from '../../lib/metrics.ts';
 import { answerMetrics } from '../answer-metrics.ts';
 import { get } from '../route.ts';
 
-/**
- * The route with metrics for Prometheus, which each sidecar of a database answers for itself. It is served only where
- * the configuration allows it.
- */
+/** Metrics for Prometheus, where the configuration allows them. Each sidecar of a database tells its own. */
 export const metricsRoutes = [
   get('/metrics', 'health', {
     access: 'public',

@@ -40,10 +40,7 @@ interface Group {
   callbacks: (() => void)[];
 }
 
-/**
- * Shares commits on one connection, on which nothing else may write. `explain` turns an error of SQLite into the error
- * that callers get.
- */
+/** Shares commits on a connection on which nothing else writes. `explain` makes the callers' error of SQLite's. */
 export function groupCommit(db: Database, explain: (error: unknown) => unknown): GroupCommit {
   let group: Group | null = null;
   let working = false;

@@ -33,10 +33,7 @@ export function writeCookie(dataDir: string, random: (bytes: number) => Uint8Arr
   };
 }
 
-/**
- * Reads the token in a data directory. Returns null when there is none that this user can read. Symbolic links are not
- * followed.
- */
+/** Reads the token in a data directory; null when this user can read none. Symbolic links are not followed. */
 export function readCookie(dataDir: string): string | null {
   try {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

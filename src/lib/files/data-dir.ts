@@ -6,10 +6,7 @@ import { FileUnusable, fileUnusable } from './file-problem.ts';
 import { isKernelLockFree, takeKernelLock } from './kernel-lock.ts';
 import { replacePrivateFile } from './replace-file.ts';
 
-/**
- * What the process that owns a data directory wrote about itself. It is used in messages and to find the process,
- * never as a lock (docs/decisions.md 84).
- */
+/** What the owner of a data directory wrote of itself: for messages, never a lock (docs/decisions.md 84). */
 export interface Owner {
   /** The process id, as seen in its own container. */
   readonly pid: number;
@@ -21,7 +18,6 @@ export interface Owner {
 
 /** A data directory that this process owns. */
 export interface OwnedDataDir {
-  /** Stores the URL that {@link readOwner} returns. */
   noteUrl(url: string): void;
   /** Writes a cookie, which is removed before the lock is released, and returns its token. Throws FileUnusable. */
   writeCookie(random: (bytes: number) => Uint8Array): string;
@@ -50,10 +46,7 @@ export function ownDataDir(dir: string): OwnedDataDir {
   }
 }
 
-/**
- * Reads what the last owner of a data directory wrote about itself. That process may have ended. Returns null when
- * nothing can be read.
- */
+/** Reads what the last owner, which may have ended, wrote of itself. Returns null when nothing can be read. */
 export function readOwner(dir: string): Owner | null {
   try {
     const { pid, startedAt, url } = JSON.parse(readFileSync(ownerFile(dir), 'utf8'));

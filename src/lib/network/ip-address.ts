@@ -17,10 +17,7 @@ export function canonicalIp(text: string): string | null {
     .join('.');
 }
 
-/**
- * Returns the network of one subscriber that a canonical address belongs to: the first 64 bits of an IPv6 address, and
- * all of an IPv4 address.
- */
+/** Returns the network of the subscriber of a canonical address: 64 bits of IPv6, or all of IPv4. */
 export function subscriberOf(address: string): string {
   if (isIPv4(address)) return address;
   const [before = '', after] = address.split('::');

@@ -13,7 +13,6 @@ export const MOST_ENDPOINTS = 16;
 /** For how many seconds an endpoint may be kept without being renewed (docs/decisions.md 129). */
 const LEASE_SECS = { least: 10, most: 86_400 };
 
-/** The longest URL of an endpoint, in characters. */
 const URL_MAX_CHARACTERS = 2_000;
 /** No secret is longer than this, in characters: 64 bytes are 88 in base64. */
 const SECRET_MAX_CHARACTERS = 100;

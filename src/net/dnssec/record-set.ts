@@ -26,10 +26,7 @@ export interface CarriedRecords {
   ofTypes(...types: readonly number[]): readonly RecordSet[];
 }
 
-/**
- * Sorts records into sets in one pass, so that the time grows only in proportion to their number. A record that occurs
- * twice counts once (RFC 2181 section 5).
- */
+/** Sorts records into sets in one pass. A record that occurs twice counts once (RFC 2181 section 5). */
 export function sortRecords(records: readonly DnsRecord[]): CarriedRecords {
   const sets = new Map<string, { records: DnsRecord[]; signatures: Rrsig[] } & RecordSet>();
   const setOf = (name: DnsName, type: number) => {

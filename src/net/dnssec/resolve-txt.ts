@@ -56,10 +56,7 @@ export async function resolveTxt(name: DnsName, options: ChainOptions): Promise<
   );
 }
 
-/**
- * Returns the target of a signed alias; null without one. A DNAME is used before a CNAME, because the CNAME that is
- * made from it is never signed (RFC 6672).
- */
+/** The target of a signed alias, or null; DNAME first: a CNAME made from it is never signed (RFC 6672). */
 async function aliasOf(
   owner: DnsName,
   carried: CarriedRecords,

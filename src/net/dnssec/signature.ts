@@ -38,10 +38,7 @@ function distrustOf(algorithm: number): string {
     : 'is signed in a way that this wallet does not know';
 }
 
-/**
- * Returns why a signature of a key over a message proves nothing, as the rest of a sentence; null when the key may sign
- * its zone and made the signature.
- */
+/** Why a signature proves nothing, as the rest of a sentence; null when the key may sign its zone and did. */
 export function signatureProblem(
   key: Dnskey,
   message: Uint8Array,

@@ -16,10 +16,7 @@ const DIALECTS: Readonly<Record<Challenge['dialect'], Dialect>> = {
   l402,
 };
 
-/**
- * Returns the challenge of an answer 402 that is paid: the first that is right. Throws error 113 where there is none,
- * saying what is wrong.
- */
+/** Returns the first challenge of a 402 that is right. Throws error 113, saying what is wrong, for none. */
 export function challengeIn(headers: Headers, reading: Reading): Challenge {
   let wrong: unknown = null;
   for (const dialect of Object.values(DIALECTS)) {
@@ -61,10 +58,7 @@ const MOST_PROOF_CHARACTERS = 16_384;
 /** More proofs of one way are not looked at: each costs a MAC or two. */
 const MOST_PROOFS = 16;
 
-/**
- * Returns the proofs of payment in the headers of a request, for challenges that were made with `mac`. The preimage of
- * each is that of its payment hash.
- */
+/** Returns the proofs of payment in headers, for challenges made with `mac`; preimages are of their hashes. */
 export function claimsIn(
   headers: Readonly<Record<string, string | readonly string[]>>,
   mac: Mac,

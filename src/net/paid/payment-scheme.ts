@@ -25,10 +25,7 @@ const NETWORK_NAMES = {
   regtest: 'regtest',
 };
 
-/**
- * The scheme "Payment" (draft-httpauth-payment), with the method `lightning` and the intent `charge`
- * (draft-lightning-charge).
- */
+/** The scheme "Payment" (draft-httpauth-payment): method `lightning`, intent `charge` (draft-lightning-charge). */
 export const paymentScheme: Dialect = {
   proofHeader: 'authorization',
   read: (headers, reading) =>

@@ -37,10 +37,7 @@ import type { World } from './world/world.ts';
 /** What a new wallet gets on Lightning and as much on chain, in millisatoshis. */
 const FIRST_FUNDS_MSAT = 1_000_000_000n;
 
-/**
- * The latest time of the clock, chosen so that invoices expire before the year 3058, the last that they can encode
- * (BOLT 11, 35 bits).
- */
+/** The latest time of the clock: invoices must expire before the year 3058 (BOLT 11, 35 bits). */
 const LAST_TIME_MS = Date.UTC(3000, 0, 1);
 
 interface ControlOptions extends NodeParts {
@@ -114,7 +111,6 @@ export function sandboxControls(options: ControlOptions) {
       world.commit();
       return lightningAddressAnswer(world, name, options.lnurlHost);
     },
-    /** Second answer of an LNURL service. */
     lnurlSecond(name: string, query: LnurlQuery) {
       const answer = lnurlCallbackAnswer(world, name, query, options.lnurlHost);
       options.expiry.sweep();

@@ -70,9 +70,6 @@ export interface IdempotencyStore {
   release(scope: KeyScope): Promise<void>;
   /** Deletes what {@link name} wrote, where the effect certainly did not happen, and frees the key. */
   unname(scope: KeyScope): Promise<void>;
-  /**
-   * Deletes keys from before `beforeMs`, but for the newest `keep`: a clock that jumps ahead must not make recent
-   * requests repeatable.
-   */
+  /** Deletes keys from before `beforeMs`, but for the newest `keep`, since a clock may jump ahead. */
   prune(options: { beforeMs: number; keep: number }): Promise<void>;
 }

@@ -1,6 +1,5 @@
 /** One advance of a store's counter (docs/decisions.md 145). */
 export interface Advance {
-  /** The counter after it. */
   readonly count: number;
   /** 16 hex characters, drawn at random for this advance; null for one that was made before stores drew words. */
   readonly word: string | null;
@@ -41,14 +40,9 @@ export interface StoreIdentity {
    * the last {@link confirm} fits.
    */
   standing(marked: Advance | null): Promise<StoreStanding>;
-  /**
-   * Adds one to the counter. It also grows with every change of a client or budget and every reservation of a budget.
-   */
+  /** Adds one to the counter, which every change of a client or budget and every reservation does too. */
   advance(): Promise<Advance>;
-  /**
-   * Keeps in the store that it was found restored, for every process that uses it, until it is confirmed. `count` is
-   * what the marker holds.
-   */
+  /** Keeps that the store was found restored, until it is confirmed. `count` is what the marker holds. */
   distrust(count: number): Promise<void>;
   /**
    * The owner vouches for the store as it is. Advances the counter beyond `atLeast`, a marker's count, beyond the

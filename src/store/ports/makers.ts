@@ -1,7 +1,4 @@
-/**
- * Who made what: payments by their index, and offers by their id, of which every receipt is the maker's
- * (docs/decisions.md 195).
- */
+/** Who made payments, by index, and offers, by id, whose receipts are the maker's (docs/decisions.md 195). */
 export interface Makers {
   /** Keeps who made it, where nobody is kept yet. Returns who is kept then. */
   keep(walletId: string, key: string, caller: string): Promise<string>;

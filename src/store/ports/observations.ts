@@ -6,10 +6,7 @@ import type { DeliveryDraft } from './outbox.ts';
 import type { Watch } from './watches.ts';
 import type { EndpointFilter } from './webhook-endpoints.ts';
 
-/**
- * The rows that an observation may be about. Each is read from the database when its property is accessed, before
- * anything is written.
- */
+/** The rows that an observation may be about, each read when it is accessed, before anything is written. */
 export interface MatchCandidates {
   readonly sameIndex: JournalRow | null;
   readonly sameAttempt: JournalRow | null;
@@ -24,10 +21,7 @@ export interface ObservedPayment {
   readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
   /** Whether a block has the payment's own transaction, so that no other replaces it now. */
   readonly inBlock?: boolean;
-  /**
-   * True when the sidecar made the observation itself. The node has then shown nothing, so the spend does not become
-   * `known`.
-   */
+  /** True for the sidecar's own word: the node has shown nothing, so the spend is not `known`. */
   readonly ownWord?: boolean;
   /**
    * The spend about which the node said this. The spend gives way to the row that has the attempt when that is another
@@ -36,9 +30,7 @@ export interface ObservedPayment {
   readonly answers?: { readonly index: PaymentIndex; readonly isTaken: boolean };
 }
 
-/**
- * Rules that {@link ObservationStore.apply} runs inside its transaction. All functions are pure, but for what they log.
- */
+/** Pure rules, but for what they log, that {@link ObservationStore.apply} runs inside its transaction. */
 export interface ObservationRules {
   /** The row that an observation is about, or null when it is about a payment that has none. */
   readonly match: (candidates: MatchCandidates, seen: ObservedPayment) => JournalRow | null;
@@ -48,10 +40,7 @@ export interface ObservationRules {
    * A payment that has no row yet, at an index that is free. `isTaken` says whether a row with that index exists.
    */
   readonly atFreeIndex: (payment: Payment, isTaken: (index: PaymentIndex) => boolean) => Payment;
-  /**
-   * What a final payment cost in millisatoshis, which replaces its reservation: 0 gives it back, null leaves it as it
-   * is.
-   */
+  /** What a final payment cost, in place of its reservation: 0 gives it back, null leaves it as it is. */
   readonly costMsat: (payment: Payment) => bigint | null;
   readonly periodStart: PeriodStart;
   /** The watches that a final payment can match. One match is enough for a delivery. */
@@ -75,9 +64,7 @@ export interface GaveWay {
   readonly to: Payment;
 }
 
-/**
- * Stores what nodes report of payments. A payment's stored status changes here and nowhere else (docs/decisions.md 44).
- */
+/** Stores what nodes report. A stored status changes here and nowhere else (docs/decisions.md 44). */
 export interface ObservationStore {
   /** The connector's cursor up to which observations are stored; undefined before the first. */
   cursor(walletId: string): Promise<string | null | undefined>;

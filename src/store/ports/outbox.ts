@@ -123,10 +123,7 @@ export interface DeliveryQuery {
   readonly state: DeliveryState | null;
   readonly endpoint: string | null;
   readonly limit: number;
-  /**
-   * Only deliveries created before this one are returned, newest first. Without an endpoint: before all of that
-   * webhook-id.
-   */
+  /** Only deliveries before this one, newest first; without an endpoint: before all of that webhook-id. */
   readonly before: { readonly id: string; readonly endpoint: string | null } | null;
 }
 

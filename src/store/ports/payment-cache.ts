@@ -19,9 +19,7 @@ export interface PaymentCache {
     cursor: UpdatedIndex | null,
     readFrom?: 'journal' | 'node',
   ): Promise<{ numNew: number; numUpdated: number }>;
-  /**
-   * The JSON of one cached payment, as answers carry it, and whether the payment is final. Null when it is not cached.
-   */
+  /** The JSON of a cached payment, and whether it is final. Null when it is not cached. */
   get(walletId: string, index: PaymentIndex): Promise<{ json: string; final: boolean } | null>;
   list(
     walletId: string,

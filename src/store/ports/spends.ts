@@ -17,10 +17,7 @@ export interface Spend {
   /** The payment as it was begun. */
   readonly payment: Payment;
   readonly state: SpendState;
-  /**
-   * The newest attempt that the node had before it was asked to send. Null on chain, and where the node numbers no
-   * attempts.
-   */
+  /** The newest attempt before the node was asked. Null on chain, and where attempts have no numbers. */
   readonly afterAttempt: number | null;
   readonly attempt: number | null;
   /** What is sent, as JSON, where a repeat must send exactly the same, such as a signed transaction; null otherwise. */
@@ -102,10 +99,7 @@ export interface SpendStore {
    * invoice. Null for every other payment.
    */
   fetchedInvoice(walletId: string, index: PaymentIndex): Promise<string | null>;
-  /**
-   * The client that made an outgoing payment, pending or completed. Null when the owner made it, or when it is not
-   * known.
-   */
+  /** The client that made an outgoing payment; null when the owner made it, or it is not known. */
   callerOf(walletId: string, index: PaymentIndex): Promise<string | null>;
   /** Every spend of the wallet that is not over, oldest first. */
   unfinished(walletId: string): Promise<Spend[]>;
@@ -114,7 +108,6 @@ export interface SpendStore {
     walletId: string,
     received: readonly PaymentIndex[],
   ): Promise<ReadonlyMap<PaymentIndex, bigint>>;
-  /** The wallets that have at least one spend. */
   wallets(): Promise<string[]>;
   /**
    * Reserves for a cost that is not a payment, such as a channel's fee, under a name of its own, and tells of a budget

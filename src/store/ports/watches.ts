@@ -14,7 +14,6 @@ export type Watch =
 /** The stored watches, see {@link Watch}. */
 export interface WatchStore {
   add(walletId: string, watch: Watch): Promise<void>;
-  /** The wallets that have at least one watch. */
   wallets(): Promise<string[]>;
   has(walletId: string): Promise<boolean>;
 }

@@ -95,10 +95,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   }
 }
 
-/**
- * Signs every row of a database whose schema had no MAC. Throws {@link StoreUnusable} where the marker says that its
- * rows were signed.
- */
+/** Signs every row of a database without MACs. Throws {@link StoreUnusable} where its marker says they had. */
 async function signOnce(
   tx: SQL,
   from: number,

@@ -12,7 +12,6 @@ export async function signAllRows(tx: SQL, sealer: Sealer, signer: RowSigner): P
   }
 }
 
-/** Rows that are read and signed at once. */
 const AT_ONCE = 500;
 
 async function signTable(

@@ -1,7 +1,4 @@
-/**
- * Bounds how many transactions run at once. Each has a number of its own meanwhile, which is the row in which it marks
- * its commit.
- */
+/** Bounds the transactions at once. Each has a number meanwhile: the row in which it marks its commit. */
 interface Slots {
   /** Runs `task` with a free number, as soon as there is one. Tasks begin in the order of their calls. */
   use<T>(task: (slot: number) => Promise<T>): Promise<T>;

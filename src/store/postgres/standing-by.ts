@@ -23,7 +23,6 @@ export interface SeenLeader {
   readonly fence: string;
   /** Null until it has told. */
   readonly notice: LeaderNotice | null;
-  /** The store's id and where it stands. */
   readonly store: { readonly storeId: string } & StoreStanding;
 }
 
@@ -137,9 +136,7 @@ async function countIn(tx: SQL, compared: readonly Advance[]): Promise<StoreStan
   return { newest, lineage, isUnconfirmed: false };
 }
 
-/**
- * Returns what the process with that fencing number told; null when it was another one, or somebody without the key.
- */
+/** What the process of that fencing number told; null when it was another, or one without the key. */
 function noticeIn(sealed: string, sealer: Sealer, fence: bigint): LeaderNotice | null {
   try {
     return JSON.parse(sealer.open(sealed, placeOf(fence))) as LeaderNotice;

@@ -8,10 +8,7 @@ import { indexedWords } from '../words/sqlite.ts';
 import { AtOnce, perform } from './rows.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/**
- * Payments, about 2 MB, after which the log is moved into the file. The 16 MB that it may have would hold up requests
- * for long.
- */
+/** Payments, about 2 MB, after which the log is moved into the file: 16 MB hold requests up for long. */
 const MOST_LOGGED = 900;
 
 /** Rows of a statement. Within one, SQLite goes on where an index ended; a new one searches that place again. */

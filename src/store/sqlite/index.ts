@@ -19,10 +19,7 @@ export { openStoredRows } from './read-rows.ts';
 export { copiedStore } from './standing-of-copy.ts';
 export { firstDamage };
 
-/**
- * Opens the store in a SQLite file, or in memory (`:memory:`). Throws StoreUnusable as {@link openDatabase} and
- * {@link sqliteSigner} do.
- */
+/** Opens a file or `:memory:`. Throws StoreUnusable as {@link openDatabase} and {@link sqliteSigner} do. */
 export function openSqliteStore(
   path: string,
   signing: SigningOptions = { secretsKey: null },

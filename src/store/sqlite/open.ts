@@ -9,10 +9,7 @@ import { packOnce, prepareRelease } from './space.ts';
 
 /** How long opening waits for another program's lock. Nothing else runs at the start yet, so waiting harms nothing. */
 const OPENING_BUSY_MS = 5000;
-/**
- * How long SQLite waits for a lock after the start. The wait blocks the event loop, so longer locks are left to the
- * write queue.
- */
+/** How long SQLite waits for a lock, blocking the event loop; longer ones are left to the write queue. */
 const BUSY_MS = 20;
 
 /**
@@ -34,10 +31,7 @@ export function openDatabase(path: string): Database {
   }
 }
 
-/**
- * Creates the file where there is none, and checks access to it. SQLite itself does not tell a file of another user
- * from a read-only disk.
- */
+/** Creates a missing file and checks access: SQLite does not tell another user's file from a read-only disk. */
 function requireAccess(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
   accessSync(path, constants.R_OK | constants.W_OK);

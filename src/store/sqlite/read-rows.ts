@@ -14,10 +14,7 @@ interface StoredRows {
   close(): void;
 }
 
-/**
- * Opens the rows of a store's file, whose schema is brought up to date first. The caller owns the data directory.
- * Throws StoreUnusable as opening the store does.
- */
+/** Opens a store's rows, its schema brought up to date; the caller owns the directory. Throws StoreUnusable. */
 export function openStoredRows(path: string, signing: SigningOptions): StoredRows {
   const current = openDatabase(path);
   const isSigned = requireFittingKey(current, signing).signed_with !== null;

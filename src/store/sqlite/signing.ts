@@ -14,7 +14,6 @@ export interface SigningOptions {
   readonly onUnfit?: ((row: UnfitRow) => void) | undefined;
 }
 
-/** The store as its row of `meta` says. */
 interface Meta {
   readonly id: string;
   /** The id of the key with which rows are signed; null while they are not. */
@@ -47,10 +46,7 @@ export function requireFittingKey(
   );
 }
 
-/**
- * Returns the signer of a store. The first time that a key is given, it signs every row as it is. Throws as
- * {@link requireFittingKey} does.
- */
+/** Returns the signer; a key given the first time signs every row. Throws as {@link requireFittingKey}. */
 export function sqliteSigner(db: Database, options: SigningOptions): RowSigner {
   const { secretsKey, onUnfit = () => undefined } = options;
   const { id, signed_with: signedWith } = requireFittingKey(db, options);

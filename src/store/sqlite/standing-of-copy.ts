@@ -18,10 +18,7 @@ interface Meta {
   readonly signed_with?: string | null;
 }
 
-/**
- * Reads how a copy of a store stands to what a marker holds, without changing it. Null for a copy of a version whose
- * stores had no identity yet.
- */
+/** Reads how a copy stands to a marker, changing nothing; null for versions without an identity. */
 export function copiedStore(
   path: string,
   marked: (Advance & { readonly storeId: string }) | null,

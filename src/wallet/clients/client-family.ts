@@ -78,10 +78,7 @@ export function revoked(client: ClientRecord, nowMs: number): ClientRecord {
   };
 }
 
-/**
- * The client and its descendants, revoked, where the node has ended its token; none where that token was replaced
- * meanwhile, or the client is revoked already.
- */
+/** The client and its descendants, revoked; none where its token was replaced, or it is revoked already. */
 export function endedAtNode(
   records: readonly ClientRecord[],
   { clientPk, tokenId }: { readonly clientPk: string; readonly tokenId: string },

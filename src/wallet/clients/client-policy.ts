@@ -83,10 +83,7 @@ export function requireGrantable(granter: Granter, grant: Terms): void {
   }
 }
 
-/**
- * Throws `forbidden` (error 108) when the target holds more than the caller that wants to change or revoke it
- * (docs/decisions.md 63).
- */
+/** Throws error 108 when the target holds more than the caller that changes it (docs/decisions.md 63). */
 export function requireReach(granter: Granter, target: ClientRecord): void {
   if (granter.clientPk === null) return;
   const beyond = permissionsOf(target).find(
@@ -168,10 +165,7 @@ export function permissionsOf(grant: Grant): Permission[] {
   return effectivePermissions(grant.scopes, grant.permissions);
 }
 
-/**
- * Returns the client without anything beyond the bounds. A scope that is only partly within them is replaced by its
- * permissions that are.
- */
+/** Returns the client without anything beyond the bounds; a scope partly within them becomes permissions. */
 export function narrowed<Narrowed extends Terms>(client: Narrowed, bounds: Bounds): Narrowed {
   const isWithin = (permission: Permission) => bounds.permissions.has(permission);
   const scopes = client.scopes.filter((scope: Scope) => SCOPES[scope].every(isWithin));

@@ -29,10 +29,7 @@ function isTokenOver({ token, endedTokenIds }: ClientRecord): boolean {
   return token !== null && endedTokenIds.includes(token.id);
 }
 
-/**
- * Makes new tokens for the clients that are not revoked and whose token does not fit their grant. Returns them by
- * public key.
- */
+/** Makes tokens for clients in use whose token does not fit their grant. Returns them by public key. */
 export async function renewedTokens(
   session: OnNode,
   earlier: readonly ClientRecord[],
@@ -127,10 +124,7 @@ function requireToken(record: ClientRecord | null | undefined): ClientRecord {
   throw endedCredentials();
 }
 
-/**
- * Returns the ids of tokens at the node that carry this installation's mark and belong to no client in use
- * (docs/decisions.md 69).
- */
+/** The ids of tokens with this installation's mark and of no client in use (docs/decisions.md 69). */
 export async function strayTokens(session: Keeper): Promise<string[]> {
   const tokens = nodeGroup(session, 'tokens');
   const records = await session.store.clients.list(session.userPk);

@@ -287,10 +287,7 @@ export class Feed implements PaymentFeed {
     this.#heldBack.answerLost(id);
   }
 
-  /**
-   * Shows readers a spend whose request may have been carried out and has no usable answer, and calls the listeners
-   * (docs/decisions.md 168).
-   */
+  /** Shows readers a spend that may have been carried out without a usable answer (docs/decisions.md 168). */
   async show(index: PaymentIndex): Promise<void> {
     const { store, walletId } = this.#options;
     const payment = await store.journal.show(walletId, index);

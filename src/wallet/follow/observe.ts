@@ -155,10 +155,7 @@ function isOfHash(row: JournalRow, { hash }: Payment): boolean {
   return hash === null || row.payment.hash === null || row.payment.hash === hash;
 }
 
-/**
- * Moves a payment without a row to a free index: it must not replace the row of another attempt created at the same
- * moment.
- */
+/** Moves a payment without a row to a free index: another attempt may be of the same moment. */
 function atFreeIndex(payment: Payment, isTaken: (index: PaymentIndex) => boolean): Payment {
   let { createdAtMs, index } = payment;
   while (isTaken(index)) {

@@ -26,10 +26,7 @@ export function watchesOf({ index, direction, offerId, address }: Payment): Watc
   ];
 }
 
-/**
- * Returns the watch by which a payment that is held gets a delivery before its end (docs/decisions.md 117); null for
- * all others.
- */
+/** The watch by which a held payment gets a delivery before its end (docs/decisions.md 117); else null. */
 export function milestoneOf(payment: Payment): Watch | null {
   return isHeld(payment) ? { kind: 'held', index: payment.index } : null;
 }

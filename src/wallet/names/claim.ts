@@ -7,10 +7,7 @@ import { nodeInfo, type OnNode, type ServedWallet, type Session } from '../sessi
 import type { Names } from './names.ts';
 import { decideClaim, isUpdatable, type NameClaim } from './rules.ts';
 
-/**
- * Returns the wallet's Human Bitcoin Address. Throws `notFound` (error 107) when none is claimed, and `unsupported`
- * (error 110) when this sidecar serves no names.
- */
+/** Returns the wallet's name. Throws `notFound` when none is claimed, `unsupported` when none are served. */
 export async function nameOf(
   session: OnNode & Pick<Session, 'userPk'>,
   served: Names | null,

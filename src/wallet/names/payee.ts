@@ -40,10 +40,7 @@ const TOO_MANY_UNPAID = 'This name has too many unpaid invoices: try again in te
 
 const NOT_REACHED = 'The payee cannot be reached now: try again later.';
 
-/**
- * An error outside the two calls as payers read it: what is wrong with their request, and nothing of the sidecar
- * (docs/decisions.md 100).
- */
+/** An error outside the two calls as payers read it, with nothing of the sidecar (docs/decisions.md 100). */
 export function payeeProblem(error: ApiError): LnurlAnswer {
   return lnurlError(isApiError(error, 'rejected') ? error.message : NOT_REACHED);
 }

@@ -33,7 +33,6 @@ interface OpenWallet {
   readonly sessions: Set<Session>;
 }
 
-/** The parts of a session to open: the caller, and the node as the caller's token reaches it. */
 interface SessionParts {
   readonly userPk: string;
   readonly node: WalletNode;
@@ -54,10 +53,7 @@ const CLOSE_UNUSED_MS = 30_000;
 export class OpenWallets {
   readonly #options: OpenWalletsOptions;
   readonly #live: LiveClients;
-  /**
-   * Finds the credential by which a wallet's node is followed; `open` is an open session of the wallet, if there is
-   * one.
-   */
+  /** Finds the credential by which a wallet's node is followed; `open`: an open session of it, if any. */
   readonly #follower: (walletId: string, open: Session | null) => Promise<Follower | null>;
   readonly #nodeOf: Session['nodeOf'];
   readonly #budgetRules: BudgetRules;

@@ -178,10 +178,7 @@ export class SessionOpeners {
     return { node, live };
   }
 
-  /**
-   * Revokes a client whose token the node's operator has ended (docs/decisions.md 156). Where that cannot be stored,
-   * the client's next call tries again.
-   */
+  /** Revokes a client whose token the operator ended (docs/decisions.md 156); tried again where it cannot be stored. */
   async #endedAtNode({ walletId, clientPk }: ClientRecord, tokenId: string): Promise<void> {
     const { store, guard, clock, log } = this.#options;
     try {
@@ -227,10 +224,7 @@ export class SessionOpeners {
   }
 }
 
-/**
- * A secret is 32 bytes, and their hash is stored. For clients of version 0.1 on LND, the hash is of the macaroon's hex
- * text.
- */
+/** A secret is 32 bytes, stored as its hash; of clients of version 0.1 on LND, the hash of the macaroon's hex. */
 function isSecretOf({ secretHash }: ClientRecord, secret: string): boolean {
   const kept = hex.decode(secretHash);
   const ofBytes = createHash('sha256').update(hex.decode(secret)).digest();

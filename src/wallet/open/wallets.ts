@@ -67,18 +67,12 @@ export class Wallets {
     throw session.ended.reason;
   }
 
-  /**
-   * Creates the wallet of the configured root seed. A repeat does nothing. Throws `unauthenticated` (error 104) without
-   * a root seed.
-   */
+  /** Creates the wallet of the root seed; a repeat does nothing. Throws error 104 without a root seed. */
   async signup(partnerPk: string | null): Promise<void> {
     await this.#options.rootConnector.signup(this.#rootSeed(), { partnerPk });
   }
 
-  /**
-   * Provisions the node of the configured root seed to trusted releases (docs/decisions.md 79). Throws
-   * `unauthenticated` (error 104) without a root seed.
-   */
+  /** Provisions the node to trusted releases (docs/decisions.md 79). Throws error 104 without a root seed. */
   async provision(): Promise<void> {
     await this.#options.rootConnector.provision(this.#rootSeed());
   }
@@ -141,7 +135,6 @@ export class Wallets {
     await this.#wallets.sweepApprovals();
   }
 
-  /** How many wallets and sessions are open, and the states of their open feeds. */
   figures(): { wallets: number; sessions: number; feeds: readonly FeedStanding[] } {
     return {
       ...this.#wallets.figures(),
@@ -175,7 +168,6 @@ export class Wallets {
     return known;
   }
 
-  /** Opens a session that is not {@link #known}. */
   async #open(credentials: string | null): Promise<Session> {
     if (credentials === null) {
       if (this.#options.rootSeed === null) {

@@ -124,7 +124,6 @@ export class UpdatesTail {
   }
 }
 
-/** The tails of each credential. */
 const tails = new WeakMap<Session['history'], Tails>();
 
 function tailsOf(session: Waiter): Tails {

@@ -77,10 +77,7 @@ export async function removeEndpoint({ userPk, store }: WalletRows, id: string):
   return canceled;
 }
 
-/**
- * Keeps an endpoint for that many seconds from now on; one that was made without an end stays so. Throws as
- * {@link removeEndpoint} does.
- */
+/** Keeps an endpoint for that many seconds from now on, unless it has no end. Throws as {@link removeEndpoint}. */
 export async function renewEndpoint(
   { userPk, store, client }: WalletRows & Pick<Session, 'client'>,
   { id, leaseSecs }: { readonly id: string; readonly leaseSecs: number },

@@ -41,10 +41,7 @@ export async function issueInvoice(
   return makeInvoice(session, { ...request, message: null, preimage });
 }
 
-/**
- * Creates an invoice and watches it. It is returned only once it is watched, and so cannot be paid before
- * (docs/decisions.md 90).
- */
+/** Creates an invoice and watches it before it is returned, and so can be paid (docs/decisions.md 90). */
 export async function makeInvoice(
   wallet: ServedWallet,
   order: Omit<CreateInvoiceCommand, 'createdAtMs'>,

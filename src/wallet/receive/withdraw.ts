@@ -57,7 +57,6 @@ export function withdrawLnurl(
   });
 }
 
-/** What a withdrawal's effects outside are named, and what ends it. */
 interface WithdrawalEffects {
   readonly names: EffectNames;
   readonly signal: AbortSignal;

@@ -11,15 +11,9 @@ export interface LiveClient {
   readonly onChange: (listener: () => void) => () => void;
 }
 
-/**
- * The clients in use. Through them a change or revocation reaches requests, waits and streams at once
- * (docs/decisions.md 65).
- */
+/** The clients in use: a change reaches requests, waits and streams at once (docs/decisions.md 65). */
 export interface LiveClients {
-  /**
-   * The state of a client whose secret was checked; `clock` is that of its node. Throws `unauthenticated` (error 104)
-   * when the client is not active.
-   */
+  /** The state of a client whose secret was checked, by its node's clock. Throws error 104 when it is not active. */
   open(record: ClientRecord, clock: Clock): LiveClient;
   /** Puts changed records in force, and ends clients that are no longer active. */
   changed(records: readonly ClientRecord[]): void;

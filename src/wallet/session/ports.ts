@@ -16,11 +16,8 @@ export interface PaymentFeed {
   readonly changes: number;
   /** Keeps the feed open until the returned function is called. */
   hold(): () => void;
-  /**
-   * Calls `listener` after every stored change, until the returned function is called. Keeps the feed open meanwhile.
-   */
+  /** Calls `listener` after every stored change, until the returned function is called; the feed stays open. */
   listen(listener: PaymentListener): () => void;
-  /** {@link listen} for the changes of one payment. */
   listenTo(index: PaymentIndex, listener: OnePaymentListener): () => void;
   /**
    * Stores where the feed begins, if that is not stored yet. This must be awaited before the first watched payment is
@@ -57,9 +54,7 @@ export interface History {
   /** The newest payment with that id; null when there is none. */
   latest(id: PaymentId): Promise<Payment | null>;
   tip(): Promise<UpdatedIndex | null>;
-  /**
-   * Payments updated after `after`, oldest update first, each in its newest state. Null begins with the first update.
-   */
+  /** Payments updated after `after`, oldest update first, in their newest state. Null begins with the first. */
   updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
   /**
    * Yields all that {@link updatedAfter} returns, in pages of at most `size.payments`, until there is no more. What a
@@ -122,10 +117,7 @@ export interface StoreGuard {
    * written or the store cannot be read.
    */
   keepUp(): Promise<void>;
-  /**
-   * {@link keepUp}, and then {@link requireTrusted}. It must be awaited after a reservation in a budget, and before
-   * anything is sent.
-   */
+  /** {@link keepUp} and {@link requireTrusted}, to be awaited after a reservation, before anything is sent. */
   requireKept(): Promise<void>;
   /** Called when the owner confirms the budgets: clients may spend again. Throws as {@link keepUp} does. */
   confirm(): Promise<void>;

@@ -14,9 +14,7 @@ import { requireFit } from './unfit.ts';
 export interface Caller {
   /** Hex public key of the client, or `owner`. */
   readonly id: string;
-  /**
-   * 32 bytes that only the caller's own credential gives. Stored outcomes that hold a secret are encrypted with them.
-   */
+  /** 32 bytes that only the caller's own credential gives; they encrypt outcomes that hold a secret. */
   readonly sealKey: Uint8Array;
 }
 
@@ -109,10 +107,7 @@ const GROUP_WORDS: Partial<Record<NodeGroup, string>> = {
   holdInvoices: 'hold invoices',
 };
 
-/**
- * Returns a group of the node port. Throws `unsupported` (error 110), which names the node, when the node does not have
- * it (docs/decisions.md 76).
- */
+/** Returns a group of the node port. Throws error 110, which names the node, without it (docs/decisions.md 76). */
 export function nodeGroup<Name extends NodeGroup>(
   session: OnNode,
   name: Name,
@@ -176,10 +171,7 @@ export function approveAboveMsat({ client }: Pick<Session, 'client'>): bigint | 
   return client()?.approveAboveMsat ?? null;
 }
 
-/**
- * Stores a watch for what was issued or is about to be sent, so that its end is delivered also after a restart
- * (docs/decisions.md 90).
- */
+/** Stores a watch, so that the end is delivered also after a restart (docs/decisions.md 90). */
 export async function watch(wallet: ServedWallet, what: Watch): Promise<void> {
   await wallet.feed.prepare(wallet.node);
   await wallet.store.watches.add(wallet.userPk, what);

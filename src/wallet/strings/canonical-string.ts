@@ -3,10 +3,7 @@ import { bolt12PrefixOf, joinBolt12Parts } from '../../codecs/bolt12/index.ts';
 import { readOr } from '../../codecs/codec-error.ts';
 import { withoutLightningScheme } from './payment-string.ts';
 
-/**
- * Strings that mean the same in either case: bech32, offers and names. Base58 addresses and web addresses are not among
- * them.
- */
+/** Strings that mean the same in either case: bech32, offers and names; no base58 and no web addresses. */
 const CASELESS = /^(?:(?:ln|bc1|tb1|bcrt1)[a-z0-9]*|₿?[a-z0-9._+-]*@[a-z0-9.:[\]-]*)$/i;
 
 /**

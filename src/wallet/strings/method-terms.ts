@@ -36,9 +36,7 @@ export type PayMethod = MethodTerms &
 /** An LNURL-withdraw service from which the wallet can withdraw, with its terms. */
 export type ClaimMethod = MethodTerms & { readonly request: LnurlWithdrawRequest };
 
-/**
- * The terms that a URI sets for all its methods (docs/decisions.md 96). A method's own description takes precedence.
- */
+/** The terms of a URI for all its methods, but for their own descriptions (docs/decisions.md 96). */
 export interface UriTerms {
   readonly amountMsat: bigint | null;
   readonly description: string | null;

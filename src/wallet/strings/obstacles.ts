@@ -5,9 +5,7 @@ import { NETWORKS } from '../../codecs/network.ts';
 import { refused } from '../../model/errors.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 
-/**
- * Returns the reason why the node cannot pay the invoice with any amount, or null when it can (docs/decisions.md 95).
- */
+/** The reason why the node cannot pay the invoice with any amount, or null (docs/decisions.md 95). */
 export function invoiceObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
   return invoiceNetworkObstacle(invoice, node) ?? invoiceExpiryObstacle(invoice, node);
 }

@@ -45,10 +45,7 @@ const NOTHING: PaymentString = {
 /** The largest number of characters of a URI's label or message that are shown. */
 const MAX_DESCRIPTION = 639;
 
-/**
- * The most methods that a URI may name, because each may cost a signature check or a request to a service outside
- * (docs/decisions.md 95).
- */
+/** The most methods of a URI: each may cost a signature check or a request (docs/decisions.md 95). */
 const MAX_METHODS = 10;
 
 /**
@@ -65,10 +62,7 @@ export function parsePaymentString(text: string): PaymentString {
   return { ...NOTHING, methods: [method] };
 }
 
-/**
- * Reads a payment string that is a single method without a URI around it. Returns null when it looks like none. Throws
- * {@link CodecError} when it is invalid.
- */
+/** Reads a method without a URI around it; null when it looks like none. Throws {@link CodecError}. */
 export function parseLoneMethod(text: string): NamedMethod | null {
   return readMethod(withDecodedName(withoutLightningScheme(text)));
 }

@@ -26,7 +26,6 @@ import {
 } from './grant.ts';
 import { clientLines, grantWords } from './one-client.ts';
 
-/** How the examples of commands name a client. */
 const EXAMPLE = 'shop';
 
 const oneClientJson = () => z.object({ client: clientInfoJson() });
@@ -251,7 +250,6 @@ const prune = oneCall('prune', {
   },
 });
 
-/** Lets clients with budgets spend again after a database was restored. */
 const confirm = oneCall('confirm', {
   about: 'Confirm the budgets after the database was restored from an older copy.',
   examples: ['clients confirm'],

@@ -30,10 +30,7 @@ const COLUMNS: readonly Column<EndpointJson>[] = [
 const ABOUT_ENDPOINT =
   'the endpoint: its id, as "webhooks endpoints list" shows it, or at least 4 of its first or last characters';
 
-/**
- * Returns the id of an endpoint that a person named by its ends. A whole id is taken as it is: of an endpoint that was
- * deleted, deliveries may be left.
- */
+/** Returns the id of an endpoint named by its ends. A whole id is taken as it is: it may be a deleted one's. */
 async function findEndpoint(typed: string, { io, ask }: Finding): Promise<string> {
   if (typed === CONFIGURED_ENDPOINT || /^ep_[0-9a-f]{32}$/.test(typed)) return typed;
   const { value } = await ask((sidecar) => sidecar.webhookEndpoints(), endpointsJson());

@@ -15,7 +15,6 @@ import { argument, flag, local, optionWord } from '../../command.ts';
 import type { CliIo } from '../../io.ts';
 import { moment } from '../../terminal/words.ts';
 
-/** The headers of a signed webhook (Standard Webhooks). */
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 type Headers = Readonly<Partial<Record<(typeof HEADERS)[number], string>>>;
 

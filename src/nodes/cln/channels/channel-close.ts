@@ -18,9 +18,7 @@ import { refusesToClose } from '../words/certainty.ts';
 import { closedShape } from '../words/chain-wire.ts';
 import type { ClnChannel } from '../words/wire.ts';
 
-/**
- * The most weight that a cooperative close takes: one input with two signatures and two outputs of the largest kind.
- */
+/** The most weight of a cooperative close: one input with two signatures, two outputs of the largest kind. */
 const CLOSE_WEIGHT = 800n;
 /** Core Lightning waits so many seconds for the peer before it closes a channel alone. */
 const FORCED_AFTER_SECS = 1;
@@ -35,10 +33,7 @@ const CLOSED: ReadonlySet<string> = new Set([
   'ONCHAIN',
 ]);
 
-/**
- * The most that closing the channel costs this wallet at present rates, in millisatoshis; see
- * `NodeChannels.closeFeeBoundMsat`.
- */
+/** See `NodeChannels.closeFeeBoundMsat`. */
 export async function closeFeeBoundMsat(
   { owner, wallet }: ClnOwned,
   channelId: string,

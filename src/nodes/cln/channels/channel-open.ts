@@ -177,10 +177,7 @@ async function opened(
   return { channelId, userChannelId, feeMsat, isNew };
 }
 
-/**
- * What opening a channel cost, in millisatoshis. Null where the node does not tell: the channel is open by then, and a
- * missing cost must not make that an error.
- */
+/** What an opening cost, in millisatoshis; null where the node does not tell: the channel is open all the same. */
 async function openingCostMsat(owner: ClnRpc, channelId: string): Promise<bigint | null> {
   try {
     const [channels, chain] = await Promise.all([readChannels(owner), readChain(owner)]);
@@ -193,10 +190,7 @@ async function openingCostMsat(owner: ClnRpc, channelId: string): Promise<bigint
   }
 }
 
-/**
- * Chooses the coins for a channel, and first those of an earlier request for it: that one may still be on its way, and
- * must not open a second channel.
- */
+/** Chooses coins, first those of an earlier request, which may still arrive and must not open a second channel. */
 async function chooseFunding(
   { owner, wallet }: ClnOwned,
   valueMsat: bigint,

@@ -9,7 +9,6 @@ import type { Told } from './told.ts';
 export interface Look extends Pick<UpdatesOptions, 'open' | 'log' | 'historySinceMs'> {
   readonly rpc: ClnRpc;
   readonly wallet: ClnWallet;
-  /** Where the lists are read on. */
   readonly cursor: FollowCursor;
   /** Whether the unfinished payments of the store are looked at too, as at the beginning of a feed. */
   readonly withOpen: boolean;

@@ -27,7 +27,6 @@ interface NumberedList {
     rpc: ClnRpc,
     page: { readonly index: RowOrder; readonly start: number; readonly limit: number },
   ) => Promise<readonly unknown[]>;
-  /** What rows say. */
   readonly observe: (
     look: Look,
     rows: readonly unknown[],
@@ -35,7 +34,6 @@ interface NumberedList {
   ) => Promise<readonly Observation[]>;
 }
 
-/** How a page came to be read. */
 interface Read {
   /** Payments made before this time and over may be left out; null where none may. */
   readonly sinceMs: number | null;

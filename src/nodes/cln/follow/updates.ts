@@ -12,7 +12,6 @@ import { type FollowedList, readLists } from './look.ts';
 import { Told } from './told.ts';
 import { followWaits } from './waits.ts';
 
-/** The lists in the order in which they are read. */
 const LISTS: readonly FollowedList[] = [SENDS, INVOICES, CHAIN];
 
 /**
@@ -85,7 +84,6 @@ export function followWallet(
   });
 }
 
-/** In how many milliseconds a list must be read although the node tells of no change. */
 function dueInMsOf(wallet: ClnWallet): number {
   const dueInMs = LISTS.map((list) => list.dueInMs?.(wallet) ?? Number.POSITIVE_INFINITY);
   return Math.min(...dueInMs);

@@ -6,10 +6,7 @@ import type { ClnWallet } from '../reads/wallet.ts';
 import { inboundObservation } from '../words/translate.ts';
 import { type ClnInvoice, invoiceShape } from '../words/wire.ts';
 
-/**
- * Core Lightning deletes an invoice that is canceled, so the wallet's own rows keep what it was. Amounts are kept as
- * the node gives them, so that its shape reads them.
- */
+/** What canceled invoices were, since Core Lightning deletes them. Amounts are as the node gave them. */
 const CANCELED = keptRows(
   'cln_canceled_invoice',
   z.object({ canceledAtMs: z.number(), invoice: z.unknown() }),
@@ -25,10 +22,7 @@ export async function keepCanceled(
   await CANCELED.put(wallet, hash, { canceledAtMs, invoice: listed });
 }
 
-/**
- * The canceled invoice of a payment hash, or null. Its cancellation may not have reached the node: it counts only where
- * the node lists no invoice of the hash.
- */
+/** The canceled invoice of a hash, or null; it counts only where the node lists none any more. */
 export async function canceledInvoice(
   wallet: ClnWallet,
   hash: string,

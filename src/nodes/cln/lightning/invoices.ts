@@ -106,7 +106,6 @@ async function canceledBefore(node: ClnOwned, hash: string): Promise<Observation
   return canceled !== null && (await listed(node.owner, hash)) === null ? canceled : null;
 }
 
-/** A created invoice, as its payment stands. */
 function created(
   { payment }: Observation,
   { personalNote, externalId, message }: Pick<CreateInvoiceCommand, 'message' | keyof OwnWords>,
@@ -147,10 +146,7 @@ async function listed(owner: ClnRpc, hash: string): Promise<ListedInvoice | null
   return { row, invoice: readAs('Core Lightning', invoiceShape, row) };
 }
 
-/**
- * The incoming payment of a hash, or null where there is none. A canceled invoice is failed, although the node has
- * deleted it.
- */
+/** The incoming payment of a hash, or null. A canceled invoice is failed, although the node has deleted it. */
 export async function incomingPayment(node: ClnOwned, hash: string): Promise<Observation | null> {
   const found = await listed(node.owner, hash);
   if (found === null) return canceledInvoice(node.wallet, hash);

@@ -63,10 +63,7 @@ export function reportBefore(
   return reportOnOther(send, other, { madeNone: true }) ?? notSent(send, anotherIsPending());
 }
 
-/**
- * The report that the attempts give after the call has ended with an error. Null where they say nothing, so that the
- * error alone counts.
- */
+/** The report that the attempts give after the call ended with an error; null where the error alone counts. */
 export function reportAfter(
   send: RunningSend,
   attempts: readonly SendAttempt[],

@@ -6,10 +6,7 @@ import { isOwnLabel } from '../words/labels.ts';
 import { attemptsOf, hasOnlyFailed, type SendAttempt } from '../words/translate.ts';
 import { sendpayShape, sendpaysShape } from '../words/wire.ts';
 
-/**
- * All attempts to pay a hash, each with all its parts, in the order in which they began. Throws `unreadable` when a
- * part cannot be read, because it decides about money.
- */
+/** All attempts to pay a hash, with all parts, in order. Throws `unreadable` for a part that cannot be read. */
 export async function attemptsToPay(
   owner: ClnRpc,
   { lost }: Pick<ClnWallet, 'lost'>,
@@ -41,10 +38,7 @@ export function isPaid({ parts }: SendAttempt): boolean {
   return parts.some(({ status }) => status === 'complete');
 }
 
-/**
- * The attempt that decides about others: the one that is paid or has a part on its way, of which the node makes one at
- * a time, else the newest.
- */
+/** The attempt that decides: the one that is paid or has a part on its way (the node makes one), else the newest. */
 export function foremost(attempts: readonly SendAttempt[]): SendAttempt | undefined {
   return attempts.findLast((one) => !hasOnlyFailed(one)) ?? attempts[attempts.length - 1];
 }

@@ -17,10 +17,7 @@ const NAME_OF = { segwit: 'bech32', taproot: 'p2tr' } as const satisfies Record<
   string
 >;
 
-/**
- * The wallet's receiving address of that type, the same until a payment to it is seen. The node gives a new one each
- * time, so the present one is a row of the store.
- */
+/** The receiving address until a payment to it is seen: a row of the store, as the node gives a new one each time. */
 export function nextUnusedAddress(
   { rpc, owner, wallet }: ClnHandle,
   type: AddressType,

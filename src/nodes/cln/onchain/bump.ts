@@ -81,10 +81,7 @@ export function bumpFee(
   return wallet.locks.run('coins', () => choosingAgain(make));
 }
 
-/**
- * The child that a send needs; null where one that pays as much is there. Throws `refused` where there is nothing to
- * raise, or nothing that could pay for it.
- */
+/** The child of a send; null where one that pays as much is there. Throws `refused` where it cannot be raised. */
 async function childOf(node: ClnOwned, { txid, priority }: BumpFeeCommand): Promise<Child | null> {
   const [chain, satPerKw] = await Promise.all([
     readChain(node.owner),

@@ -73,10 +73,7 @@ export function signSend(
   });
 }
 
-/**
- * Publishes a signed transaction; see `NodeOnchain.publish`. No error proves that the network does not have it: the
- * node's own list says whether it does.
- */
+/** See `NodeOnchain.publish`. Only the node's own list says whether the network has it; no error does. */
 export async function publishSend(
   { rpc, owner, wallet }: ClnHandle,
   command: PayOnchainCommand,
@@ -113,7 +110,6 @@ export async function estimateFeeMsat(node: ClnOwned, command: SendTerms): Promi
   return (await chosenFor(node, command)).feeSat * MSAT_PER_SAT;
 }
 
-/** The coins of a send, its fee and its rate, as they would be now. */
 async function chosenFor(node: ClnOwned, { address, amountMsat, priority }: SendTerms) {
   const [spendable, satPerKw] = await spendableAt(node, priority);
   const order = { amountSat: wholeSats(amountMsat), scriptBytes: scriptBytesAt(address), satPerKw };

@@ -9,10 +9,7 @@ const OPTIONS = { ...LENIENT, allowLegacyWitnessUtxo: true } as const;
 /** A script that pays nobody. A PSBT that only names coins needs an output all the same. */
 const NO_SCRIPT = Uint8Array.of(0x6a);
 
-/**
- * The signed transaction (hex) of a PSBT whose inputs are all signed. Throws an error for one that is not, or that
- * cannot be read.
- */
+/** The signed transaction (hex) of a PSBT. Throws for one that is not signed in all inputs, or unreadable. */
 export function finalizedTransaction(psbt: string): string {
   const transaction = Transaction.fromPSBT(base64.decode(psbt), OPTIONS);
   for (let at = 0; at < transaction.inputsLength; at++) {

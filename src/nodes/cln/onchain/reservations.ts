@@ -10,10 +10,7 @@ const SOON_BLOCKS = 36;
 /** More blocks than any reservation lasts. */
 const ALL_BLOCKS = 1_000_000;
 
-/**
- * Extends the reservations of those coins that end soon, and makes those that have ended. Coins that were spent are
- * left out.
- */
+/** Extends the reservations that end soon, and makes those that have ended, but for coins that were spent. */
 export async function extendReservations(
   owner: ClnRpc,
   outpoints: readonly string[],

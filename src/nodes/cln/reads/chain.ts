@@ -47,10 +47,7 @@ export function feeMsatOf({ inputs, outputs }: ClnTransaction, { coins }: Chain)
   return feeMsat;
 }
 
-/**
- * The coins that make up the wallet's balance. Until a block has its transaction, the node lists a coin that the wallet
- * has spent as reserved, beside the change.
- */
+/** The coins of the balance. One that was spent is listed as reserved, beside the change, until a block. */
 export async function readBalance(rpc: ClnRpc): Promise<readonly ClnOutput[]> {
   const coins = await readCoins(rpc);
   if (!coins.some(({ reserved }) => reserved)) return coins;

@@ -84,7 +84,6 @@ async function isThere(owner: ClnRpc, { txid, output }: ClnOutput): Promise<bool
   }
 }
 
-/** What is to be paid, and at which rate. */
 interface Order {
   readonly amountSat: bigint;
   /** Bytes of the script that is paid. */
@@ -98,10 +97,7 @@ interface ChosenCoins {
   readonly feeSat: bigint;
 }
 
-/**
- * Chooses coins in their order until they pay for the transaction, and calculates its fee; pure. Throws `refused` when
- * they do not suffice.
- */
+/** Chooses coins in their order until they pay, and calculates the fee; pure. Throws `refused` for too few. */
 export function chooseCoins(
   spendable: readonly ClnOutput[],
   { amountSat, scriptBytes, satPerKw }: Order,

@@ -15,10 +15,7 @@ export function channelSatPerKw({ owner, wallet }: ClnOwned) {
   return satPerKw(owner, wallet, CHANNEL_BLOCKS);
 }
 
-/**
- * Throws `refused` where the node has no estimates. Where coins are worth nothing the lowest rate serves: such networks
- * often have none.
- */
+/** Throws `refused` without estimates, but where coins are worth nothing: such networks often have none. */
 async function satPerKw(
   owner: ClnRpc,
   { network }: Pick<ClnWallet, 'network'>,

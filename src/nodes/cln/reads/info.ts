@@ -23,10 +23,7 @@ const NETWORK_OF: Readonly<Record<string, Network>> = {
 /** The first release whose `xpay` takes a label, by which payments are known again. */
 const FIRST_RELEASE = [26, 6] as const;
 
-/**
- * Reads the node's identity, version and network. Throws `refused` for a network that is not supported, and for a
- * release without what this connector needs.
- */
+/** Reads identity, version and network. Throws `refused` for a network or release that is not supported. */
 export async function readInfo(rpc: ClnRpc): Promise<{ info: ClnInfo; network: Network }> {
   const info = await rpc.read('getinfo', {}, infoShape);
   const network = NETWORK_OF[info.network];

@@ -28,10 +28,7 @@ const WIRE: RemoteWire = {
 
 type Params = Readonly<Record<string, unknown>>;
 
-/**
- * The commands of Core Lightning by clnrest with one rune, the target's token. Every method throws {@link ApiError}, as
- * the port `WalletNode` describes.
- */
+/** The commands of Core Lightning by clnrest with one rune. All throw {@link ApiError}, as `WalletNode` says. */
 export class ClnRpc {
   readonly #calls: RemoteCalls;
 

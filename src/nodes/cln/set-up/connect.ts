@@ -6,7 +6,6 @@ import { inspect, type NodeAccess } from '../../remote/set-up/inspect.ts';
 import { CLN_PROTOCOL } from '../reads/protocol.ts';
 import { ratesOf, readRune } from '../words/rune.ts';
 
-/** How `connect cln` speaks. */
 const CLN_WORDS: ConnectWords = {
   title: 'Core Lightning',
   tokenName: 'rune',

@@ -30,10 +30,7 @@ export const gaveWay: Certainty = (refusal) =>
 /** The codes with which no command begins: the parameters, the command or the rune. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([-32602, -32601, 1501, 1502, 1503]);
 
-/**
- * Whether `sendpsbt` did not begin. No other error proves anything: a transaction that the Bitcoin node refused may
- * have reached the network before.
- */
+/** Whether `sendpsbt` did not begin. No other error is proof: the transaction may have reached the network. */
 export const refusesToPublish: Certainty = ({ code }) => code !== null && NOT_BEGUN.has(code);
 
 /** The codes with which a plugin or the node itself ended on the way. */

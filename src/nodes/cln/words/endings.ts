@@ -3,10 +3,7 @@ import { LOST } from './certainty.ts';
 import type { SendLabels } from './labels.ts';
 import { hasLostPart, hasOnlyFailed, type SendAttempt } from './translate.ts';
 
-/**
- * For how long a payment must have had nothing but failed parts: the minute in which `xpay` begins new tries, and a
- * margin.
- */
+/** For how long nothing but failed parts proves an end: the minute in which `xpay` begins new tries, and more. */
 const QUIET_MS = 75_000;
 /**
  * For how long a call of `xpay` may begin new tries: its minute, and a wide margin. An older call waits only for parts
@@ -61,16 +58,12 @@ export class Endings {
     this.#labels = labels;
   }
 
-  /**
-   * Notes that this process calls `xpay` for the hash. Until its {@link end}, and for ten minutes at most, no attempt
-   * fails by time.
-   */
+  /** Notes a call of `xpay` for the hash: until its {@link end}, ten minutes at most, no attempt fails by time. */
   begin(hash: string): void {
     const count = (this.#running.get(hash)?.count ?? 0) + 1;
     this.#running.set(hash, { count, newestSinceMs: this.#elapsedMs() });
   }
 
-  /** Notes that such a call is over, however it ended. */
   end(hash: string): void {
     const calls = this.#running.get(hash);
     if (calls && calls.count > 1) this.#running.set(hash, { ...calls, count: calls.count - 1 });
@@ -172,7 +165,6 @@ export class Endings {
     if (attempts?.size === 0) this.#watched.delete(hash);
   }
 
-  /** The watched hashes, each with the time when an attempt of it is due; infinite where all are over. */
   #open(): [string, number][] {
     return [...this.#watched].map(([hash, attempts]) => {
       const open = [...attempts.values()].filter(({ isOver }) => !isOver);

@@ -6,7 +6,6 @@ import { idOfIndex, type PaymentIndex, paymentIndexInput } from '../../../model/
 /** The node keeps this label with an invoice or an outgoing payment; the payment's index follows it. */
 const PREFIX = 'wallet-sidecar/';
 
-/** Characters of the mark of an installation. */
 const MARK_CHARACTERS = 16;
 
 /** The label under which the node keeps an invoice of this program. */
@@ -59,10 +58,7 @@ interface Labeled {
   readonly payment_hash: string;
 }
 
-/**
- * The index in the label of an invoice or payment of that hash. Null also for a label that belongs to another hash:
- * everybody who may use the node can write any label.
- */
+/** The index in the label of that hash; null for a label of another hash: any user of the node can write labels. */
 export function ownIndexOf({ label, payment_hash }: Labeled): PaymentIndex | null {
   const index = indexIn(label);
   if (index === null) return null;

@@ -83,10 +83,7 @@ export class LostParts {
     if (watched) this.#watch(hash, watched.parts);
   }
 
-  /**
-   * Notes that no channel has a part of the hash. Returns whether that was so at a lower height before, and for long
-   * enough.
-   */
+  /** Notes that no channel has a part. Returns whether that was so at a lower height, and for long enough. */
   missed(hash: string, height: number): boolean {
     const before = this.#watched.get(hash)?.missedAtHeight ?? null;
     const isFirst = before === null;
@@ -94,10 +91,7 @@ export class LostParts {
     return !isFirst && height > before;
   }
 
-  /**
-   * Notes that it cannot be ruled out that the parts are paid, although no channel has them. Returns whether that is
-   * new.
-   */
+  /** Notes that the parts may be paid although no channel has them. Returns whether that is new. */
   uncertain(hash: string): boolean {
     const isNew = this.#watched.get(hash)?.isUncertain === false;
     this.#change(hash, UNCERTAIN_AGAIN_MS, { isUncertain: true });

@@ -8,10 +8,7 @@ interface Read {
   readonly attempts: readonly SendAttempt[];
 }
 
-/**
- * The attempts to pay a hash that the wallet read while it prepared a payment, so that they need not be asked for again
- * a moment later.
- */
+/** Attempts that the wallet read while it prepared a payment, so that they are not asked for again. */
 export class RecentAttempts {
   readonly #elapsedMs: () => number;
   /** By hash, the oldest first. */

@@ -18,7 +18,6 @@ export class RuneIds {
     this.#mark = `${digest.slice(0, MARK_CHARACTERS)}-`;
   }
 
-  /** A new id from random bytes. */
   draw(random: (bytes: number) => Uint8Array): string {
     return `${this.#mark}${hex.encode(random(RANDOM_BYTES))}`;
   }

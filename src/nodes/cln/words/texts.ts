@@ -5,10 +5,7 @@ import { unsupportedBy } from '../../refusals.ts';
  * characters with an escape.
  */
 
-/**
- * Throws `unsupported` for a message that the node would not send as it is: `fetchinvoice` sends the characters of the
- * request, with their escapes.
- */
+/** Throws `unsupported` for a message that `fetchinvoice` would send with escapes of JSON. */
 export function requireMessage(message: string | null): void {
   if (message === null || JSON.stringify(message) === `"${message}"`) return;
   throw unsupportedBy(

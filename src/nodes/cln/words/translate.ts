@@ -67,10 +67,7 @@ function identity(
   return { index: ownIndex, createdAtMs: createdAtOfIndex(ownIndex) };
 }
 
-/**
- * When an invoice of the wallet expires: the time that it encodes (docs/decisions.md 27), or else the time that the
- * node states, which may be some seconds later.
- */
+/** When an invoice expires: the time that it encodes (docs/decisions.md 27), else what the node states. */
 function ownExpiryMs({ bolt11, bolt12, expires_at }: ClnInvoice): number {
   return expiryOf(bolt11, bolt12Of(bolt12)) ?? expires_at * 1000;
 }

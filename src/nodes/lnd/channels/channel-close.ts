@@ -18,16 +18,10 @@ import { refusalText } from '../words/refusal.ts';
 import { closeUpdateShape, type LndChannel } from '../words/wire.ts';
 import { closingCostMsat, closingOf } from './channel-fees.ts';
 
-/**
- * The most virtual bytes that a cooperative close takes: one input with two signatures and two outputs of the largest
- * kind.
- */
+/** The most virtual bytes of a cooperative close: one input with two signatures, two outputs of the largest kind. */
 const CLOSE_VBYTES = 200n;
 
-/**
- * Returns the most that closing the channel costs this wallet at present rates, in millisatoshis; see
- * `NodeChannels.closeFeeBoundMsat`.
- */
+/** See `NodeChannels.closeFeeBoundMsat`. */
 export async function closeFeeBoundMsat(
   owner: LndRest,
   channelId: string,

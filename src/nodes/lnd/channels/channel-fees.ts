@@ -65,10 +65,7 @@ export async function closingOf(owner: LndRest, channelId: string): Promise<Clos
   };
 }
 
-/**
- * Returns the transaction from LND's list. Null when it is not listed or LND cannot be read: the channel is open or
- * closed by then, and a missing cost must not make that an error.
- */
+/** The transaction in LND's list; null when it is not there or cannot be read: a missing cost is no error. */
 async function find(owner: LndRest, txid: string): Promise<LndTransaction | null> {
   const listed = await recentTransactions(owner).catch(() => []);
   return listed.find(({ tx_hash }) => tx_hash === txid) ?? null;

@@ -41,7 +41,6 @@ const openingShape = z.object({
   /** The outpoint that every request for this channel spends. */
   anchor: z.string(),
 });
-/** A channel that LND was asked for, and may have opened, or may open still. */
 type Opening = z.output<typeof openingShape>;
 
 /** Channels that were asked for, by their user channel id; none where it certainly is not. */
@@ -49,17 +48,13 @@ const OPENINGS = keptRows('lnd_opening', openingShape);
 
 type OpeningWallet = Pick<LndWallet, 'rows' | 'userPk' | 'elapsedMs' | 'closed'>;
 
-/** Coins for a channel, and the most that spending them costs. */
 interface Funding {
   readonly coins: readonly LndCoin[];
   readonly satPerVbyte: bigint;
   readonly feeBoundSat: bigint;
 }
 
-/**
- * Returns the most that opening a channel of that value costs at present rates, in millisatoshis. Throws `refused` when
- * the coins do not suffice.
- */
+/** Returns the most that opening a channel costs now, in millisatoshis. Throws `refused` without the coins. */
 export async function estimateOpenFee(owner: LndRest, valueMsat: bigint): Promise<bigint> {
   return (await chooseFunding(owner, wholeSats(valueMsat))).feeBoundSat * MSAT_PER_SAT;
 }

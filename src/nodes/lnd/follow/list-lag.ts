@@ -22,13 +22,11 @@ export class ListLag {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** Notes a transaction that LND's stream told. */
   toldTransaction({ tx_hash, num_confirmations }: Seen): void {
     const toldAtMs = this.#elapsedMs();
     this.#missing.set(tx_hash, { toldAtMs, inBlock: num_confirmations > 0 });
   }
 
-  /** Notes that LND's stream told a block. */
   toldBlock(): void {
     this.#blockAtMs = this.#elapsedMs();
   }

@@ -12,7 +12,6 @@ import type { Unfinished } from './unfinished.ts';
 export interface Look extends Pick<UpdatesOptions, 'open' | 'log'> {
   readonly rest: LndRest;
   readonly wallet: LndWallet;
-  /** Where the lists are read on. */
   readonly cursor: FollowCursor;
   /** Of a list that was never read, only payments made at this time or later, in milliseconds; null: all. */
   readonly sinceMs: number | null;

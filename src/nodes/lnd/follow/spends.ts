@@ -10,9 +10,7 @@ import { spendShape } from '../words/wire.ts';
 
 /** The number of coins watched at a time, because each takes a stream. */
 const MOST_COINS = 64;
-/**
- * LND finds a coin by its outpoint alone when its script is a taproot output's, whichever script the coin really has.
- */
+/** LND finds a coin by its outpoint alone when its script is a taproot output's, whichever it really has. */
 const ANY_SCRIPT = hex.decode(
   '512079be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
 );
@@ -109,7 +107,6 @@ function requestFor(coin: string, fromHeight: number) {
   };
 }
 
-/** The spender of a coin as it stands at a height of the chain. */
 function spenderOf(coin: string, { txid, height }: Spend, atHeight: number): Spender {
   return {
     tx_hash: txid,

@@ -17,7 +17,6 @@ const itemShape = z.looseObject({});
 
 /** What following a stream needs. */
 export interface Following extends Pick<Look, 'rest' | 'wallet' | 'log' | 'listLag'> {
-  /** Where the streams begin. */
   readonly start: FollowCursor;
   readonly inbox: LndInbox;
   readonly signal: AbortSignal;

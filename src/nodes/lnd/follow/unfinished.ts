@@ -19,7 +19,6 @@ export class Unfinished {
   readonly #sends = new Set<string>();
   #nextDueAtMs = Number.POSITIVE_INFINITY;
 
-  /** Notes payments as they stand. */
   note(payments: Iterable<Payment>): void {
     for (const payment of payments) {
       const { direction, rail, hash } = payment;

@@ -89,10 +89,7 @@ export async function lookUpInvoice(rest: LndRest, hash: string): Promise<LndInv
   return rest.get(`/v1/invoice/${hash}`, invoiceShape).catch(nullIfUnknown);
 }
 
-/**
- * Cancels a pending inbound invoice; see `WalletNode.cancelInvoice`. LND's streams do not report cancellations, so the
- * change is published from here.
- */
+/** See `WalletNode.cancelInvoice`. LND's streams do not report it, so the change is published from here. */
 export async function cancelInvoice(
   { rest, owner, wallet }: LndHandle,
   index: PaymentIndex,

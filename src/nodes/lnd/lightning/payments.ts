@@ -34,9 +34,7 @@ const FIRST_WITHIN_MS = 30_000;
  */
 const SEND_SILENCE_MS = 60_000;
 
-/**
- * Bit 9 of BOLT 9, which says that the receiver reads records in its onion; LND asks for it where it knows no features.
- */
+/** Bit 9 of BOLT 9: the receiver reads records in its onion. LND asks for it where it knows no features. */
 const TLV_ONION_FEATURE = 9;
 
 /** Starts paying an invoice; see {@link startPayment}. */

@@ -17,10 +17,7 @@ export function estimateRoutingFeeMsat(
   );
 }
 
-/**
- * The fee of a route in LND's graph; null when there is none. With `dest` LND only reads its graph. With
- * `payment_request` it would send probes.
- */
+/** The fee of a route in LND's graph; null for none. `dest` alone: with `payment_request` LND sends probes. */
 async function graphFeeMsat(
   owner: LndRest,
   nodePk: string,

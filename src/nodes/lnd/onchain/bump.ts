@@ -54,9 +54,7 @@ export async function bumpFee(
   return { feeMsat: null, isNew: true };
 }
 
-/**
- * The child for a send, whose change pays for it. Throws `refused` where the fee suffices, or there is no change left.
- */
+/** The child that the send's change pays for. Throws `refused` where the fee suffices, or no change is left. */
 async function childOf(owner: LndRest, { txid, priority }: BumpFeeCommand): Promise<Child> {
   const [listed, coins, { pending_sweeps }, rate] = await Promise.all([
     recentTransactions(owner),

@@ -26,7 +26,6 @@ export const SEND_TIMEOUT_MS = 60_000;
 /** How often coins are chosen on an LND before 0.19, where another program may take them before they are locked. */
 const MOST_CHOICES = 5;
 
-/** A PSBT (base64) that LND has funded, and the locks on its coins. */
 interface Funded {
   readonly psbt: string;
   readonly locks: SignedSend['locks'];

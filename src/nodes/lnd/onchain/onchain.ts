@@ -47,10 +47,7 @@ export async function nextUnusedAddress(rest: LndRest, type: AddressType): Promi
   return (await rest.get(`/v1/newaddress?type=${UNUSED[type]}`, addressShape)).address;
 }
 
-/**
- * Chooses and locks coins, checks the fee and signs; see `NodeOnchain.sign`. The locks are kept until
- * {@link publishSend} or {@link releaseSend}.
- */
+/** See `NodeOnchain.sign`. The locks are kept until {@link publishSend} or {@link releaseSend}. */
 export async function signSend(node: LndHandle, command: PayOnchainCommand): Promise<SignedSend> {
   const { coinLocks } = node.wallet;
   const id = coinLocks.idOf(command);
@@ -147,10 +144,7 @@ function ownAmong(listed: readonly LndTransaction[], own: BumpableSend): LndTran
   return stands.find((one) => one.label === label) ?? null;
 }
 
-/**
- * Another sidecar's transaction for the same client_payment_id; null without one. Throws `refused` when it is another
- * payment.
- */
+/** Another sidecar's transaction for that client_payment_id, or null. Throws `refused` for another payment. */
 function sameLabelAmong(
   listed: readonly LndTransaction[],
   { payment }: BumpableSend,
@@ -168,10 +162,7 @@ function sameLabelAmong(
   );
 }
 
-/**
- * Ends the locks of a published send, whose coins are spent: LND counts them as locked otherwise. The send does not
- * wait for it; where it fails, the locks end by themselves.
- */
+/** Ends the locks of a published send, which LND counts as locked otherwise. Nothing waits for it; they end anyway. */
 function endLocks(owner: LndRest, { locks }: SignedSend): void {
   void releaseAll(owner, locks).catch(() => undefined);
 }

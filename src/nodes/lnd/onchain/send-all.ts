@@ -3,7 +3,6 @@ import { nothingToSend } from '../../remote/orders/onchain-send.ts';
 import { LARGEST_OUTPUT_BYTES, spendable, transactionVbytes } from '../reads/coins.ts';
 import type { LndCoin } from '../words/wire.ts';
 
-/** The least rate that LND uses, in satoshis per 1,000 weight units. */
 const LEAST_SAT_PER_KW = 253n;
 /** Bytes of an output's amount and of the length of its script. */
 const OUTPUT_FRAME_BYTES = 9;

@@ -41,10 +41,7 @@ export class CoinLocks {
     return id.startsWith(hex.encode(this.#ownMark()));
   }
 
-  /**
-   * Must be called before coins are locked for a send: until {@link letGo} its locks are not lost. The store shows a
-   * send only once it is signed.
-   */
+  /** Must be called before coins are locked for a send, which the store shows only once signed; see {@link letGo}. */
   keep(id: string): void {
     this.#kept.add(id);
   }

@@ -7,9 +7,7 @@ const WEIGHT_PER_VBYTE = 4;
 /** Bytes of the largest output that LND makes (P2TR), with its amount. */
 export const LARGEST_OUTPUT_BYTES = 43;
 
-/**
- * Weight of a signed input by LND's name of its address, as LND itself counts it. Coins of other kinds are not spent.
- */
+/** Weight of a signed input by LND's name of its address, as LND counts it. Other coins are not spent. */
 const INPUT_WEIGHT: Readonly<Record<string, number>> = {
   WITNESS_PUBKEY_HASH: 41 * WEIGHT_PER_VBYTE + 109,
   NESTED_PUBKEY_HASH: 64 * WEIGHT_PER_VBYTE + 109,
@@ -31,10 +29,7 @@ export function spendable(coins: readonly LndCoin[]): readonly LndCoin[] {
   return coins.filter(({ address_type }) => address_type in INPUT_WEIGHT);
 }
 
-/**
- * Returns the virtual bytes of a transaction that spends the coins and makes outputs of these sizes, as LND counts
- * them.
- */
+/** Returns the virtual bytes of a transaction of the coins and of outputs of these sizes, as LND counts them. */
 export function transactionVbytes(
   coins: readonly LndCoin[],
   outputBytes: readonly number[],

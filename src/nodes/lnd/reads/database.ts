@@ -10,10 +10,7 @@ const debugInfoShape = z.object({
   config: z.object({ 'db.use-native-sql': z.string().default('') }),
 });
 
-/**
- * Whether the LND keeps its payments in native SQL; null where the macaroon may not ask. Earlier releases are not
- * asked, since they answer with their whole log.
- */
+/** Whether LND keeps payments in native SQL; null where it may not be asked. Old releases answer with their log. */
 export async function hasNativeSql(rest: LndRest, version: string): Promise<boolean | null> {
   if (!isSince(version)) return false;
   try {

@@ -7,17 +7,12 @@ import type { LndRest } from './rest.ts';
 /** LND gives rates in satoshis per 1,000 weight units, and 250 of those make one satoshi per virtual byte. */
 const KW_PER_VBYTE = 250n;
 
-/**
- * Returns LND's present fee rate for funding and closing transactions, in whole satoshis per virtual byte, rounded up.
- */
+/** LND's present rate for funding and closing transactions, in whole satoshis per virtual byte, rounded up. */
 export async function satPerVbyte(owner: LndRest): Promise<bigint> {
   return ((await satPerKw(owner, CHANNEL_BLOCKS)) + KW_PER_VBYTE - 1n) / KW_PER_VBYTE;
 }
 
-/**
- * Returns LND's present fee rate for a send of that priority, in whole satoshis per virtual byte, rounded down as LND
- * does for its own sends.
- */
+/** LND's present rate for a send, in whole satoshis per virtual byte, rounded down as LND does for its own. */
 export async function sendSatPerVbyte(owner: LndRest, priority: Priority): Promise<bigint> {
   const rate = (await satPerKw(owner, TARGET_BLOCKS[priority])) / KW_PER_VBYTE;
   return rate > 0n ? rate : 1n;

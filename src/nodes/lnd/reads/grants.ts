@@ -3,10 +3,7 @@ import type { TokenGrant } from '../../node.ts';
 import { grantBy, methodsOf, type NeedsTable, NO_NEEDS } from '../../remote/place/needs.ts';
 import type { Operation } from '../words/macaroon.ts';
 
-/**
- * The LND methods that this connector calls, each with the operations that a macaroon needs for it when it does not
- * name the method as a `uri` permission.
- */
+/** The LND methods that are called, with the operations for macaroons without a `uri` permission for them. */
 export const METHODS = {
   '/lnrpc.Lightning/GetInfo': ['info:read'],
   '/lnrpc.Lightning/WalletBalance': ['onchain:read'],

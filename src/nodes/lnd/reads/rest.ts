@@ -20,7 +20,6 @@ import {
 import { stateShape } from '../words/wire.ts';
 import { standingByRefusal, standingOf } from './standing.ts';
 
-/** Options of one call; see {@link RemoteRequest}. */
 interface CallOptions extends Pick<RemoteRequest, 'timeoutMs' | 'harmlessTwice' | 'mostBytes'> {
   /** For calls that move money: tells which answers prove that nothing was done. */
   readonly certainty?: Certainty;
@@ -31,10 +30,7 @@ interface StreamOptions {
   readonly isWanted?: (line: string) => boolean;
   /** For requests that move money; see {@link CallOptions}. */
   readonly certainty?: Certainty;
-  /**
-   * Time limit for the answer's head. LND sends the head with the first item, so this suits only streams whose first
-   * item comes at once.
-   */
+  /** Time limit for the answer's head, which comes with the first item: for streams that begin at once. */
   readonly headWithinMs?: number;
   /** Whether the connection may be one that {@link LndRest.prepareStream} has opened. */
   readonly isPrepared?: boolean;
@@ -58,10 +54,7 @@ interface LndEvents extends RemoteEvents {
   readonly opener?: Opener;
 }
 
-/**
- * LND's REST interface with one macaroon, the target's token in hex. Every method throws {@link ApiError}, as the port
- * `WalletNode` describes.
- */
+/** LND's REST interface with one macaroon. Every method throws {@link ApiError}, as `WalletNode` says. */
 export class LndRest {
   readonly #calls: RemoteCalls;
   readonly #opener: Opener;

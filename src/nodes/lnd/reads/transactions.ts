@@ -18,9 +18,7 @@ import type { LndHandle } from './wallet.ts';
 /** Blocks, about two weeks, in which a transaction is searched for. */
 const RECENT_BLOCKS = 2016;
 
-/**
- * Returns the rows of the transactions confirmed at `startHeight` or above, and of all unconfirmed ones, not read yet.
- */
+/** Returns the rows, not read, of transactions from `startHeight` on and of all unconfirmed ones. */
 export async function transactionRowsSince(
   rest: LndRest,
   startHeight: number,
@@ -37,10 +35,7 @@ async function transactionsSince(
   return readAs('LND', z.array(transactionShape), await transactionRowsSince(rest, startHeight));
 }
 
-/**
- * Returns the transactions of the last two weeks, and all unconfirmed ones; of a send whose fee was bumped the one that
- * stands.
- */
+/** The transactions of two weeks and all unconfirmed ones; of a send with a raised fee the one that stands. */
 export async function recentTransactions(rest: LndRest): Promise<readonly LndTransaction[]> {
   return standing(await listedTransactions(rest));
 }

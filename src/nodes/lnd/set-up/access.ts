@@ -12,7 +12,6 @@ import type { ConnectWords } from '../../remote/set-up/connect-words.ts';
 import type { NodeAccess } from '../../remote/set-up/inspect.ts';
 import { readMacaroon } from '../words/macaroon.ts';
 
-/** How `connect lnd` speaks. */
 const LND_WORDS: ConnectWords = {
   title: 'LND',
   tokenName: 'macaroon',

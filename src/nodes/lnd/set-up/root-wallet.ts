@@ -10,10 +10,7 @@ import { mintMacaroon } from '../words/macaroon.ts';
 import { notSignedUp, refusalText } from '../words/refusal.ts';
 import { anyShape } from '../words/wire.ts';
 
-/**
- * Opens the LND wallet that follows from a root seed: its keys, its password and the administrator's macaroon
- * (docs/decisions.md 83).
- */
+/** Opens the LND wallet that follows from a root seed: keys, password, macaroon (docs/decisions.md 83). */
 
 /** All operations that LND's macaroons can allow. */
 const ADMIN: ReadonlyMap<string, readonly string[]> = new Map([
@@ -48,20 +45,14 @@ export function walletMark(rootSeed: Uint8Array): string {
   return hex.encode(sha256(derive(rootSeed, DERIVATION_LABELS.lndMacaroons)));
 }
 
-/**
- * Creates the seed's wallet in an LND that has none and waits until it is open; does nothing where a wallet exists.
- * Throws `unreachable` or `refused`.
- */
+/** Creates the seed's wallet unless one is there, and waits until it is open. Throws `unreachable`, `refused`. */
 export async function createWallet(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
   if ((await rest.state()) !== 'NON_EXISTING') return;
   await initialize(rest, rootSeed);
   await opened(rest);
 }
 
-/**
- * Unlocks the seed's wallet after a start of LND, and waits until it is open. Throws `refused` where there is no
- * wallet.
- */
+/** Unlocks the seed's wallet, and waits until it is open. Throws `refused` where there is no wallet. */
 export async function unlockWallet(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
   const current = await rest.state();
   if (current === 'NON_EXISTING') throw notSignedUp();

@@ -3,7 +3,6 @@ import type { FollowCursor } from './cursor.ts';
 
 /** Collects what LND's streams and this process report. Of the cursor, the streams move only the settle index. */
 export class LndInbox extends Inbox<FollowCursor> {
-  /** Whether LND does not tell of settled invoices, so that they are found by reading alone. */
   isDeafToInvoices = false;
 
   constructor() {

@@ -2,10 +2,7 @@ import { hex } from '@scure/base';
 
 /** TLV record that holds the message of a spontaneous payment, in UTF-8. */
 const MESSAGE_RECORD = '34349334';
-/**
- * TLV record that holds the preimage of a keysend. A payment is a keysend by this record; LND's flag alone does not
- * suffice.
- */
+/** TLV record with the preimage of a keysend. This record alone makes a keysend, and not LND's flag. */
 const KEYSEND_RECORD = '5482373484';
 
 /** Custom records of an HTLC: base64, by record type. */

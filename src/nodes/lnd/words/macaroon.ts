@@ -3,10 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 
-/**
- * One thing that a macaroon allows: an action on an entity, or, for the entity `uri`, a call of the method that
- * `action` names.
- */
+/** What a macaroon allows: an action on an entity, or for the entity `uri` the method that `action` names. */
 export interface Operation {
   readonly entity: string;
   readonly action: string;
@@ -39,10 +36,7 @@ export function readMacaroon(macaroonHex: string): Macaroon | null {
   }
 }
 
-/**
- * Adds a first-party caveat, which LND enforces. A caveat can only narrow a macaroon, and it cannot be removed. Throws
- * for bytes that are not a macaroon.
- */
+/** Adds a first-party caveat, which LND enforces and nobody can remove. Throws for bytes that are no macaroon. */
 export function restrictMacaroon(macaroonHex: string, condition: string): string {
   const bytes = hex.decode(macaroonHex);
   // A macaroon ends with a byte that ends the caveats, the type and length of the signature (2 bytes), and the
@@ -97,10 +91,7 @@ export function mintMacaroon(
   );
 }
 
-/**
- * Reads the identifier's protobuf: field 1 is the nonce, 2 the root key id, 3 (repeated) an operation, which has an
- * entity (1) and actions (2, repeated).
- */
+/** Reads the protobuf: 1 nonce, 2 root key id, 3 (repeated) an operation of entity (1) and actions (2). */
 function readIdentifier(bytes: Uint8Array): Macaroon {
   let rootKeyId = '';
   const operations: Operation[] = [];

@@ -83,10 +83,7 @@ const REJECTED: readonly RegExp[] = [
   /^macaroon has expired$/,
 ];
 
-/**
- * Returns whether the answer may mean that LND does not accept the macaroon. A second call with the same macaroon finds
- * out.
- */
+/** Whether LND may not accept the macaroon; a second call with the same macaroon finds out. */
 export function mayBeRejected(refusal: LndRefusal): boolean {
   const { text } = refusal;
   return text !== PERMISSION_DENIED && notOpenAs(refusal) === null && MAY_BE_REJECTED.test(text);
@@ -143,10 +140,7 @@ export function notOpenAs({ text }: LndRefusal): NotOpen | null {
   return CLOSING.some((words) => text.includes(words)) ? 'starting' : null;
 }
 
-/**
- * Returns whether LND refused the call before it looked at it: its wallet is not open, or the macaroon does not allow
- * the call.
- */
+/** Whether LND refused before it looked at the call: a wallet that is not open, or a macaroon without it. */
 export function wasTurnedAway({ text }: LndRefusal): boolean {
   return text === PERMISSION_DENIED || NOT_OPEN.some(([words]) => text.startsWith(words));
 }

@@ -25,9 +25,7 @@ export function labelOf({ index }: Pick<Payment, 'index'>): string {
   return sendLabel(idOfIndex(index).slice('os_'.length));
 }
 
-/**
- * Returns the outpoints that the transaction of an on-chain payment spends; empty while the transaction is not known.
- */
+/** Returns the outpoints that an on-chain payment spends; empty while its transaction is not known. */
 export function outpointsOf({ tx }: Pick<Payment, 'tx'>): string[] {
   return tx?.input.map(({ previous_output }) => previous_output) ?? [];
 }
@@ -77,10 +75,7 @@ export function isDecided({ num_confirmations }: Spender): boolean {
   return num_confirmations >= FINAL_CONFIRMATIONS;
 }
 
-/**
- * Returns the observation of an unfinished on-chain payment whose coins another transaction spends; null when there is
- * no such transaction.
- */
+/** The observation of an unfinished payment whose coins another transaction spends; null without one. */
 export function replacedPayment(
   payment: Payment,
   spenders: readonly Spender[],

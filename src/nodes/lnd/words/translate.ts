@@ -135,9 +135,7 @@ function invoiceOutcome(
   }
 }
 
-/**
- * Returns the outbound payment. LND's `status` alone decides, because LND may give a failure reason beside any status.
- */
+/** Returns the outbound payment. LND's `status` alone decides: a failure reason may stand beside any. */
 export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
   const createdAtMs = Number(payment.creation_time_ns / NS_PER_MS);
   const resolvedNs = payment.htlcs.reduce(
@@ -259,10 +257,7 @@ function onchainReceipts(transaction: LndTransaction, nowMs: number): Payment[] 
     );
 }
 
-/**
- * Returns the fields that all payments of a transaction share. LND changes the time at the first block; the journal
- * keeps the first one.
- */
+/** The fields that payments of a transaction share. LND changes the time at a block; the journal keeps the first. */
 function onchainFacts(transaction: LndTransaction, nowMs: number) {
   return {
     rail: 'onchain',

@@ -43,7 +43,6 @@ export const walletBalanceShape = z.object({
   unconfirmed_balance: int64,
   /** Coins with a lock, also those that an unconfirmed transaction spends */
   locked_balance: int64.default(0n),
-  /** What LND keeps back for bumping the fees of anchor channels. */
   reserved_balance_anchor_chan: int64.default(0n),
 });
 

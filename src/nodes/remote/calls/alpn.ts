@@ -7,10 +7,7 @@ import { socketThrough } from './socks-agent.ts';
 /** Time limit of one handshake, and of the connection for it where there is no proxy. */
 const HANDSHAKE_WITHIN_MS = 5000;
 
-/**
- * Whether a server speaks HTTP/2 and nothing else, as the port of gRPC does. Nothing is sent beside two TLS handshakes
- * (RFC 7301). False where that cannot be found out.
- */
+/** Whether a server speaks only HTTP/2, as gRPC's port does (RFC 7301); false where that is not found out. */
 export async function isHttp2Only(
   location: RemoteLocation,
   proxy: ProxyAddress | null,

@@ -1,10 +1,7 @@
 import type { z } from 'zod';
 import { unreadable } from './broken.ts';
 
-/**
- * Reads JSON of a node that people call `title`. Throws `unreadable`; `changes` says whether the request may have
- * changed something.
- */
+/** Reads JSON of a node that people call `title`. Throws `unreadable`; `changes`: whether it may have acted. */
 export function parseJson(title: string, text: string, changes: boolean): unknown {
   try {
     return JSON.parse(text);

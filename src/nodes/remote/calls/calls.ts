@@ -57,7 +57,6 @@ export interface RemoteRequest {
 
 /** A request whose answer may take any time. */
 interface LongRequest extends Pick<RemoteRequest, 'method' | 'path' | 'body' | 'changes'> {
-  /** See {@link RemoteCalls.prepareStream}. */
   readonly isPrepared?: boolean;
 }
 
@@ -73,10 +72,7 @@ export class RemoteCalls {
   readonly #target: () => RemoteTarget | Promise<RemoteTarget>;
   readonly #events: RemoteEvents;
 
-  /**
-   * `target` is asked before each call, because the place may change; it throws {@link ApiError} where the token may
-   * not be sent.
-   */
+  /** `target` is asked before each call; it throws {@link ApiError} where the token may not be sent. */
   constructor(
     wire: RemoteWire,
     target: RemoteTarget | (() => Promise<RemoteTarget>),
@@ -96,10 +92,7 @@ export class RemoteCalls {
     return this.#wire.headers(target.token());
   }
 
-  /**
-   * Begins to open the connection of a request that is about to follow with `isPrepared`. Nothing is sent, and a
-   * failure shows in that request.
-   */
+  /** Opens the connection of a request that follows with `isPrepared`; a failure shows in that request. */
   prepareStream(): void {
     Promise.resolve()
       .then(() => this.#target())

@@ -13,9 +13,7 @@ import type { RemoteLocation } from './location.ts';
 import { Openings } from './openings.ts';
 import { SocksAgent } from './socks-agent.ts';
 
-/**
- * The number of calls open at one place at a time, so that a slow node does not take all connections of the process.
- */
+/** The most calls at one place at a time: a slow node must not take all connections of the process. */
 const MOST_CALLS = 32;
 /** The number of streams open at one place at a time: those of the wallet's feed, and one for each send in progress. */
 const MOST_STREAMS = 256;
@@ -28,10 +26,7 @@ interface RemoteCall extends HttpsRequest {
   /** Time limit from the call to the last byte of the answer, including the wait for a turn. */
   readonly timeoutMs: number;
   readonly mostBytes: number;
-  /**
-   * Whether to use a new connection. A pooled one may be dead, and then it would not be known whether the request was
-   * read.
-   */
+  /** Whether to use a new connection: with a dead pooled one it is not known whether the request was read. */
   readonly ownConnection: boolean;
 }
 

@@ -49,10 +49,7 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 ]);
 const REDIRECT = 'UnexpectedRedirect';
 
-/**
- * Turns what the runtime threw into a {@link RemoteFailure}. Unless the error proves otherwise, the request may have
- * left.
- */
+/** Makes a {@link RemoteFailure} of a runtime's error. Unless it proves otherwise, the request may have left. */
 export function failureOf(error: unknown): RemoteFailure {
   if (error instanceof RemoteFailure) return error;
   const { name = '', code = '' } = error as { name?: string; code?: string };

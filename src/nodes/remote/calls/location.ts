@@ -4,19 +4,12 @@ import { hex } from '@scure/base';
 
 /** The place of a node's HTTPS interface. */
 export interface RemoteLocation {
-  /** Base URL. */
   readonly url: string;
-  /**
-   * PEM of the node's self-signed certificate, which is then the only one accepted; null trusts the system's
-   * authorities.
-   */
+  /** PEM of the node's self-signed certificate, the only one accepted then; null trusts the system's authorities. */
   readonly cert: string | null;
 }
 
-/**
- * Returns the hex SHA-256 that identifies a place, by its URL and certificate. Slashes at the end and white space do
- * not matter.
- */
+/** Returns the hex SHA-256 of a place, by URL and certificate. Slashes at the end and white space do not matter. */
 export function fingerprintOf({ url, cert }: RemoteLocation): string {
   const { origin, pathname } = new URL(url);
   const place = [`${origin}${pathname.replace(/\/+$/, '')}`, cert?.replace(/\s+/g, '') ?? null];

@@ -6,10 +6,7 @@ const MOST_LOGGED = 1000;
 
 const PLAIN = /^[0-9A-Za-z+/=_-]{1,64}$/;
 
-/**
- * Reads rows of a node's lists and streams one by one. A row that cannot be read is left out, so that it does not hide
- * all others, and is logged once.
- */
+/** Reads rows one by one. One that cannot be read is left out and logged once, so that it hides no others. */
 export class OddRows {
   readonly #title: string;
   readonly #identities: readonly string[];

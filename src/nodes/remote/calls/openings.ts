@@ -9,10 +9,7 @@ export class Openings {
     this.#free = most;
   }
 
-  /**
-   * Waits for a turn, at most `withinMs`, and returns the function that ends the turn. Throws `timeout`, or `aborted`
-   * when `signal` aborts; nothing was sent then.
-   */
+  /** Waits for a turn, `withinMs` at most; returns what ends it. Throws `timeout` or `aborted`, nothing sent. */
   async enter(withinMs: number | null, signal: AbortSignal | null): Promise<() => void> {
     if (signal?.aborted) throw new RemoteFailure('aborted', true);
     if (this.#free > 0) this.#free -= 1;

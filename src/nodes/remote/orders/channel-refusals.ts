@@ -27,9 +27,7 @@ export function requireNotForced(title: string, { forced }: { readonly forced: b
   );
 }
 
-/**
- * The peer of a new channel: the one that the order names, else the configured one. Throws `refused` without either.
- */
+/** The peer of a new channel: the order's, else the configured one. Throws `refused` without either. */
 export function channelPeerOf(
   named: ChannelPeer | null,
   configured: ChannelPeer | null,

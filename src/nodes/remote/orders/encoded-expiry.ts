@@ -1,10 +1,7 @@
 import { expiresAtMsOf } from '../../../codecs/bolt11/index.ts';
 import { readOr } from '../../../codecs/codec-error.ts';
 
-/**
- * Returns the expiry that a BOLT 11 string encodes, in milliseconds since the epoch. Null where the string cannot be
- * read, so that the payment is still shown.
- */
+/** The expiry that a BOLT 11 string encodes, in milliseconds; null for one that cannot be read. */
 export function encodedExpiryMs(invoice: string): number | null {
   return readOr(
     () => expiresAtMsOf(invoice),

@@ -49,10 +49,7 @@ export function noChangeLeft(): ApiError {
   return refused('The transaction has no change left whose coins could pay a fee.');
 }
 
-/**
- * The error where the coins do not pay for sending all of them. A node that people call `title` keeps some back for its
- * channels.
- */
+/** The error where all coins do not pay for a send; the node, called `title`, keeps some back for channels. */
 export function nothingToSend(title: string): ApiError {
   return refused(
     `The spendable on-chain balance does not pay for a transaction that sends it, with what ${title} keeps back for its channels: receive more first.`,

@@ -3,10 +3,7 @@ import type { Payment } from '../../../model/payment.ts';
 import type { SendReport } from '../../node.ts';
 import type { Observation } from '../../node-observations.ts';
 
-/**
- * An observation under the index and creation time that the wallet gave the send, and with its amount while the node
- * shows none.
- */
+/** An observation under the index and time of the wallet's send, with its amount while the node shows none. */
 export function asBegun(
   seen: Observation,
   begun: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat'>,

@@ -46,10 +46,7 @@ export class MovingPlace<Client> {
     });
   }
 
-  /**
-   * A client with another token of the wallet. Its calls wait until the wallet is proven. `rejected` is called when the
-   * node did not accept the token of a call.
-   */
+  /** A client with another token, whose calls wait for the proof. `rejected`: the node did not accept the token. */
   with(token: () => string, rejected: () => void = () => undefined): Client {
     const events = { ...this.#events, rejected };
     return this.#now.protocol.client(() => this.#now.target(token), events);

@@ -9,10 +9,7 @@ const COMPACT_BYTES = 65;
 /** The first byte of a compact signature is this number plus the recovery number, plus 4 for a compressed key. */
 const COMPACT_HEADER = 27;
 
-/**
- * Whether the signature, in z-base-32 as a node's `signmessage` answers it, was made over the message with the node's
- * key (hex).
- */
+/** Whether the signature (z-base-32, as `signmessage` answers) is the node's over the message; key in hex. */
 export function isSignedByNode(message: Uint8Array, signature: string, nodePk: string): boolean {
   try {
     const compact = decodeZbase32(signature);
@@ -29,10 +26,7 @@ export function isSignedByNode(message: Uint8Array, signature: string, nodePk: s
 
 const ALPHABET = 'ybndrfg8ejkmcpqxot1uwisza345h769';
 
-/**
- * Decodes z-base-32 without padding; leftover bits that make no whole byte must be zero. Throws RangeError for invalid
- * input.
- */
+/** Decodes z-base-32 without padding. Throws RangeError for invalid input, also for leftover bits. */
 function decodeZbase32(text: string): Uint8Array {
   const bytes: number[] = [];
   let value = 0;

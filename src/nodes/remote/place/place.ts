@@ -80,9 +80,7 @@ export class Place<Client> {
       readonly ownToken: string | null;
       /** The wallet as the configuration names it; null where the first contact finds it out. */
       readonly declared: NodeIdentity | null;
-      /**
-       * Whether the place may change to another wallet. True only for a root seed's place, because the seed may change.
-       */
+      /** Whether the place may change to another wallet: only for a root seed's place, as the seed may change. */
       readonly keyMayChange: boolean;
     },
   ) {
@@ -167,10 +165,7 @@ export class Place<Client> {
     return locationRow.nullable().parse(found ?? null);
   }
 
-  /**
-   * The wallet of the node here, after the node has proven it. The node is asked once. Throws {@link ApiError} when the
-   * proof fails.
-   */
+  /** The wallet of the node here, once it is proven; the node is asked once. Throws {@link ApiError}. */
   prove(): Promise<NodeIdentity> {
     this.#proven ??= this.#prove().catch((error: unknown) => {
       this.#proven = null;

@@ -14,7 +14,6 @@ interface OpenedEntry<Client> {
   readonly grant: ConfiguredGrant | null;
 }
 
-/** The places that the configuration names. */
 interface Places<Client> {
   readonly root: MovingPlace<Client> | null;
   /** The place of a configured entry. Throws {@link ApiError} when it cannot be used. */
@@ -81,10 +80,7 @@ export function openPlaces<Client, Token>(
     );
   const places = [...(root ? [root] : []), ...opened.map(({ place }) => place)];
 
-  /**
-   * The wallet of a place, or null. A place that was never reached is asked now, except the root seed's, which waits
-   * for the seed.
-   */
+  /** The wallet of a place, or null. One never reached is asked now, but for the root seed's. */
   async function identityOf(place: MovingPlace<Client>): Promise<NodeIdentity | null> {
     const known = await place.now.known();
     if (known !== null || place === root) return known;

@@ -14,10 +14,7 @@ export interface PlaceProtocol<Client> {
   client(target: RemoteTarget | (() => Promise<RemoteTarget>), events: RemoteEvents): Client;
   /** Asks the node who it is. Throws `ApiError`. */
   identify(client: Client): Promise<NodeIdentity & { readonly version: string }>;
-  /**
-   * Makes the node sign the message with its key, and returns the signature in z-base-32. Throws `forbidden` when the
-   * token may not.
-   */
+  /** Has the node sign the message, in z-base-32. Throws `forbidden` when the token may not. */
   sign(client: Client, message: string): Promise<string>;
   /** What a token must allow so that the node signs, in the kind's own words. */
   readonly toSign: string;

@@ -78,9 +78,7 @@ const MACAROON: readonly string[] = ['\u0002\u0001\u0003lnd', '0201036c6e64', 'A
 /** What a rune holds: 32 bytes of signature, and as the first restriction its number. */
 const RUNE = /^[\s\S]{32}=\d*/;
 
-/**
- * The error for the content of a file in which no token was found: what it holds instead, as far as that can be seen.
- */
+/** The error for a file without a token: what it holds instead, as far as that can be seen. */
 export function noTokenIn(file: Uint8Array, words: ConnectWords): ApiError {
   const { title, tokenName, tokenFlag, tokenFile } = words;
   const text = latin1(file).trim();

@@ -6,14 +6,12 @@ export interface ConnectWords {
   /** The flag that names the file of the token. */
   readonly tokenFlag: string;
   readonly tokenFile: string;
-  /** The file of the certificate, and where it is. */
   readonly certFile: string;
   /** Where the person gives the certificate, at the beginning of a sentence. */
   readonly certPlace: string;
   /** What to say where the node needs a certificate and none was given. */
   readonly noCert: string;
   readonly urlExample: string;
-  /** Where the port is set. */
   readonly port: string;
   /** How the operator makes the node speak TLS. */
   readonly enableTls: string;

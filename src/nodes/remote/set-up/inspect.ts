@@ -12,10 +12,7 @@ export interface NodeAccess extends RemoteLocation {
   readonly token: string;
 }
 
-/**
- * Connects to a node and finds out its identity and what the token allows there. Throws `ApiError`, in words for the
- * person at the command `connect`.
- */
+/** Finds out a node's identity and what the token allows. Throws `ApiError` in words for `connect`. */
 export async function inspect<Client, Token>(
   protocol: RemoteProtocol<Client, Token>,
   words: ConnectWords,

@@ -109,10 +109,7 @@ function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
   insertRow(world, 'chain_blocks', { height: block.height, hash, time_ms: block.timeMs });
 }
 
-/**
- * Returns whether another block would change anything: a transaction to mine, confirmations to come, or an HTLC that
- * expires.
- */
+/** Whether another block would change anything: a transaction, confirmations, or an HTLC that expires. */
 export function hasWaitingWork(world: World): boolean {
   const row = firstRow<{ waiting: number }>(
     world,

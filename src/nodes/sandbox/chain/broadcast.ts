@@ -18,10 +18,7 @@ export interface OutputTerms {
   readonly account?: string;
   /** Ledger account that the money comes from; by default the payer. */
   readonly from?: string;
-  /**
-   * Whether the owner caused the output although another account pays. It is then trusted at once and is not a payment
-   * to the owner.
-   */
+  /** Whether the owner caused the output although another pays: trusted at once, and no payment to the owner. */
   readonly own?: boolean;
 }
 
@@ -38,7 +35,6 @@ export interface Broadcast {
   readonly payer: string;
   /** Who pays how much of the fee; the sum is what the inputs have above the outputs. */
   readonly fee: readonly FeeShare[];
-  /** The terms of the outputs, by output number. */
   readonly terms?: readonly OutputTerms[];
   /** Text of the entries in the ledger. */
   readonly memo: string;

@@ -29,10 +29,7 @@ const OUTPUTS = `SELECT o.txid, o.vout, o.value_sat AS valueSat, o.script, o.spe
   JOIN chain_scripts s ON s.script = o.script
   JOIN chain_transactions t ON t.txid = o.txid`;
 
-/**
- * Returns the outputs that the owner may spend: confirmed ones, and unconfirmed ones of its own transactions, unless
- * they are locked.
- */
+/** The outputs that the owner may spend: confirmed ones, and its own unconfirmed ones, unless locked. */
 export function spendableOutputs(world: World, owner: string): UnspentOutput[] {
   return allRows<OutputRow>(
     world,
@@ -61,9 +58,7 @@ function outputOf(row: OutputRow) {
   };
 }
 
-/**
- * Returns the change of a transaction that the owner sent, and the transaction that spends it; null when it has none.
- */
+/** Returns the change of an owner's transaction, and what spends it; null when it has none. */
 export function unconfirmedChange(
   world: World,
   owner: string,

@@ -22,7 +22,6 @@ export interface ScriptOwner {
 
 type ScriptRow = Omit<KnownScript, 'script'> & { readonly script: string };
 
-/** Scripts, as {@link ScriptRow}. */
 const SCRIPTS = 'SELECT script, owner, kind, branch, key_index AS "index" FROM chain_scripts';
 
 /**

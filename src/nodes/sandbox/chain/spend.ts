@@ -94,10 +94,7 @@ export function estimateFeeSat(world: World, order: SpendOrder): bigint {
   return choose(world, order, SCRIPTS_TO_WEIGH[order.owner.kind]).feeSat;
 }
 
-/**
- * Returns the most that one output can hold when the owner spends all its coins on it, and the fee, in satoshis. Throws
- * `refused` when that would be dust.
- */
+/** The most that one output can hold of all coins, and the fee, in satoshis. Throws `refused` for dust. */
 export function mostSpendable(
   world: World,
   {

@@ -1,7 +1,4 @@
-/**
- * Locks on coins of signed transactions that are not published yet. Nothing else may spend these coins until the lock
- * expires.
- */
+/** Locks on coins of transactions that are not published yet, which nothing else may spend until they expire. */
 export const LOCKS_TABLE = `
 CREATE TABLE chain_locks (
   txid TEXT NOT NULL,

@@ -28,14 +28,11 @@ export const INPUT_WEIGHTS: Readonly<Record<SpendKind, number>> = {
   multisig: INPUT_BASE_WEIGHT + 1 + 1 + 2 * 73 + 72,
 };
 
-/** Weight of an output with the given script. */
 function outputWeight(script: Uint8Array): number {
   return (8 + 1 + script.length) * WEIGHT_PER_VBYTE;
 }
 
-/**
- * Returns the virtual bytes of a transaction of these inputs and outputs; never less than the signed transaction has.
- */
+/** Returns the virtual bytes of a transaction; never less than the signed transaction has. */
 export function transactionVsize(
   inputs: readonly SpendKind[],
   scripts: readonly Uint8Array[],

@@ -203,7 +203,6 @@ function closingOf(world: World, userPk: string, channel: Channel): ChannelToClo
   };
 }
 
-/** Records a channel, and returns its id. */
 function recordChannel(
   world: World,
   userPk: string,

@@ -50,10 +50,7 @@ export function holdFromOutside(
   return keepHeld(world, invoice, { payer: null, amountMsat });
 }
 
-/**
- * Completes a held payment with its preimage; does nothing when it is completed. Throws `notFound`, and `refused` when
- * nothing is held.
- */
+/** Completes a held payment; does nothing when it is completed. Throws `notFound`, or `refused` without one. */
 export function settleHeld(
   world: World,
   userPk: string,

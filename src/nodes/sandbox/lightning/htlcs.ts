@@ -96,10 +96,7 @@ export function failPayment(
   updatePayment(world, userPk, index, { status: 'failed', statusMsg, feesMsat: 0n });
 }
 
-/**
- * Gives the money of a pending payment to the receiver's side and makes the payment completed. It must have been read
- * in the caller's transaction.
- */
+/** Gives a pending payment, read in the caller's transaction, to the receiver and completes it. */
 export function completePayment(
   world: World,
   userPk: string,
@@ -110,9 +107,7 @@ export function completePayment(
   changePayment(world, userPk, payment, { ...COMPLETED, preimage });
 }
 
-/**
- * Ends the payment's HTLCs. The money goes to the other side when they settle, and back to the wallet when they fail.
- */
+/** Ends the payment's HTLCs: settled, the money goes to the other side; failed, back to the wallet. */
 function moveHtlcs(
   world: World,
   userPk: string,

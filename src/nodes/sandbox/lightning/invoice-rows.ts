@@ -21,7 +21,6 @@ export interface InvoiceRow {
   readonly message: string | null;
 }
 
-/** What the payer of an offer asked for. */
 type FromPayer = 'offerId' | 'payerName' | 'message';
 
 /** Stores an invoice that can be paid, within the caller's transaction. */

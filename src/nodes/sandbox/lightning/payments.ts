@@ -80,10 +80,7 @@ export function startFetchedPayment(
   });
 }
 
-/**
- * Does what {@link startInvoicePayment} does, without an invoice: the receiving node learns the preimage with the
- * payment, if it is in this world.
- */
+/** As {@link startInvoicePayment}, without an invoice: the receiving node learns the preimage with it. */
 export function startSpontaneousPayment(
   world: World,
   userPk: string,

@@ -2,10 +2,7 @@ import type { RoutingQuestion } from '../../node.ts';
 import { outsideKeys, walletOfNode } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 
-/**
- * The fee for routing to the outside world: a base and parts per million. Payments between wallets of the sandbox are
- * free.
- */
+/** The fee to the outside world: a base and parts per million. Between wallets of the sandbox it is free. */
 const ROUTING_FEE = { baseMsat: 1_000n, ppm: 1_000n };
 
 /** Returns what routing an amount to the outside world costs, in millisatoshis. */

@@ -4,10 +4,7 @@ import type { Observation, SendOutcome, SendQuestion, SendReport } from '../../n
 import { changePayment, findPayment, type PaymentKey } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 
-/**
- * Returns the observation of a payment. It has no attempt, because the sandbox knows attempts by the wallet's own
- * index.
- */
+/** The observation of a payment. It has no attempt: the sandbox knows attempts by the wallet's index. */
 export function observed(payment: Payment): Observation {
   return { payment, attempt: null };
 }

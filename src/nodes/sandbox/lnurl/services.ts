@@ -36,7 +36,6 @@ export interface LnurlService {
 
 /** The URLs and the domain under which the sidecar serves LNURL. */
 export interface LnurlHost {
-  /** URL of the second call of the service of that name. */
   readonly callbackUrl: (name: string) => string;
   /** Domain of the Lightning Addresses. */
   readonly domain: string;
@@ -63,10 +62,7 @@ export function createLnurlService(world: World, service: LnurlService): { name:
   return { name };
 }
 
-/**
- * Returns the first answer of a pay service as a Lightning Address (LUD-16); null when there is no service of that
- * name.
- */
+/** The first answer of a pay service as a Lightning Address (LUD-16); null when there is none. */
 export function lightningAddressAnswer(
   world: World,
   name: string,
@@ -97,9 +93,7 @@ function payTerms(name: string, service: LnurlService, host: LnurlHost): LnurlAn
   return payRequest({ ...service, callback, metadata: metadataOf(name, service, host) });
 }
 
-/**
- * Returns the second answer: an invoice of the outside world (LUD-06), or the acceptance of an invoice to pay (LUD-03).
- */
+/** The second answer: an invoice of the outside world (LUD-06), or an invoice accepted (LUD-03). */
 export function lnurlCallbackAnswer(
   world: World,
   name: string,

@@ -87,7 +87,6 @@ export function requirePayable(offer: Offer, nowMs: number): void {
   if (reason !== null) throw refused(reason);
 }
 
-/** The payer's part of an invoice request. */
 interface PayerParts extends FetchInvoiceCommand {
   /** Fresh for every payment, as BOLT 12 requires (`invreq_payer_id` is transient). */
   readonly payerSecretKey: Uint8Array;
@@ -111,9 +110,7 @@ export function askForInvoice(parts: PayerParts): InvoiceRequest {
   );
 }
 
-/** The receiver's part of answering an invoice request. */
 interface AnswerParts {
-  /** The request's bytes, as received. */
   readonly requestBytes: Uint8Array;
   /** The receiver's own offer, for which the invoice is requested. */
   readonly offer: Offer;
@@ -123,10 +120,7 @@ interface AnswerParts {
   readonly nowMs: number;
 }
 
-/**
- * Verifies a request against the receiver's own offer and signs the invoice. Throws `refused` when the request is not
- * valid for the offer.
- */
+/** Verifies a request against the receiver's offer and signs the invoice. Throws `refused` when it does not fit. */
 export function answerInvoiceRequest(parts: AnswerParts): Bolt12Invoice {
   const nowSecs = Math.floor(parts.nowMs / 1000);
   if (isOfferExpired(parts.offer, nowSecs)) {

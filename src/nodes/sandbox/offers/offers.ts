@@ -69,7 +69,6 @@ export function wordsOfOffer(
   );
 }
 
-/** The wish of a payer to pay an offer. */
 interface OfferOrder extends FetchInvoiceCommand {
   /** What the payer calls itself; null for nothing. */
   readonly payerName: string | null;
@@ -162,9 +161,7 @@ export function claimFetched(world: World, payer: PaymentKey, paymentHash: strin
   return row?.offerId ?? null;
 }
 
-/**
- * Returns the material of a payer proof; null unless the payment is a completed outbound offer payment of the wallet.
- */
+/** The material of a payer proof; null unless it is a completed outbound payment of an offer. */
 export function proofMaterial(
   world: World,
   userPk: string,

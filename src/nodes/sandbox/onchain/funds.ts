@@ -8,7 +8,6 @@ import type { World } from '../world/world.ts';
 import { addressOf } from './address.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 
-/** The kind of script behind each type of address. */
 const KINDS: Readonly<Record<AddressType, SingleKeyKind>> = { segwit: 'p2wpkh', taproot: 'p2tr' };
 
 /** Returns the wallet's receiving address of that type, the same until a payment to it is seen. */

@@ -89,10 +89,7 @@ export function publishOnchain(
   });
 }
 
-/**
- * Extends the locks on the coins of an unpublished transaction by ten minutes. Throws `refused` when another
- * transaction uses them.
- */
+/** Extends the locks of an unpublished transaction by ten minutes. Throws `refused` when another uses its coins. */
 export function renewSigned(world: World, userPk: string, { locks, txid }: SignedSend): void {
   renewLocks(world, onchainAccount(userPk), { locks, spentBy: txid });
 }

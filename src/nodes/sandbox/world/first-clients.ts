@@ -71,10 +71,7 @@ export function replaceFirstClients(db: Database): void {
   db.run('DROP TABLE clients');
 }
 
-/**
- * Returns the token made for a client of version 0.1. It is derived, so that it can be returned later although the file
- * holds only its hash.
- */
+/** The token of a client of version 0.1, derived, because the file holds only its hash. */
 export function tokenText(nodeSecretKey: Uint8Array, clientPk: string): string {
   return hex.encode(derive(nodeSecretKey, `first version's client/${clientPk}`));
 }

@@ -16,9 +16,7 @@ interface Token {
 
 /** The permissions of one handle, checked before each call. Throws `unauthenticated` and `forbidden`. */
 export interface Access {
-  /**
-   * Throws unless the token is valid and has one of the permissions. Without permissions, checks only that it is valid.
-   */
+  /** Throws unless the token is valid and has one of the permissions; without any, only validity is checked. */
   require(...oneOf: Permission[]): void;
   /** Throws unless the token has all of the permissions, since a client can grant no more than it has. */
   requireAll(permissions: readonly Permission[]): void;
@@ -38,10 +36,7 @@ export interface Tokens {
   revoke(userPk: string, id: string): void;
   /** Ids of the wallet's tokens that are neither revoked nor expired. */
   list(userPk: string): string[];
-  /**
-   * The access that a token of the wallet gives. `token` is called at each call, because a changed grant replaces the
-   * token.
-   */
+  /** The access of a token of the wallet, which is asked for at each call: a changed grant replaces it. */
   accessOf(userPk: string, token: () => ClientToken): Access;
 }
 

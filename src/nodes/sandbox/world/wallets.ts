@@ -3,7 +3,6 @@ import { keysOfSeed, onchainAccountKeyOfSeed, type SeedKeys, userPkOfSeed } from
 import { firstRow, insertRow } from './rows.ts';
 import type { World } from './world.ts';
 
-/** The keys of a wallet's node, or of the outside world's. */
 type NodeKeys = Omit<SeedKeys, 'userPk'>;
 
 const walletCache = new WeakMap<World, Map<string, NodeKeys>>();

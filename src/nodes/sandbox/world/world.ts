@@ -37,10 +37,7 @@ export interface WorldOptions {
   readonly warn: Log['warn'];
 }
 
-/**
- * Opens the world, or creates it; migrates a file of an earlier version. Throws, naming the file, when it is corrupted
- * or of a later version.
- */
+/** Opens, creates or migrates the world. Throws, naming the file, when it is corrupted or of a later version. */
 export function openWorld(options: WorldOptions): World {
   const { path } = options;
   if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'wx', 0o600));

@@ -1,7 +1,4 @@
-/**
- * Where a wallet's journal ended when its newest row was removed. Later rows must come after that, because readers may
- * have gone on from there.
- */
+/** Where a journal ended when its newest row was removed: readers may have gone on from there. */
 export const journalTips = `
 CREATE TABLE journal_tip (
   wallet TEXT PRIMARY KEY,

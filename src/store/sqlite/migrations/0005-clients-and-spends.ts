@@ -61,10 +61,7 @@ ALTER TABLE journal ADD COLUMN after_attempt INTEGER;
 CREATE INDEX journal_by_attempt ON journal (wallet, id, attempt);
 `;
 
-/**
- * Gives each reservation a number of its own: a name may be reserved again once its first reservation is settled, even
- * at the same millisecond.
- */
+/** Numbers reservations: a name may be reserved again in the millisecond in which its first was settled. */
 const SPENDING = `
 ALTER TABLE spending RENAME TO first_spending;
 DROP INDEX spending_by_payment;
@@ -138,10 +135,7 @@ DELETE FROM connector_state WHERE kind IN ('lnd-client', 'lnd-follower');
 DROP TABLE credential;
 `;
 
-/**
- * Pending outgoing payments become spends. Version 0.1 did not store whether a request had left, so the node has to
- * show what became of them.
- */
+/** Pending sends become spends. Version 0.1 did not store whether a request had left, so the node tells. */
 const OLD_SENDS = `
 INSERT INTO spend (wallet, idx, state, json, caller, idempotency_key)
   SELECT j.wallet, j.idx, 'asked', j.json, 'owner',

@@ -4,10 +4,7 @@ import { rebuildWithRowids } from '../../../lib/databases/rowid-table.ts';
 /** Tables of version 9 with rows that can be as large as a payment, an invoice or an answer. */
 const LARGE = ['spend', 'fetched_invoice', 'idempotency', 'connector_state', 'cache'];
 
-/**
- * The id of a payment is the end of its index, and its updated index is made of its update time and its id, so neither
- * is stored a second time.
- */
+/** The id of a payment is the end of its index, and its updated index follows, so neither is stored again. */
 const JOURNAL = `
 ALTER TABLE journal RENAME TO first_journal;
 CREATE TABLE journal (

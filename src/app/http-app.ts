@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { hasDefaultWallet } from '../config/exposure.ts';
 import type { StandBy } from '../fleet/stand-by.ts';
 import { createApp } from '../http/app.ts';
+import type { ConsoleFile } from '../http/console/files.ts';
 import type { Parts } from '../http/parts.ts';
 import type { Route } from '../http/route.ts';
 import { consoleRoutes } from '../http/routes/console.ts';
@@ -17,7 +18,14 @@ import { urlHost } from '../lib/network/url-host.ts';
 import { random } from '../lib/random.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import { COMMIT } from '../version.ts';
-import { CONSOLE_FILES } from './console-files.ts';
+
+declare const WALLET_SIDECAR_CONSOLE: string | undefined;
+
+/** The files of the console, which the build puts into the binary; none when the program runs from source. */
+const CONSOLE_FILES: readonly ConsoleFile[] =
+  typeof WALLET_SIDECAR_CONSOLE === 'string'
+    ? (JSON.parse(WALLET_SIDECAR_CONSOLE) as readonly ConsoleFile[])
+    : [];
 
 interface HttpAppOptions {
   /** The port that is listened on. */

@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config/sources.ts';
+import { printable } from '../lib/printable.ts';
+import { isApiError } from '../model/errors.ts';
 import { CallFailed } from './call-failed.ts';
 import { addServers, type Serve } from './commands/serve.ts';
 import { timesInUtc } from './connection.ts';
 import { withExamples } from './examples.ts';
-import { failure } from './failure.ts';
 import type { CliIo } from './io.ts';
 import { HELP_STYLE, HELP_WIDTH } from './terminal/help.ts';
 import { optionsFirst, usageSentence, wrongCommandWords } from './usage.ts';
@@ -75,4 +77,11 @@ function sayFirst(program: Command, option: string, hint: string): void {
       },
     });
   }
+}
+
+/** Returns a sentence for stderr and the exit code: 2 for wrong usage, else 1 (docs/decisions.md 102). */
+function failure(error: unknown): { message: string; exitCode: number } {
+  if (!(error instanceof Error)) return { message: printable(String(error)), exitCode: 1 };
+  const wrongUsage = error instanceof ConfigError || isApiError(error, 'rejected');
+  return { message: printable(error.message), exitCode: wrongUsage ? 2 : 1 };
 }

@@ -3,7 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hex } from '@scure/base';
 import fc from 'fast-check';
 import { decodeBolt11, encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
-import { isByOwnKey } from '../../src/codecs/bolt11/own-key.ts';
+import { isByOwnKey } from '../../src/codecs/bolt11/payee.ts';
 
 const { Point, Signature } = secp256k1;
 const ORDER = Point.Fn.ORDER;

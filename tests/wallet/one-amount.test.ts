@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { decodeAddress } from '../../src/codecs/address.ts';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
-import { requireOneAmount, requireSameUriAmount } from '../../src/wallet/strings/one-amount.ts';
+import { requireOneAmount, requireSameUriAmount } from '../../src/wallet/strings/named-methods.ts';
 import type { NamedMethod } from '../../src/wallet/strings/payment-string.ts';
 import { makeOffer } from '../support/bolt12-fixtures.ts';
 import { addressOf, invoiceOf } from './payment-strings.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { PageSize } from '../../src/wallet/read/sync-pages.ts';
+import { PageSize } from '../../src/wallet/read/sync.ts';
 
 /** The size after pages that took so long for each payment. */
 function sizeAt(msEach: number): number {

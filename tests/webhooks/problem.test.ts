@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
+import { failureProblem } from '../../src/webhooks/attempt.ts';
 import { PostFailed } from '../../src/webhooks/post.ts';
-import { failureProblem } from '../../src/webhooks/problem.ts';
 
 test.each(['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'])(
   'a receiver without a route to it (%s) is told as that',

@@ -1,11 +1,13 @@
 import { hex } from '@scure/base';
 import type { Invalid } from '../bigsize.ts';
 import {
+  branchHash,
   decodeBolt12String,
   encodeBolt12String,
   INVOICE_SIGNATURE,
   invalidDocument,
   isRootSignature,
+  leafHash,
   merkleRoot,
   readFields,
   required,
@@ -13,6 +15,7 @@ import {
 } from '../bolt12/index.ts';
 import { isPreimageOf } from '../preimage.ts';
 import { decodeTlvStream, type TlvRecord } from '../tlv.ts';
+import type { Disclosure } from './disclosure.ts';
 import {
   isDisclosableType,
   LAST_INVOICE_TYPE,
@@ -20,7 +23,8 @@ import {
   type PayerProofValues,
   PROOF_SIGNATURE,
 } from './fields.ts';
-import { rebuildInvoiceRoot } from './rebuild.ts';
+import { orderLeaves } from './markers.ts';
+import { type Subtree, walkTree } from './tree.ts';
 
 /**
  * A verified payer proof: the payee signed an invoice with the disclosed fields, the invoice was paid, and the holder
@@ -126,4 +130,39 @@ export function verifyPayerProof(text: string): PayerProof {
     values,
     records,
   };
+}
+
+/**
+ * Computes the merkle root of the invoice from the disclosed fields of a proof and its hashes for all others. Markers,
+ * leaf hashes and missing hashes that do not fit the disclosed fields are invalid.
+ */
+export function rebuildInvoiceRoot(
+  { disclosed, markers, missingHashes, leafHashes }: Disclosure,
+  invalid: Invalid,
+): Uint8Array {
+  const order = orderLeaves(
+    disclosed.map(({ type }) => type),
+    markers,
+    invalid,
+  );
+  if (leafHashes.length !== disclosed.length) {
+    invalid(
+      `proof_leaf_hashes holds ${leafHashes.length} hashes for ${disclosed.length} disclosed fields`,
+    );
+  }
+  const nodes = disclosed
+    .map((record, i) => branchHash(leafHash(record), hex.decode(leafHashes[i] ?? '')))
+    .values();
+  const leaves = order.map(({ isMarker }): Subtree<null> => {
+    const node = isMarker ? undefined : nodes.next().value;
+    return node === undefined ? { omitted: null } : { hash: node };
+  });
+  const hashes = missingHashes.values();
+  const root = walkTree([{ omitted: null }, ...leaves], {
+    join: () => null,
+    hashOf: () =>
+      hex.decode(hashes.next().value ?? invalid('proof_missing_hashes has too few hashes')),
+  });
+  if (hashes.next().done !== true) invalid('proof_missing_hashes has too many hashes');
+  return root ?? invalid('it discloses no field');
 }

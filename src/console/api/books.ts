@@ -1,5 +1,4 @@
 import { text } from '../texts/index.ts';
-import { saveFile } from './save-file.ts';
 import type { Sidecar } from './sidecar.ts';
 
 /** How the last line begins where rows are missing. */
@@ -13,4 +12,14 @@ export async function saveBooks({ transport }: Sidecar): Promise<void> {
   // The browser keeps a long file out of memory, so only its end is read.
   if (INCOMPLETE.test(await file.slice(-4096).text())) throw new Error(text.payments.csvIncomplete);
   saveFile('books.csv', file);
+}
+
+/** Lets the browser save something as a file. */
+function saveFile(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
 }

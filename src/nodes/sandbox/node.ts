@@ -11,7 +11,6 @@ import type {
   SendReport,
   WalletNode,
 } from '../node.ts';
-import { nodeInfo } from './info.ts';
 import {
   closeChannel,
   closeFeeBoundMsat,
@@ -26,11 +25,11 @@ import {
   startInvoicePayment,
   startSpontaneousPayment,
 } from './lightning/payments.ts';
-import { estimateRoutingFeeMsat } from './lightning/routing-fee.ts';
+import { estimateRoutingFeeMsat, routingFeeMsat } from './lightning/routing-fee.ts';
 import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
 import { createOffer, fetchInvoiceOf, proofMaterial } from './offers/offers.ts';
 import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
-import { nextUnusedAddress } from './onchain/funds.ts';
+import { nextUnusedAddress, onchainBalances } from './onchain/funds.ts';
 import {
   estimateOnchainFeeMsat,
   mostSendable,
@@ -210,4 +209,44 @@ function observedOrNull(payment: Payment | null): Observation | null {
 /** The number of rows changed since the world was opened. */
 function totalChanges({ db }: World): number {
   return db.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0;
+}
+
+/** Returns the identity and balances of a wallet's node. */
+function nodeInfo(
+  world: World,
+  userPk: string,
+  { version, measurement }: { readonly version: string; readonly measurement: string },
+): NodeInfo {
+  const { balanceMsat, maxSendableMsat, numChannels, numUsableChannels } = lightning(world, userPk);
+  return {
+    version,
+    measurement,
+    userPk,
+    nodePk: walletKeys(world, userPk).nodePk,
+    lightningBalanceMsat: balanceMsat,
+    lightningSendableMsat: withoutRoutingFee(maxSendableMsat),
+    lightningMaxSendableMsat: maxSendableMsat,
+    ...onchainBalances(world, userPk),
+    numChannels,
+    numUsableChannels,
+  };
+}
+
+/** Returns what a wallet has in its channels. */
+function lightning(world: World, userPk: string) {
+  const channels = liveChannels(world, userPk);
+  return {
+    balanceMsat: channels.reduce((sum, channel) => sum + channel.ourBalanceMsat, 0n),
+    maxSendableMsat: channels.reduce((sum, channel) => sum + channel.outboundCapacityMsat, 0n),
+    numChannels: channels.length,
+    numUsableChannels: channels.filter((channel) => channel.isUsable).length,
+  };
+}
+
+/** The most that can be sent to the outside world after the routing fee. */
+function withoutRoutingFee(maxSendableMsat: bigint): bigint {
+  let amountMsat = maxSendableMsat;
+  // The fee follows the amount; after two rounds the result does not change any more.
+  for (let round = 0; round < 3; round++) amountMsat = maxSendableMsat - routingFeeMsat(amountMsat);
+  return amountMsat > 0n ? amountMsat : 0n;
 }

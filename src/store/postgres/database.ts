@@ -10,7 +10,6 @@ import type { Joint } from '../rows/rows.ts';
 import type { Connections } from './connections.ts';
 import { runJoined, type Work } from './joined-writes.ts';
 import type { Ownership } from './ownership.ts';
-import { writeSlots } from './slots.ts';
 import { ownedTransactions } from './transactions.ts';
 
 /** Reads and transactions on PostgreSQL, for the ports. */
@@ -134,4 +133,29 @@ async function repeated<T>(work: () => Promise<T>, signal: AbortSignal): Promise
       await sleep(backoffDelayMs(attempt, RETRY), signal);
     }
   }
+}
+
+/** Bounds the transactions at once. Each has a number meanwhile: the row in which it marks its commit. */
+interface Slots {
+  /** Runs `task` with a free number, as soon as there is one. Tasks begin in the order of their calls. */
+  use<T>(task: (slot: number) => Promise<T>): Promise<T>;
+}
+
+/** Creates slots with the numbers from 0 up to, but not including, `count`. */
+function writeSlots(count: number): Slots {
+  const free = Array.from({ length: count }, (_, slot) => slot);
+  const waiting: ((slot: number) => void)[] = [];
+  return {
+    async use(task) {
+      const slot =
+        free.pop() ?? (await new Promise<number>((resolve) => void waiting.push(resolve)));
+      try {
+        return await task(slot);
+      } finally {
+        const next = waiting.shift();
+        if (next) next(slot);
+        else free.push(slot);
+      }
+    },
+  };
 }

@@ -10,7 +10,7 @@ import { taggedHash } from '../../../src/codecs/bolt12/merkle.ts';
 import { discloseRecords } from '../../../src/codecs/payer-proof/disclosure.ts';
 import { createPayerProof, verifyPayerProof } from '../../../src/codecs/payer-proof/index.ts';
 import { nextMarker, orderLeaves } from '../../../src/codecs/payer-proof/markers.ts';
-import { rebuildInvoiceRoot } from '../../../src/codecs/payer-proof/rebuild.ts';
+import { rebuildInvoiceRoot } from '../../../src/codecs/payer-proof/verify.ts';
 import { paysIssuerOf } from '../../support/pays-issuer.ts';
 import ldk from '../../vectors/bolt12-payer-proof-ldk.json';
 import markerVectors from '../../vectors/bolt12-payer-proof-markers.json';

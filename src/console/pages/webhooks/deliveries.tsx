@@ -1,20 +1,24 @@
 import { useState } from 'preact/hooks';
-import type { Delivery, Payment, WebhookEndpoint } from '../../../client/index.ts';
+import type {
+  Delivery,
+  Payment,
+  RedeliverWebhooksResponse,
+  WebhookEndpoint,
+} from '../../../client/index.ts';
 import { useMay, useSignedIn } from '../../api/signed-in.tsx';
-import { useAct } from '../../api/use-act.ts';
+import { type Act, useAct } from '../../api/use-act.ts';
 import { useLive } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
 import { usePaymentsOf } from '../../api/use-payments-of.ts';
-import { Button } from '../../parts/buttons.tsx';
+import { Button, PressTwice } from '../../parts/buttons.tsx';
 import { Money } from '../../parts/facts.tsx';
-import { Select } from '../../parts/fields.tsx';
-import { AskedPart } from '../../parts/notices.tsx';
+import { Field, Select, useTyped } from '../../parts/fields.tsx';
+import { AskedPart, Notice, Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { nowMs } from '../../values/clock.ts';
 import { givenName } from '../../values/described.ts';
-import { exactMoment, secondsUntil } from '../../values/moment.ts';
+import { exactMoment, momentText, secondsUntil, typedMoment } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
-import { AgainSince, SentAgain } from './again.tsx';
 
 const PAGE = 20;
 /** How often to look at deliveries that are being sent, in milliseconds. */
@@ -190,4 +194,55 @@ function timesOf({ created_at, delivered_at, next_attempt_at }: Delivery): reado
   if (delivered_at !== null) times.push(text.webhooks.deliveredAt(exactMoment(delivered_at)));
   if (next_attempt_at === null) return times;
   return [...times, text.webhooks.nextAttempt(secondsUntil(next_attempt_at, nowMs()))];
+}
+
+interface AgainSinceProps {
+  /** The endpoint to send to; all of them unless given. */
+  readonly endpoint: string | undefined;
+  readonly onAgain: () => void;
+}
+
+/** Sends every delivery since a time again, for a receiver that was away for longer. */
+function AgainSince({ endpoint, onAgain }: AgainSinceProps) {
+  const typed = useTyped();
+  const sinceMs = typedMoment(typed.value);
+  const again = useAct(
+    ({ api }, since: number) => api.redeliverWebhooks({ since, endpoint }),
+    onAgain,
+  );
+  return (
+    <details class="card">
+      <summary>{text.webhooks.againSince}</summary>
+      <Field type="datetime-local" {...text.webhooks.since} of={typed} />
+      <PressTwice
+        words={text.webhooks.again}
+        question={text.webhooks.againQuestion(sinceMs === null ? '' : momentText(sinceMs))}
+        act={{
+          isBusy: again.isBusy || sinceMs === null,
+          run: () => sinceMs !== null && again.run(sinceMs),
+        }}
+      />
+      <SentAgain act={again} />
+    </details>
+  );
+}
+
+interface SentAgainProps {
+  readonly act: Pick<Act<never, RedeliverWebhooksResponse>, 'value' | 'error'>;
+  /** Whether it is still worth saying. */
+  readonly isShown?: boolean;
+}
+
+/** What became of sending again. */
+function SentAgain({ act: { value, error }, isShown = true }: SentAgainProps) {
+  return (
+    <>
+      <Problem error={error} />
+      <div role="status">
+        {value !== null && isShown && (
+          <Notice kind="good" title={text.webhooks.sentAgain(value.redelivered)} />
+        )}
+      </div>
+    </>
+  );
 }

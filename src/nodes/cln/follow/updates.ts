@@ -2,15 +2,36 @@ import { elapsedMs } from '../../../lib/clock.ts';
 import type { UpdateBatch, UpdatesOptions } from '../../node-observations.ts';
 import { type FeedParts, feedOf } from '../../remote/follow/feed.ts';
 import { RunningLook } from '../../remote/follow/running-look.ts';
+import { CHAIN_WAIT, onchainLook } from '../onchain/onchain-history.ts';
 import type { ClnHandle, ClnWallet } from '../reads/wallet.ts';
-import { type FollowCursor, readCursor, writeCursor } from '../words/cursor.ts';
+import {
+  type FollowCursor,
+  positionAt,
+  positionIn,
+  readCursor,
+  writeCursor,
+} from '../words/cursor.ts';
 import { ClnInbox } from '../words/inbox.ts';
-import { CHAIN } from './followed-chain.ts';
 import { INVOICES } from './followed-invoices.ts';
 import { SENDS } from './followed-sends.ts';
 import { type FollowedList, readLists } from './look.ts';
 import { Told } from './told.ts';
 import { followWaits } from './waits.ts';
+
+const { subsystem: NAME, indexname: ORDER } = CHAIN_WAIT;
+
+/** The on-chain payments of a wallet. */
+const CHAIN: FollowedList = {
+  name: NAME,
+  orders: { [ORDER]: 'now' },
+  async *read({ rpc, wallet, open, cursor, told, isFull }) {
+    const after = positionIn(cursor, NAME, ORDER);
+    const isUnchanged = !isFull && told.newest(cursor, NAME, ORDER) === after;
+    if (isUnchanged && (await open('onchain')).length === 0) return;
+    const { observations, reached } = await onchainLook({ owner: rpc, wallet }, { open, after });
+    yield { observations, reached: positionAt(NAME, ORDER, reached) };
+  },
+};
 
 const LISTS: readonly FollowedList[] = [SENDS, INVOICES, CHAIN];
 

@@ -28,7 +28,6 @@ const CONSOLE_FILES: readonly ConsoleFile[] =
     : [];
 
 interface HttpAppOptions {
-  /** The port that is listened on. */
   readonly port: number;
   /** The token in the cookie file; null where there is none. */
   readonly cookieToken: string | null;

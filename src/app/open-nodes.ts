@@ -36,15 +36,12 @@ interface NodesOptions {
   readonly store: Store;
   readonly log: Log;
   readonly version: string;
-  /** The domain of the names of wallets on the sandbox. */
   readonly addressDomain: string;
-  /** The URL by which others reach the sidecar, from the configuration. */
   readonly sidecarUrl: string;
   /** The file of the sandbox's world, or `:memory:`. */
   readonly sandboxPath: string;
   /** Whether the caller signs up the wallet of the root seed on the sandbox. */
   readonly signsUp: boolean;
-  /** Wraps a connector so that its calls are measured. */
   readonly measured: (connector: NodeConnector) => NodeConnector;
 }
 

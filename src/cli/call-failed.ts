@@ -1,4 +1,3 @@
-/** Details of a call that did not succeed. */
 interface FailedCall {
   /** Whether the sidecar may have done what the call asked for, although the call failed. */
   readonly mayHaveTakenEffect?: boolean;

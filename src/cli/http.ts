@@ -76,7 +76,6 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
   };
 }
 
-/** Returns the {@link CallFailed} of a call that went wrong; errors that are not of a call stay as they are. */
 function callFailed(error: unknown, connection: Connection, flags: ConnectionFlags): unknown {
   if (!(error instanceof WalletSidecarError)) return error;
   const { code, data, httpStatus } = error;
@@ -92,7 +91,6 @@ function callFailed(error: unknown, connection: Connection, flags: ConnectionFla
   });
 }
 
-/** Returns a sentence that says what went wrong and what to do, in terms of the command line. */
 function sentenceOf(error: WalletSidecarError, connection: Connection): string {
   const { origin } = new URL(connection.baseUrl);
   switch (error.kind) {
@@ -127,7 +125,6 @@ function noCookieIn(dataDir: string): string {
   return `The sidecar of ${dataDir} has no cookie that this user can read, as one with --peer-url has none: give --client-credentials-path.`;
 }
 
-/** Fails as a connection does that is refused. */
 function refusedHere(): Promise<never> {
   return Promise.reject(Object.assign(new Error('No sidecar runs.'), { code: 'ECONNREFUSED' }));
 }

@@ -7,7 +7,6 @@ import type { CliIo } from './io.ts';
 import { PAYMENT_COLUMNS } from './terminal/payment-text.ts';
 import { type Column, table } from './terminal/table.ts';
 
-/** The most payments that are shown where one was meant. */
 const MOST_SHOWN = 10;
 /** Fewer characters of an id than these name nothing. */
 const LEAST_TYPED = 4;

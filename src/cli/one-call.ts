@@ -8,7 +8,6 @@ import { agree, type SpendingFlags, spendOnce, withKey, withSpending } from './s
 import { show, type TableFlags, tableLines } from './terminal/show.ts';
 import type { Column } from './terminal/table.ts';
 
-/** How a request that moves money is agreed on. */
 interface Money<W extends Words> {
   /** The lines of the question before it; null where there is nothing to ask. */
   readonly question?: (given: Given<W>) => readonly string[] | null;
@@ -16,7 +15,6 @@ interface Money<W extends Words> {
   readonly defaultMaxFee?: (given: Given<W>, io: CliIo, flags: ConnectionFlags) => string;
 }
 
-/** A command that makes one call to the sidecar and shows the answer. */
 interface OneCall<W extends Words, S extends z.ZodType> extends CommandSpec<W> {
   /** What is shown while the call takes long. */
   readonly doing?: string;

@@ -61,7 +61,6 @@ const REPLACED: Readonly<Record<string, string>> = {
     'This sidecar does not run on the sandbox node, and only that has these controls: "wallet-sidecar dev" starts one.',
 };
 
-/** What an error says about one field of a request, as `data.issues` has it. */
 interface Issue {
   /** Empty where it concerns the request as a whole. */
   readonly path: string;

@@ -3,17 +3,13 @@ import type { Invalid } from './bigsize.ts';
 
 /** Reads a byte string part by part. A part that is incomplete is invalid. */
 interface ByteReader {
-  /** Whether every byte has been read. */
   done(): boolean;
-  /** Returns the offset of the next byte. */
   at(): number;
-  /** Returns the next byte without moving on. */
   peek(): number;
   /** Returns the next `count` bytes, as a view. */
   take(count: number): Uint8Array;
   /** Returns the next `count` bytes as a big-endian number; at most 6 bytes, so that the number is exact. */
   uint(count: number): number;
-  /** Returns the next 8 bytes as a big-endian integer. */
   uint64(): bigint;
 }
 

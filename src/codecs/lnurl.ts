@@ -2,7 +2,6 @@ import { bech32 } from '@scure/base';
 import { CodecError } from './codec-error.ts';
 import { isLoopback, schemeFor } from './web-host.ts';
 
-/** The service that an LNURL names. */
 interface Lnurl {
   /** The LNURL itself, in lower case where it is bech32. */
   readonly text: string;

@@ -3,7 +3,6 @@ import type { Config } from './config.ts';
 import { OPTIONS } from './options.ts';
 import { ConfigError } from './sources.ts';
 
-/** The part of the configuration that says which wallet needs no header. */
 type DefaultWallet = Pick<Config, 'rootSeed' | 'clientCredentials'>;
 
 /** Returns whether there is a wallet for requests without an Authorization header. */

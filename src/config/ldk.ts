@@ -11,7 +11,6 @@ import {
   type Settings,
 } from './sources.ts';
 
-/** The networks on which the embedded node runs. */
 const NETWORKS = ['bitcoin', 'testnet', 'signet', 'regtest'] as const;
 
 /** The embedded node of `--node ldk`. */
@@ -34,7 +33,6 @@ interface Given {
   readonly dataDir: string;
 }
 
-/** Settings that only the embedded node has. */
 const ONLY_LDK = ['network', 'esploraUrl', 'lsp', 'maxLspFee', 'lightningListenAddr'] as const;
 /** Settings of other nodes, and of what the embedded node cannot do yet. */
 const NOT_WITH_LDK = ['nodeUrl', 'nodeProxy', 'peerUrl', 'clientCredentials'] as const;

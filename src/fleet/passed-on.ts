@@ -12,7 +12,6 @@ export interface PassedOn {
   readonly source: string;
 }
 
-/** The part of a request that the header belongs to. */
 interface PassedHead {
   readonly method: string;
   /** The path with the query. */
@@ -90,7 +89,6 @@ function factsIn(text: string): GenuineHeader | null {
   }
 }
 
-/** Which request of which sidecar a header belongs to. */
 interface Numbered {
   /** Drawn by the process that wrote the header. */
   readonly sender: string;

@@ -33,26 +33,21 @@ interface StandByOptions {
   readonly leads: Leads;
   readonly sender: PeerSender;
   readonly seal: PassedOnSeal;
-  /** How long a request waits for a sidecar that leads, in milliseconds. */
   readonly patienceMs: number;
   /** Aborts when this process stops. */
   readonly stopping: AbortSignal;
   readonly onPassed: (outcome: PassedOutcome) => void;
 }
 
-/** What became of sending a request to the sidecar that leads. */
 type PassedOutcome = 'answered' | 'not_sent' | 'cut' | 'ending' | 'stale';
 
 /** A caller that reads nothing of a whole answer for this long is gone. */
 const UNREAD_SECS = 30;
-/** Pause before the same sidecar is tried again. */
 const PAUSE_MS = 100;
 /** How many sidecars may break off one request: one that ends its server must not end all of them. */
 const MOST_CUTS = 3;
 
-/** What happened to a request so far. */
 interface Course {
-  /** The fencing numbers of those that broke it off. */
   readonly cutBy: Set<string>;
   /** Since when no sidecar was there for it. */
   sinceMs: number;
@@ -134,7 +129,6 @@ export function targetOf({ url }: Request): string {
   return `${pathname}${search}`;
 }
 
-/** Serves in this process a request whose body was read before. */
 function answerHere(
   answer: (request: Request, env: RequestEnv) => Promise<Response>,
   { request, body, env }: Passing,

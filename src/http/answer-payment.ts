@@ -62,13 +62,11 @@ export async function answerPayment(
   }
 }
 
-/** A payment that a request has begun or met. */
 interface Told {
   readonly payment: Payment;
   readonly isOutside: boolean;
 }
 
-/** What a request waits for: a payment of its own, or one of another program until that has failed. */
 interface Meeting {
   readonly told: PromiseWithResolvers<Told>;
   readonly left: PromiseWithResolvers<void>;

@@ -26,7 +26,6 @@ function encodeBookRow({ entry, changeMsat, balanceMsat }: BookRow) {
 
 interface BookForm {
   readonly mediaType: string;
-  /** What stands before the first row. */
   readonly head: string;
   /** With the end of the line. */
   lineOf(row: BookRow): string;

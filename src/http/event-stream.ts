@@ -17,7 +17,6 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** The clock and timer of a stream, which tests replace. */
 interface StreamTime {
   /** Returns monotonic milliseconds. */
   readonly elapsedMs: () => number;

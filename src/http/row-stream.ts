@@ -1,7 +1,5 @@
-/** Rows that are sent while they are read. */
 interface RowStreamOptions<Row> {
   readonly mediaType: string;
-  /** Text before the first row. */
   readonly head: string;
   /** Pages of at least one row. */
   readonly pages: AsyncGenerator<readonly Row[], void>;

@@ -57,7 +57,6 @@ export type RunRoute = (
   input: RouteInput,
 ) => Promise<Response>;
 
-/** The body and query after the route's schemas have parsed them. */
 interface RouteInput {
   readonly body: unknown;
   readonly query: unknown;
@@ -126,7 +125,6 @@ function telling(route: Route, error: unknown, sent: 'no' | 'unknown'): unknown 
   return internalUnlessApi(error).with({ sent: isApiError(error) ? sent : 'unknown' });
 }
 
-/** The answer; a stream tells itself when it has ended. */
 function answerOf(request: HandledRequest, result: unknown): Response {
   if (result instanceof Response) return result;
   request.ended();

@@ -32,7 +32,6 @@ export interface SiteOptions {
 
 type Answered = (context: Context<AppEnv>, response: Response, startedMs: number) => void;
 
-/** What a site does with the requests that pass its guards. */
 interface SiteAnswers {
   readonly answerOf: (route: Route) => Answer;
   /**
@@ -124,7 +123,6 @@ function sentBefore(route: Route, headers: Headers): 'no' | 'unknown' {
   return usableKey(route, headers) === null ? 'no' : 'unknown';
 }
 
-/** Whether people open a route in a browser; they may write a slash at its end. */
 function isPage({ mediaType }: Route): boolean {
   return mediaType?.startsWith('text/html') === true;
 }

@@ -21,7 +21,6 @@ interface StandByAppOptions extends SiteOptions {
   readonly metrics: Metrics;
   readonly trustedProxies: ReadonlySet<string>;
   readonly requireAuth: boolean;
-  /** The commit that this program was built from. */
   readonly commit: string;
 }
 

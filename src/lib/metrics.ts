@@ -14,13 +14,11 @@ interface FamilyOptions<Label extends string> {
   readonly name: string;
   /** One sentence for the HELP line. */
   readonly help: string;
-  /** The labels that every series of the family has. */
   readonly labels?: readonly Label[];
 }
 
 type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
 
-/** A value of one series, read when the metrics are rendered. */
 interface Sample<Label extends string> {
   readonly labels: LabelValues<Label>;
   readonly value: number;
@@ -197,7 +195,6 @@ function requireAscending(name: string, buckets: readonly number[]): void {
   throw new Error(`The buckets of ${name} must be finite numbers that ascend.`);
 }
 
-/** Returns the text between the braces of a line: the labels in the order of the family. */
 function labelText<Label extends string>(
   { name, labels = [] }: FamilyOptions<Label>,
   values: LabelValues<Label>,

@@ -5,9 +5,7 @@ export interface RateLimit {
 }
 
 interface RateLimitOptions {
-  /** How many uses an unused key has. */
   readonly burst: number;
-  /** How many uses a key gets back in a second. */
   readonly perSec: number;
   /** The most keys that are remembered. Beyond it the key that was used longest ago is forgotten. */
   readonly mostKeys: number;

@@ -81,7 +81,6 @@ function serverFor(context: SessionContext, { tools, allowUnlimited }: McpOption
   return server;
 }
 
-/** Makes the request of a tool call. The answer's JSON stays as it is, errors with their code and data too. */
 async function callRoute(
   context: SessionContext,
   { route, shown }: Tool,

@@ -11,7 +11,6 @@ import type { AddressType } from './receive.ts';
  * nothing that the node said.
  */
 
-/** The wallet for which something is made. */
 interface Receiver {
   /** Hex node key of the wallet. */
   readonly nodePk: string;

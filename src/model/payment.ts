@@ -407,7 +407,6 @@ export function decodePayment(json: PaymentJson): Payment {
   };
 }
 
-/** The members of a payment that say what it cost in a currency. */
 function encodePaymentPrice(
   price: PaymentPrice | null,
 ): Pick<PaymentJson, 'price' | 'rate' | 'rate_at' | 'rate_source'> {

@@ -4,16 +4,13 @@ import { isIP } from 'node:net';
 import { foreignText } from './foreign-text.ts';
 import { serviceFailed } from './service-error.ts';
 
-/** One request, a GET unless it says otherwise. */
 interface BoundedRequest {
   readonly url: URL;
   readonly method?: string;
   /** Headers besides those that are always sent. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** The media type asked for. */
   readonly accept: string;
-  /** Aborts the request and the reading of its answer. */
   readonly signal: AbortSignal;
   /** The IP address to connect to; undefined: the host is looked up. The certificate must match the host either way. */
   readonly address?: string | undefined;

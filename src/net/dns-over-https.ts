@@ -14,7 +14,6 @@ import { sortRecords } from './dnssec/record-set.ts';
 import { shown } from './dnssec/unproven.ts';
 import { serviceFailed } from './service-error.ts';
 
-/** The resolver to use, and how it is reached. */
 interface DohOptions {
   /** An https URL that speaks DNS over HTTPS (RFC 8484), configured by the operator. */
   readonly url: string;

@@ -30,7 +30,6 @@ interface RateParts {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** What a source has said, and when by both clocks. */
 interface Said {
   readonly value: Decimal;
   readonly atMs: number;

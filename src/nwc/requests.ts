@@ -13,7 +13,6 @@ export const KIND = { info: 13194, request: 23194, response: 23195, notification
 /** How old a request may be, and how far ahead the clock of its writer. */
 export const MOST_AGE_SECS = 600;
 const MOST_AHEAD_SECS = 60;
-/** The most requests of a client that are in progress. */
 const MOST_IN_PROGRESS = 16;
 /** As many payments more may wait, such as those that a relay tells again after a restart. */
 const MOST_WAITING = 256;
@@ -41,7 +40,6 @@ interface RequestsOptions<Live> {
   readonly ended: AbortSignal;
 }
 
-/** One request, as far as what is answered goes. */
 type Request = {
   readonly id: string;
   readonly method: string;

@@ -57,7 +57,6 @@ export async function attemptOnce(
   }
 }
 
-/** How an attempt failed, and what happened, in the words of the delivery log. */
 interface AttemptProblem {
   readonly outcome: 'refused' | 'timeout' | 'unreachable';
   readonly words: string;

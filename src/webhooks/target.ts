@@ -1,7 +1,6 @@
 import { CONFIGURED_ENDPOINT } from '../model/webhooks/webhook-endpoint.ts';
 import type { WebhookEndpointStore } from '../store/ports.ts';
 
-/** Where deliveries of an endpoint go. */
 interface Target {
   readonly url: string;
   /** Base64 without prefix; null: deliveries are not signed. */

@@ -5,7 +5,6 @@ import { powershellCompletion } from '../completions/powershell.ts';
 import { completionTree } from '../completions/tree.ts';
 import { zshCompletion } from '../completions/zsh.ts';
 
-/** The function that writes the completion script of each shell. */
 const SHELLS = {
   bash: bashCompletion,
   zsh: zshCompletion,

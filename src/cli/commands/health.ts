@@ -56,7 +56,6 @@ export async function tellOutOfBudgets({ io, ask }: Pick<Asking, 'io' | 'ask'>):
   if (budgets !== undefined) io.stderr(printable(budgets));
 }
 
-/** Asks once, until the signal aborts. Throws {@link CallFailed}. */
 async function look(ask: AskSidecar, signal: AbortSignal): Promise<Health> {
   try {
     return await ask((sidecar) => sidecar.health({ signal }), healthJson, null);

@@ -17,17 +17,14 @@ import { moment } from '../terminal/words.ts';
 /** How long the endpoint outlives a `listen` that was killed, in seconds, and how often it is renewed. */
 const LEASE_SECS = 60;
 const LOOKS_PER_RENEWAL = 20;
-/** The time between two looks at what was delivered. */
 const LOOK_EVERY_MS = 500;
 const MOST_AT_ONCE = 100;
-/** The endpoint is not there any more. */
 const GONE = z.literal('gone');
 /** Statuses while the sidecar stops or starts: its new cookie may not be written yet. */
 const AWAY: readonly number[] = [401, 503];
 
 const attemptsJson = z.object({ attempts: z.array(attemptJson()) });
 
-/** Where webhooks are sent for now, and which. */
 interface Forwarding {
   readonly url: string;
   readonly events: readonly WebhookEvent[] | undefined;
@@ -67,7 +64,6 @@ export const addListen = asking(
   },
 );
 
-/** An endpoint for as long as it listens. */
 class Listener {
   readonly #io: CliIo;
   readonly #json: boolean;

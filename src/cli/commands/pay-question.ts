@@ -16,7 +16,6 @@ export interface Agreed {
   readonly price: Price | null;
 }
 
-/** What the person gave to `pay`. */
 interface Asked {
   /** In sats; of a price, its worth. */
   readonly amount: string | undefined;

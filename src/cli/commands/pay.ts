@@ -170,7 +170,6 @@ function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: stri
   );
 }
 
-/** Whether flags ask for what only a transaction has. */
 function isOnchainOrder({ send_all, priority }: Pick<Order, 'send_all' | 'priority'>): boolean {
   return send_all === true || priority !== undefined;
 }

@@ -11,7 +11,6 @@ import { grouped, moment } from '../terminal/words.ts';
 
 const WITHHELD = 'not disclosed';
 
-/** Asks a running sidecar for a proof of a payment. */
 const create = oneCall('create', {
   about: 'Prove that the wallet paid an offer: a completed outbound payment.',
   words: {

@@ -153,7 +153,6 @@ const hold = oneCall('hold', {
   lines: (_, { decision }) => [decision === 'settle' ? 'Settled.' : 'Failed.'],
 });
 
-/** Returns the hash of a payment that a person named; a whole hash is one. */
 async function hashOf(typed: string, finding: Finding): Promise<string> {
   if (/^[0-9a-f]{64}$/.test(typed)) return typed;
   const index = await findPayment(typed, finding);

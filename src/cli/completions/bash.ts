@@ -45,7 +45,6 @@ function wordsCase({ path, commands, flags, values, takesFile }: CompletionNode)
 /** File names may contain spaces, so only line breaks separate them. */
 const FILES = `local IFS=$'\\n'; COMPREPLY+=($(compgen -f -- "$current"))`;
 
-/** How each kind of value is completed. */
 const VALUES: Readonly<
   Record<Exclude<CompletionFlag['takes'], 'nothing'>, (values: readonly string[]) => string>
 > = { file: () => FILES, text: words, list };

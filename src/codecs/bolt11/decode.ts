@@ -53,7 +53,6 @@ interface Read {
   checked: Bolt11Invoice | null;
 }
 
-/** How many invoices are remembered. */
 const RECENT = 64;
 /** What was read last, the newest at the end: an invoice is checked, shown and paid soon after. */
 const recent = new Map<string, Read>();

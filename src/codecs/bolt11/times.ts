@@ -42,7 +42,6 @@ export function descriptionOf(invoice: string): string | null {
   return bytes ? Buffer.from(bytes).toString('utf8') : null;
 }
 
-/** The words of the first field of a type; undefined where there is none. */
 function fieldOf(invoice: string, wanted: number): readonly number[] | undefined {
   const letters = dataPartOf(invoice).slice(TIMESTAMP_WORDS, -(SIGNATURE_WORDS + CHECKSUM_WORDS));
   for (const { type, words } of splitFields(wordsOf(letters, 'data'))) {

@@ -20,7 +20,6 @@ interface Field<T> {
   readonly codec: ValueCodec<T>;
 }
 
-/** Every field that one kind of document may have, by its name in this program. */
 type FieldTable = Readonly<Record<string, Field<unknown>>>;
 
 /** The values of a document's fields, null where the document does not have the field. */

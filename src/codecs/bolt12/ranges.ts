@@ -1,4 +1,3 @@
-/** Inclusive ranges of TLV types. */
 type Ranges = readonly (readonly [bigint, bigint])[];
 
 function within(type: bigint, ranges: Ranges): boolean {

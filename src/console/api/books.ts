@@ -14,7 +14,6 @@ export async function saveBooks({ transport }: Sidecar): Promise<void> {
   saveFile('books.csv', file);
 }
 
-/** Lets the browser save something as a file. */
 function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

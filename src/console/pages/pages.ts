@@ -17,7 +17,6 @@ interface Page {
   readonly title: string;
   /** Draws the page; `rest` is what follows its name in the URL. */
   readonly Page: ComponentType<{ readonly rest: string }>;
-  /** Whether somebody is offered it. */
   readonly offered: (to: Offer) => boolean;
 }
 

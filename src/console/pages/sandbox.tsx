@@ -29,7 +29,6 @@ interface ControlProps<T> extends Pick<FormProps, 'isReady' | 'onSubmit' | 'chil
   readonly done: (value: T) => string;
 }
 
-/** One control of the sandbox: its fields, its button, and what it has done. */
 function Control<T>({ title, help, done, children, ...form }: ControlProps<T>) {
   const { value } = form.act;
   const told = <p role="status">{value !== null && done(value)}</p>;

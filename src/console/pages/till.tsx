@@ -95,7 +95,6 @@ function useMake(onMade: AskProps['onMade']) {
 
 interface SaleProps extends AskProps {
   readonly made: Priced;
-  /** Called when the page shows how it ended. */
   readonly onEnd: () => void;
   readonly onNext: () => void;
 }

@@ -9,7 +9,6 @@ interface ButtonProps {
   readonly words: string;
   readonly onPress: () => void;
   readonly class?: 'main' | 'danger' | 'grave' | 'quiet' | 'skip';
-  /** Whether it cannot be pressed now. */
   readonly isBusy?: boolean;
   /** Its name, where its words alone say too little. */
   readonly label?: string;
@@ -41,7 +40,6 @@ interface Asking {
   readonly isAsked: boolean;
   /** What asks, with `tabIndex` -1. It takes the focus, and not its buttons, so that a key held down does nothing. */
   readonly asking: RefObject<HTMLFieldSetElement | null>;
-  /** The button that is there while nothing is asked. */
   readonly button: RefObject<HTMLButtonElement | null>;
   readonly ask: () => void;
   readonly cancel: () => void;
@@ -98,9 +96,7 @@ export function Question(props: QuestionProps) {
 }
 
 interface PressTwiceProps {
-  /** What the first button says. */
   readonly words: string;
-  /** What is asked then. */
   readonly question: string;
   /** What the second button says; the same as the first unless given. */
   readonly confirm?: string;

@@ -30,7 +30,6 @@ export function callersValue<T>(
   return keptValue<T>(store, `wallet-sidecar-console ${name} ${user_pk} ${caller}`);
 }
 
-/** The present entry of a browser's history. */
 interface Entry {
   readonly state: unknown;
   replaceState(state: unknown, unused: string): void;

@@ -20,7 +20,6 @@ const LONGEST_TIMER_MS = 60_000;
 const SECRET_BYTES = 32;
 const KIND = 'device';
 
-/** A browser that stays signed in to the console as a client. */
 interface Device {
   /** Hex SHA-256 of the half that the browser has in its cookie. */
   readonly id: string;

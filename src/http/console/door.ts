@@ -35,7 +35,6 @@ interface DoorOptions extends DevicesOptions {
   readonly elapsedMs: () => number;
 }
 
-/** What a browser gets at the sign-in. */
 interface SignIn {
   /** The half of the session that the page keeps. */
   readonly key: string;
@@ -71,7 +70,6 @@ export interface ConsoleDoor {
   signOut(headers: Headers): Promise<string>;
 }
 
-/** The part of a wallet session that tells its callers apart. */
 type CallerOf = Pick<Session, 'userPk' | 'caller'>;
 
 /** What somebody signs in with; exactly one is given. */
@@ -149,12 +147,10 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
   };
 }
 
-/** Returns a text that is different for each caller of each wallet. */
 function callerOf({ userPk, caller }: CallerOf): string {
   return `${userPk} ${caller.id}`;
 }
 
-/** Returns the permissions that a wallet session has now. */
 function permissionsOf(session: Grants): (typeof PERMISSIONS)[number][] {
   return PERMISSIONS.filter((permission) => allows(session, permission));
 }

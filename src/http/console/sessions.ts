@@ -13,7 +13,6 @@ export const LONGEST_MS = 8 * 60 * 60_000;
 
 const SECRET_BYTES = 32;
 
-/** What somebody who signed in to the console may do, and where. */
 interface SignedIn {
   /** A text that is different for each caller of each wallet. */
   readonly caller: string;

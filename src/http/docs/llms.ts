@@ -171,7 +171,6 @@ function nameOf(schema: Schema): string {
     : markdown(typeOf(schema, 'answer'));
 }
 
-/** A named schema, with a line for each of its fields. */
 interface Resource {
   readonly name: string;
   readonly description: string;
@@ -207,7 +206,6 @@ function besidesResource(
     : lines;
 }
 
-/** Returns the names of the resources that are bodies of notices. */
 function bodiesOf({ webhooks }: Document): string[] {
   return Object.values(webhooks).map(({ post }) => bodyNameOf(post));
 }

@@ -10,7 +10,6 @@ export interface InputFields {
 interface InputField {
   /** Whether null is a valid value of the field, and not the same as leaving the field out. */
   readonly takesNull: boolean;
-  /** The fields of the object in this field; null when it holds no object. */
   readonly fields: InputFields | null;
 }
 

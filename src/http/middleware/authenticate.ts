@@ -18,7 +18,6 @@ export interface KnownCredentials {
   readonly hasDefaultWallet: boolean;
 }
 
-/** Settings of authentication, and the functions that open sessions. */
 interface AuthenticateOptions extends KnownCredentials {
   /** Opens the session of the credentials; null means the default wallet. */
   readonly open: (credentials: ConsoleSession['credentials']) => Promise<Session>;
@@ -147,7 +146,6 @@ export function mayUse({ access, ofWallet }: Route, session: Session): boolean {
   return holds(access, session) && !(ofWallet && seesOnlyOwn(session));
 }
 
-/** Whether a session holds now what `access` requires. */
 function holds(access: RouteAccess, session: Session): boolean {
   if (access === 'owner') return session.isOwner;
   const permissions = permissionsIn(access);

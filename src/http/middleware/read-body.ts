@@ -11,7 +11,6 @@ import { inputFields } from '../input/input-fields.ts';
 import type { Route } from '../route.ts';
 import { accept, noteIgnored, type ReadInput, readInput } from './validate.ts';
 
-/** How large the body of a request may be, and how long it may take to arrive. */
 interface BodyBounds {
   /** Throws error 7 with status 413 for a larger body. */
   readonly limit: MiddlewareHandler<AppEnv>;

@@ -38,7 +38,6 @@ const listOrder = once(() =>
     .meta({ id: 'PaymentOrder', description: 'The order of a list of payments.' }),
 );
 
-/** The schema of an answer's member `payments`. */
 const paymentList = once(() => z.array(paymentJson()).describe('The payments, in order.'));
 
 /** Routes that read and annotate payments. */

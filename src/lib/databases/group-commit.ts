@@ -34,7 +34,6 @@ export interface GroupCommit {
   afterCommit(callback: () => void): void;
 }
 
-/** Work that is to be committed together. */
 interface Group {
   readonly durable: PromiseWithResolvers<void>;
   callbacks: (() => void)[];

@@ -38,7 +38,6 @@ export class MarkerUnreadable extends Error {
   override readonly name = 'MarkerUnreadable';
 }
 
-/** The configuration that says where a marker is. */
 interface MarkerPlace {
   /** Directory, or `:memory:`. */
   readonly dataDir: string;

@@ -151,7 +151,6 @@ export const testedJson = once(() =>
   }),
 );
 
-/** What the receiver did with a request. */
 function outcome() {
   return {
     duration_ms: z.int().min(0).meta({ description: 'How long it took, in milliseconds.' }),

@@ -120,7 +120,6 @@ export function sandboxControls(options: ControlOptions) {
   };
 }
 
-/** Creates a wallet with money on Lightning and on chain. */
 function fundedWallet(world: World) {
   return world.transact(() => {
     const rootSeed = world.random(32);

@@ -64,7 +64,6 @@ export interface NodeParts {
 
 type FeeLimit = Parameters<NodeChannels['closeChannel']>[1];
 
-/** How the sandbox names itself. */
 const SANDBOX = { kind: 'sandbox', network: 'regtest' } as const satisfies Partial<NodeDescriptor>;
 
 /** Returns the node port of a sandbox wallet for one token. `access` checks the token's permissions at each call. */
@@ -206,12 +205,10 @@ function observedOrNull(payment: Payment | null): Observation | null {
   return payment && observed(payment);
 }
 
-/** The number of rows changed since the world was opened. */
 function totalChanges({ db }: World): number {
   return db.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0;
 }
 
-/** Returns the identity and balances of a wallet's node. */
 function nodeInfo(
   world: World,
   userPk: string,
@@ -232,7 +229,6 @@ function nodeInfo(
   };
 }
 
-/** Returns what a wallet has in its channels. */
 function lightning(world: World, userPk: string) {
   const channels = liveChannels(world, userPk);
   return {

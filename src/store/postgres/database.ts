@@ -47,7 +47,6 @@ interface Pending {
 }
 
 interface DatabaseOptions {
-  /** Transactions that run at once. */
   readonly mostWrites: number;
   /** Called for each advance of the store's counter that a transaction of writes has committed. */
   readonly onAdvance: (made: Advance) => void;
@@ -141,7 +140,6 @@ interface Slots {
   use<T>(task: (slot: number) => Promise<T>): Promise<T>;
 }
 
-/** Creates slots with the numbers from 0 up to, but not including, `count`. */
 function writeSlots(count: number): Slots {
   const free = Array.from({ length: count }, (_, slot) => slot);
   const waiting: ((slot: number) => void)[] = [];

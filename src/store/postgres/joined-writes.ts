@@ -5,7 +5,6 @@ import type { Joint } from '../rows/rows.ts';
 import { advanceCounter } from './counter.ts';
 import { sending } from './together.ts';
 
-/** What became of writes that shared a transaction. */
 interface JoinedOutcome {
   readonly outcomes: readonly PromiseSettledResult<unknown>[];
   /** The advance of the store's counter; null where no write asked for one. */
@@ -39,7 +38,6 @@ export async function runJoined(tx: SQL, works: readonly Work[]): Promise<Joined
   return { outcomes, advance: advances ? await advanceCounter(tx) : null };
 }
 
-/** Runs each within a savepoint. */
 async function runEach(
   tx: SQL,
   works: readonly Work[],

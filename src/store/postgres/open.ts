@@ -34,7 +34,6 @@ interface OwnedConnections {
   readonly connections: Connections;
   readonly ownership: Ownership;
   readonly fence: bigint;
-  /** Gives the database back and ends the connections. */
   close(): Promise<void>;
 }
 

@@ -27,7 +27,6 @@ export interface Ownership {
 interface OwnershipOptions {
   readonly connections: Connections;
   readonly leaseMs: number;
-  /** Tells a person which process this is. */
   readonly holder: string;
   /** Called once, when another process has taken the database over. This process must end then. */
   readonly onLost: (message: string) => void;

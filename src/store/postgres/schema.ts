@@ -41,9 +41,7 @@ async function requireNoneElsewhere(tx: SQL): Promise<void> {
 }
 
 interface UpToDateOptions {
-  /** The fencing number of this process. */
   readonly fence: bigint;
-  /** Transactions that run at once. */
   readonly slots: number;
   /** Called within the transaction that has brought the schema up to date, with the version before. */
   readonly onUpgrade?: ((tx: SQL, from: number) => Promise<void>) | undefined;

@@ -48,7 +48,6 @@ interface Row {
   readonly sealed_secret: string | null;
 }
 
-/** How often the lease is looked at. */
 const LOOK_MS = 250;
 /** After this time without an answer, the connection is opened again. */
 const SILENT_MS = 3000;

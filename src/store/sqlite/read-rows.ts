@@ -5,7 +5,6 @@ import { requireFittingKey, type SigningOptions } from './signing.ts';
 /** A value of SQLite, where every integer is a bigint. */
 type StoredValue = string | bigint | Uint8Array | null;
 
-/** The rows of a store's file, for copying them to another engine. */
 interface StoredRows {
   /** The rows of a table, in the order in which they were made where the table has one. */
   rows(table: string): Iterable<Readonly<Record<string, StoredValue>>>;

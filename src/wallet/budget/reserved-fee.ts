@@ -13,7 +13,6 @@ interface Done {
   readonly feeMsat: bigint | null;
 }
 
-/** How an act that costs an on-chain fee is asked for. */
 interface FeeTerms {
   /** Null where there is no budget. */
   readonly maxFeeMsat: bigint | null;

@@ -45,7 +45,6 @@ export function payeeProblem(error: ApiError): LnurlAnswer {
   return lnurlError(isApiError(error, 'rejected') ? error.message : NOT_REACHED);
 }
 
-/** A request of a payer: the parameters of the second call, and the address that it came from. */
 interface PayerRequest {
   readonly amount?: string | undefined;
   readonly comment?: string | undefined;

@@ -15,7 +15,6 @@ const ABILITIES = {
 /** What every ability is called. */
 export const ABILITY_NAMES = Object.values(ABILITIES);
 
-/** What kind of node a wallet has, and how it is followed. */
 interface NodeFacts {
   readonly kind: string;
   /** The Bitcoin network, such as `bitcoin`. */

@@ -8,7 +8,6 @@ import { nodeInfo, type Reader, requirePermission, type Session } from '../sessi
 import { type BookRow, changeOf, type Notice } from './book-row.ts';
 import { syncPayments } from './sync.ts';
 
-/** Rows that are in memory at a time. */
 const PAGE = 500;
 
 const UNKNOWN =

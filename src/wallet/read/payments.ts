@@ -73,7 +73,6 @@ export async function cachedPayments(
   }
 }
 
-/** Who asks for payments by who made them. */
 type Asker = Viewer & Grants & Pick<Session, 'isOwner'>;
 
 /**

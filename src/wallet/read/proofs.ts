@@ -107,9 +107,7 @@ function unprovable(): ApiError {
   return refused('Only a completed outbound offer payment can be proven: check the index.');
 }
 
-/** What a proof that a node made must be. */
 interface ProofTerms extends CreateProofCommand {
-  /** The kind of node, for messages. */
   readonly node: string;
 }
 

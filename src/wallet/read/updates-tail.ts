@@ -26,7 +26,6 @@ interface TailStart {
   /** Updates after this one are told; null begins with the first. */
   readonly after: UpdatedIndex | null;
   readonly signal: AbortSignal;
-  /** The most payments in a page. */
   readonly limit?: number;
 }
 

@@ -31,7 +31,6 @@ interface PaywallOrder extends ForRequest {
   readonly expirationSecs: number;
 }
 
-/** A paywall, as its service sends it. */
 interface Paywall {
   readonly index: PaymentIndex;
   readonly invoice: string;

@@ -14,7 +14,6 @@ import { issueInvoice, NO_PARTNER } from './receive.ts';
 /** How long a withdrawal's invoice can be paid, in seconds. */
 const WITHDRAWAL_EXPIRATION_SECS = 3600;
 
-/** A request to withdraw from an LNURL-withdraw service (LUD-03). */
 interface WithdrawalRequest extends OwnWords {
   readonly lnurl: string;
   /** The amount in millisatoshis; null is the most that the service allows. */
@@ -84,7 +83,6 @@ async function received(
   }
 }
 
-/** The service's terms as they are stored, in JSON. */
 interface WithdrawalTerms {
   readonly callback: string;
   readonly k1: string;

@@ -95,7 +95,6 @@ export type ServedWallet = OnNode &
   Pick<Session, 'feed' | 'log' | 'unfit'> &
   Partial<Pick<Session, 'caller' | 'client'>>;
 
-/** The optional groups of the node port. */
 type NodeGroup = {
   [Name in keyof WalletNode]-?: undefined extends WalletNode[Name] ? Name : never;
 }[keyof WalletNode];

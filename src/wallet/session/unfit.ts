@@ -1,7 +1,6 @@
 import type { Log } from '../../lib/log.ts';
 import { ApiError } from '../../model/errors.ts';
 
-/** The wallet whose node answered, and where that is told. */
 interface Teller {
   readonly userPk: string;
   readonly log: Log;

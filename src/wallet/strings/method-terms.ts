@@ -42,7 +42,6 @@ export interface UriTerms {
   readonly description: string | null;
 }
 
-/** The terms that most methods share. */
 function termsOf(text: string, own: string | null, uri: UriTerms) {
   return {
     text,

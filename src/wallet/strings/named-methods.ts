@@ -13,7 +13,6 @@ export interface FoundMethod {
   readonly viaName: string | null;
 }
 
-/** The methods that a payment string and the record of its name hold. */
 interface FoundMethods {
   readonly methods: readonly FoundMethod[];
   /** The reasons why other methods cannot be read or reached. */

@@ -186,7 +186,6 @@ function readSegwit(prefix: string, text: string): DecodedAddress {
   );
 }
 
-/** The method that was read, or the sentence that says why it is invalid. */
 function attempt<T>(read: () => T): T | string {
   return readOr(read, ({ message }) => message);
 }

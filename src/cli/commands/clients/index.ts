@@ -105,7 +105,6 @@ function pairingProblem({ nwc, relay, nwc_app }: Given<typeof NWC_WORDS>): strin
   return relay && !nwc ? '--relay is for a pairing: give --nwc too' : null;
 }
 
-/** Reads the URI of an application that made its own key. */
 function readWalletAuth(text: string): WalletAuth {
   const read = parseWalletAuth(text);
   if ('value' in read) return read.value;

@@ -1,7 +1,6 @@
 import type { AttemptJson } from '../../../model/webhooks/delivery.ts';
 import { fields } from '../../terminal/table.ts';
 
-/** What a test and an attempt have in common. */
 type Sent = Pick<
   AttemptJson,
   'id' | 'duration_ms' | 'http_status' | 'error' | 'answer' | 'request'

@@ -78,7 +78,6 @@ export const addVerify = local(
   },
 );
 
-/** Returns a sentence that says why the signature is not valid; null when it is. */
 async function problemOf(
   secret: string,
   headers: Headers,

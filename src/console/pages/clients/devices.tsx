@@ -10,7 +10,6 @@ import { Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
 
-/** How often to look whether a link was used, in milliseconds. */
 const LOOK_MS = 3000;
 
 /**

@@ -12,7 +12,6 @@ import { newKey } from '../../values/key.ts';
 import { satsOf } from '../../values/sats.ts';
 import { OpenChannel } from './open.tsx';
 
-/** How often to look at channels of which one is not ready, in milliseconds. */
 const LOOK_MS = 5000;
 
 /** The channels of the node: the list, and opening and closing one. */

@@ -8,7 +8,6 @@ import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
 import { NodeChannels } from './channels.tsx';
 
-/** How often to look whether the sidecar and its node work, in milliseconds. */
 const LOOK_MS = 5000;
 
 /** The node behind the wallet: whether it works, what it is, and its channels. */

@@ -71,7 +71,6 @@ async function decided(
   }
 }
 
-/** What is decided, once the sidecar has told it, and the decision. */
 function Terms({ payment, act }: DecideProps) {
   const { index } = payment;
   const asked = useAsked(({ api }, signal) => api.approval({ index }, { signal }), [index]);
@@ -87,7 +86,6 @@ function Terms({ payment, act }: DecideProps) {
   );
 }
 
-/** Who is paid, as it is shown. */
 function recipient(payment: Payment, approval: Told | null): string {
   const named = recipientOf(payment) ?? approval?.node_pk ?? null;
   return named === null ? text.approval.unnamed : shortened(named);
@@ -98,7 +96,6 @@ interface AskedProps extends Pick<ApprovalProps, 'payment'> {
   readonly approval?: Told;
 }
 
-/** What was asked for, as far as it matters to who decides. */
 function Asked({ payment, approval }: AskedProps) {
   const { rail, description, message, created_at, expires_at } = payment;
   return (

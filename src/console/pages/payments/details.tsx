@@ -90,7 +90,6 @@ const WORDS = [
   'payer_name',
   'partner_prop_fee',
 ] as const;
-/** Fields with one of a few values, which have words of their own. */
 const CHOICES = ['rail', 'kind', 'direction', 'status', 'priority'] as const;
 const AMOUNTS = ['amount', 'fees', 'refunded', 'partner_base_fee'] as const;
 const LONG = [

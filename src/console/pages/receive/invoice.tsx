@@ -60,7 +60,6 @@ interface MadeProps {
 }
 
 interface FollowedProps extends MadeProps {
-  /** Called when the page shows how it ended. */
   readonly onEnd: () => void;
 }
 

@@ -47,7 +47,6 @@ export function Receive() {
   );
 }
 
-/** An offer, which many payers can pay. */
 function ReceiveByOffer() {
   const description = useTyped();
   const orderNumber = useTyped();

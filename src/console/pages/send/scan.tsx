@@ -4,7 +4,6 @@ import { Button } from '../../parts/buttons.tsx';
 import { Notice } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 
-/** How often a picture is looked at, in milliseconds. */
 const LOOK_MS = 200;
 /** The width to which a picture is scaled before it is read, in pixels. */
 const WIDTH = 640;

@@ -121,7 +121,6 @@ function Terms({ string, found, refund, onSend, onBack }: TermsProps) {
   );
 }
 
-/** The permission that each way to pay needs. */
 const PERMISSIONS = {
   invoice: 'pay_invoice',
   offer: 'pay_offer',
@@ -134,7 +133,6 @@ interface WithdrawTermsProps {
   readonly onSend: (request: MoneyRequest) => void;
 }
 
-/** Money that a string lets the wallet take. */
 function WithdrawTerms({ claimable, onSend }: WithdrawTermsProps) {
   const { lnurl, description, max_amount } = claimable;
   const { msat, amount, ...typed } = useTypedAmount(max_amount === null ? '' : satsOf(max_amount));

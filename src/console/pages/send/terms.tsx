@@ -220,7 +220,6 @@ function useFeeEstimate(payable: Payable, amountMsat: bigint | null): Amount | n
   return value?.uri === uri ? value.estimate : null;
 }
 
-/** What a payment costs: the amount, the highest fee, and both together. */
 function Sums({ amountMsat, feeMsat }: { readonly amountMsat: bigint; readonly feeMsat: bigint }) {
   const totalMsat = amountMsat + feeMsat;
   return (

@@ -6,7 +6,6 @@ import { Problem } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 
 interface LinkQuestionProps {
-  /** The token of the one-time link. */
   readonly link: string;
   /** The key of the session that the browser has; null for none. */
   readonly sessionKey: string | null;

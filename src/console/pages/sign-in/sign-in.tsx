@@ -9,7 +9,6 @@ interface SignInProps {
   /** The token of a one-time link that the person wants to use; null for none. */
   readonly link: string | null;
   readonly hasEnded: boolean;
-  /** Called with the session's key. */
   readonly onSignedIn: (key: string) => void;
 }
 

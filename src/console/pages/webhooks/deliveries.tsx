@@ -21,7 +21,6 @@ import { exactMoment, momentText, secondsUntil, typedMoment } from '../../values
 import { linkTo } from '../../values/place.ts';
 
 const PAGE = 20;
-/** How often to look at deliveries that are being sent, in milliseconds. */
 const LOOK_MS = 2000;
 
 /** The deliveries, newest first, with a filter. `endpoints` is empty for somebody who may not list them. */
@@ -119,12 +118,10 @@ interface DeliveryRowProps {
   readonly delivery: Delivery;
   /** The payment that it tells of; undefined while it is not known. */
   readonly payment: Payment | undefined;
-  /** What people call its endpoint. */
   readonly endpoint: string;
   readonly onAgain: () => void;
 }
 
-/** One delivery: which payment it tells of, where it goes, how it stands, and sending it again. */
 function DeliveryRow({ delivery, payment, endpoint, onAgain }: DeliveryRowProps) {
   const { about } = useSignedIn();
   const may = useMay();
@@ -161,7 +158,6 @@ function DeliveryRow({ delivery, payment, endpoint, onAgain }: DeliveryRowProps)
   );
 }
 
-/** Whether the index of a delivery is that of a payment. */
 function tellsOfPayment({ type }: Delivery): boolean {
   return type !== 'client.budget_low';
 }
@@ -173,7 +169,6 @@ const BADGES = {
   canceled: 'failed',
 } as const;
 
-/** Names a payment in one line: which way it went, how much, and what people called it. */
 function PaymentWords({ of: payment }: { readonly of: Payment }) {
   const { direction, status, amount, index } = payment;
   return (
@@ -229,11 +224,9 @@ function AgainSince({ endpoint, onAgain }: AgainSinceProps) {
 
 interface SentAgainProps {
   readonly act: Pick<Act<never, RedeliverWebhooksResponse>, 'value' | 'error'>;
-  /** Whether it is still worth saying. */
   readonly isShown?: boolean;
 }
 
-/** What became of sending again. */
 function SentAgain({ act: { value, error }, isShown = true }: SentAgainProps) {
   return (
     <>

@@ -15,7 +15,6 @@ import { exactMoment } from '../../values/moment.ts';
 import { linkTo } from '../../values/place.ts';
 import { endpointName } from './deliveries.tsx';
 
-/** How often to look for further attempts, in milliseconds. */
 const LOOK_MS = 2000;
 
 interface DeliveryProps {
@@ -62,7 +61,6 @@ export function Delivery({ id, endpoints }: DeliveryProps) {
 
 interface AttemptProps {
   readonly attempt: DeliveryAttempt;
-  /** What people call its endpoint. */
   readonly endpoint: string;
 }
 

@@ -8,14 +8,12 @@ import { Exchange } from './delivery.tsx';
 
 /** The id of the endpoint that the sidecar's own configuration names. */
 const CONFIGURED = 'configured';
-/** The longest lease of an endpoint, in seconds. */
 const DAY_SECS = 86_400;
 
 interface EndpointCardProps {
   readonly endpoint: WebhookEndpoint;
   /** Adds another one with the same URL and a new secret. */
   readonly another: Pick<Act<void, unknown>, 'isBusy' | 'run'>;
-  /** Called when it was removed, or its lease was renewed. */
   readonly onChanged: () => void;
 }
 

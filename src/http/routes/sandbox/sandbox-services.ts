@@ -23,7 +23,6 @@ const behaviorInput = once(() =>
     .meta({ description: 'What the outside node does with a payment.', default: DEFAULT_BEHAVIOR }),
 );
 
-/** How many seconds an invoice of an outside node can be paid. */
 const OUTSIDE_EXPIRATION_SECS = 86_400;
 
 /** Routes that make the outside world's invoices, offers and LNURL services. */

@@ -11,7 +11,6 @@ import type { Parts } from '../../parts.ts';
 import { post } from '../../route.ts';
 import type { SandboxControls } from '../../sandbox-controls.ts';
 
-/** The grant of the credentials of a new sandbox wallet. */
 const FULL_GRANT = {
   scopes: ['full' as const],
   permissions: [],

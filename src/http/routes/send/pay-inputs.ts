@@ -61,7 +61,6 @@ interface Notes {
   readonly personal_note?: string | undefined;
 }
 
-/** The notes of a body, with what the query has not. */
 interface BodyNotes extends Notes {
   readonly external_id?: string | undefined;
   readonly refund_of?: PaymentIndex | undefined;

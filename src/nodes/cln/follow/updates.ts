@@ -20,7 +20,6 @@ import { followWaits } from './waits.ts';
 
 const { subsystem: NAME, indexname: ORDER } = CHAIN_WAIT;
 
-/** The on-chain payments of a wallet. */
 const CHAIN: FollowedList = {
   name: NAME,
   orders: { [ORDER]: 'now' },

@@ -177,7 +177,6 @@ async function concluded(send: RunningSend, end: Ended): Promise<SendReport> {
   return callFailed(send, error);
 }
 
-/** Publishes what became of a send after its call has ended. */
 async function follow(send: RunningSend, end: Ended): Promise<void> {
   const { wallet, owner, paymentHash } = send;
   if ('paid' in end && isOfThisCall(end.paid)) {

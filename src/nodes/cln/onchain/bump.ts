@@ -23,7 +23,6 @@ import { publish } from './onchain.ts';
 import { releaseReservations } from './reservations.ts';
 import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
 
-/** A further child, and the coin that it spends. */
 interface Child extends FeeChild {
   readonly coin: ClnOutput;
 }

@@ -33,7 +33,6 @@ const PUBLISH_TIMEOUT_MS = 60_000;
  */
 const PUBLISHED_BLOCKS = 2016;
 
-/** What decides the coins of a send and its fee. */
 type SendTerms = Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>;
 
 /**

@@ -52,7 +52,6 @@ const FOLLOW: readonly Method[] = [
   'listtransactions',
 ];
 
-/** What each permission needs of Core Lightning. */
 const NEEDS: NeedsTable<Method> = {
   node_info: {
     own: ['getinfo', 'listfunds', 'listpeerchannels', 'listtransactions'],

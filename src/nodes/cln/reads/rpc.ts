@@ -13,7 +13,6 @@ import { anyRefusal, type Certainty } from '../words/certainty.ts';
 import { ClnRefusal, refusalError } from '../words/refusal.ts';
 import { refusalShape } from '../words/wire.ts';
 
-/** Options of a call that changes something. */
 interface WriteOptions extends Pick<RemoteRequest, 'timeoutMs' | 'harmlessTwice'> {
   readonly certainty?: Certainty;
 }

@@ -1,6 +1,5 @@
 import { CODES, refusalIn } from './refusal.ts';
 
-/** How often the coins of one transaction are chosen. */
 const MOST_CHOICES = 3;
 /** What Core Lightning says of a coin that something else has reserved or spent since it was chosen. */
 const TAKEN = /^(?:UTXO \S+ already reserved|Already spent UTXO \S+)$/;

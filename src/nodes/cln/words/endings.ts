@@ -19,7 +19,6 @@ const MOST_REASONS = 10_000;
 /** The reason of a payment of which only its failed parts are known. */
 const NOT_DELIVERED = 'not delivered';
 
-/** Calls of `xpay` that are open for one hash. */
 interface OpenCalls {
   readonly count: number;
   /** When the newest began, by the monotonic clock. */
@@ -32,7 +31,6 @@ interface Watched {
   /** `created_index` of the newest part. */
   readonly newest: number;
   readonly sinceMs: number;
-  /** When it is to be looked at again. */
   readonly dueAtMs: number;
   readonly isOver: boolean;
 }

@@ -22,7 +22,6 @@ const MOST_KEPT = 1000;
 /** The pending parts of a hash. Times are of the monotonic clock. */
 interface Watched {
   readonly parts: readonly string[];
-  /** When it is to be looked for in the channels. */
   readonly dueAtMs: number;
   /** The height of the chain when no channel had them for the first time; null before. */
   readonly missedAtHeight: number | null;

@@ -178,7 +178,6 @@ function deliveredOf(parts: readonly ClnSendpay[]): bigint {
   return parts.reduce((sum, part) => sum + (part.amount_msat ?? 0n), 0n);
 }
 
-/** What is known of an attempt beyond its rows. */
 interface Known {
   readonly nowMs: number;
   /** Why the payment failed, once it is certain that the node tries no further; null before. */

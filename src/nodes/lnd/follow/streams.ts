@@ -12,7 +12,6 @@ const BLOCK_WITHIN_MS = 30_000;
 /** The longest silence of the stream of blocks. No block takes as long, and opening the feed again loses nothing. */
 const BLOCK_SILENCE_MS = 6 * 3_600_000;
 
-/** An item of a stream, before it is read. */
 const itemShape = z.looseObject({});
 
 /** What following a stream needs. */

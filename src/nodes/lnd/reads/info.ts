@@ -72,7 +72,6 @@ export function versionOf({ version }: Pick<LndInfo, 'version'>): string {
 /** How often the balance is read again because a lock changed meanwhile. */
 const MOST_READS = 4;
 
-/** LND's on-chain balance in satoshis. */
 interface OnchainBalance {
   /** All coins that no transaction spends, also locked ones. */
   readonly totalSat: bigint;

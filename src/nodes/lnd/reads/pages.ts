@@ -30,7 +30,6 @@ export interface Page {
 }
 
 interface Rows {
-  /** Only rows with a greater number. */
   readonly after: number;
   /** Further parameters of the query, such as `pending_only=true`. */
   readonly query?: Readonly<Record<string, string>>;

@@ -30,7 +30,6 @@ const LND_WORDS: ConnectWords = {
   },
 };
 
-/** How it speaks where the access is an lndconnect:// URI. */
 const LND_URI_WORDS: ConnectWords = {
   ...LND_WORDS,
   certPlace: 'The URI',
@@ -44,7 +43,6 @@ export interface LndAccess extends NodeAccess {
   readonly words: ConnectWords;
 }
 
-/** The ports that LND listens on by default. */
 const GRPC_PORT = '10009';
 const REST_PORT = '8080';
 

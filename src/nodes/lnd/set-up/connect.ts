@@ -83,7 +83,6 @@ function ofGrpc({ url }: LndAccess, cause: ApiError): ApiError {
   return new ApiError(cause.kind, sentence, { cause });
 }
 
-/** Finds out the identity of an LND and what the macaroon allows there. */
 function inspectLnd(access: LndAccess, proxy: ProxyAddress | null): Promise<ConnectedNode> {
   return inspect(LND_PROTOCOL, access.words, access, proxy).catch((error: unknown) => {
     const macaroon = readMacaroon(access.token);

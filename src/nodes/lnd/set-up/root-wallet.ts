@@ -12,7 +12,6 @@ import { anyShape } from '../words/wire.ts';
 
 /** Opens the LND wallet that follows from a root seed: keys, password, macaroon (docs/decisions.md 83). */
 
-/** All operations that LND's macaroons can allow. */
 const ADMIN: ReadonlyMap<string, readonly string[]> = new Map([
   ['address', ['read', 'write']],
   ['info', ['read', 'write']],

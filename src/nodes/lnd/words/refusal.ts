@@ -22,7 +22,6 @@ export class LndRefusal extends Error {
   }
 }
 
-/** The gRPC status codes on which something depends here. */
 const GRPC = {
   canceled: 1,
   deadlineExceeded: 4,

@@ -1,7 +1,6 @@
 import { ApiError, type ErrorName } from '../../../model/errors.ts';
 import type { FailureReason, RemoteFailure } from './failure.ts';
 
-/** What is said of a node that people call `title`. */
 type Said = readonly [ErrorName, (title: string) => string];
 
 const UNREACHABLE: Said = [

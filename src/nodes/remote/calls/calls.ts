@@ -8,7 +8,6 @@ import type { Standing } from './standing.ts';
 
 const DEFAULT_TIMEOUT_MS = 15_000;
 const MIB = 1024 * 1024;
-/** The largest answer of a call that reads one thing. */
 const MOST_BYTES = MIB;
 /** The largest answer of a call that reads a list. */
 export const MOST_LIST_BYTES = 16 * MIB;
@@ -55,12 +54,10 @@ export interface RemoteRequest {
   readonly isStream?: boolean;
 }
 
-/** A request whose answer may take any time. */
 interface LongRequest extends Pick<RemoteRequest, 'method' | 'path' | 'body' | 'changes'> {
   readonly isPrepared?: boolean;
 }
 
-/** Finds the error of this API in an answer that is an error. */
 type ReadRefusal = (
   answer: Pick<RemoteAnswer, 'status' | 'text'>,
   target: RemoteTarget,

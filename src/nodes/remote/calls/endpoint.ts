@@ -19,7 +19,6 @@ const MOST_CALLS = 32;
 const MOST_STREAMS = 256;
 /** Largest body of an answer that is an error. */
 const MOST_ERROR_BYTES = 64 * 1024;
-/** Largest line of a stream. */
 const MOST_LINE_BYTES = 4 * 1024 * 1024;
 
 interface RemoteCall extends HttpsRequest {
@@ -38,17 +37,14 @@ export interface RemoteAnswer {
   readonly serverTimeMs: number | null;
 }
 
-/** An answer whose body is read while it arrives. */
 interface RemoteStream {
   readonly status: number;
-  /** The body of an answer that is an error. */
   readonly text: () => Promise<string>;
   readonly lines: () => AsyncGenerator<string, void, undefined>;
   /** Ends the stream; must be called in every case. */
   readonly close: () => void;
 }
 
-/** The head of an answer, and its body as it arrives. */
 interface OpenAnswer {
   readonly status: number;
   readonly date: string | null;
@@ -56,7 +52,6 @@ interface OpenAnswer {
 }
 
 interface PlaceStream extends StreamRequest {
-  /** Whether the connection may be one that {@link RemoteEndpoint.prepareStream} has opened. */
   readonly isPrepared?: boolean;
 }
 

@@ -3,7 +3,6 @@ import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../../node.ts';
 import { shownPayment } from '../../shown-payment.ts';
 
-/** An invoice as the node has made it. */
 interface MadeInvoice {
   readonly paymentHash: string;
   readonly invoice: string;

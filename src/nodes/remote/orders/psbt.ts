@@ -11,7 +11,6 @@ export const LENIENT = {
   disableScriptCheck: true,
 } as const;
 
-/** The parts of a transaction that decide its cost and its coins. */
 interface Outline {
   /** `<txid>:<vout>` of every coin that is spent. */
   readonly inputs: readonly string[];

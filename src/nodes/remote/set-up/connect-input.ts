@@ -20,7 +20,6 @@ export function locationGiven(
   };
 }
 
-/** The base URL of the node. */
 function urlGiven({ title, tokenName, urlExample, enableTls }: ConnectWords, text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === 'http:') {

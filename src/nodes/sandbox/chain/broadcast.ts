@@ -22,7 +22,6 @@ export interface OutputTerms {
   readonly own?: boolean;
 }
 
-/** The part of a fee that one ledger account pays to the miners. */
 interface FeeShare {
   readonly from: string;
   readonly amountMsat: bigint;

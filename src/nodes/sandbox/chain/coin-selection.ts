@@ -7,7 +7,6 @@ export interface Coin {
   readonly kind: SpendKind;
 }
 
-/** The outputs to pay, the script of the change, and the fee rate. */
 interface SelectionTarget {
   readonly outputs: readonly { readonly script: Uint8Array; readonly valueSat: bigint }[];
   readonly changeScript: Uint8Array;

@@ -37,7 +37,6 @@ export interface Spent {
   readonly receipts: readonly Receipt[];
 }
 
-/** A payment that is signed and not in the mempool. */
 interface Composed {
   readonly transaction: SignedTransaction;
   readonly feeSat: bigint;

@@ -2,9 +2,7 @@ import type { World } from '../world/world.ts';
 
 /** Functions of the miner that code below it calls, which may not import the miner. */
 interface MinerHooks {
-  /** Mines the blocks that are due by the clock. */
   readonly catchUp: () => void;
-  /** Makes sure that the next block will be mined. */
   readonly awaitBlock: () => void;
 }
 

@@ -21,7 +21,6 @@ import { firstRow, insertRow } from '../world/rows.ts';
 import { outsideKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 
-/** The two kinds of LNURL service that the outside world offers. */
 type LnurlTag = 'payRequest' | 'withdrawRequest';
 
 /** An LNURL service; amounts in millisatoshis. */

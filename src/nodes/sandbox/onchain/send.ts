@@ -16,7 +16,6 @@ import { scriptOf } from './address.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 import { recordReceipts } from './receive.ts';
 
-/** Text of the entries in the ledger. */
 const MEMO = 'on-chain payment';
 
 /**

@@ -70,7 +70,6 @@ export function putAwaiting(world: World, userPk: string, payment: Payment): Pay
   });
 }
 
-/** Inserts a payment in the caller's transaction. */
 function record(world: World, userPk: string, payment: Payment): Payment {
   const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
   insertRow(world, 'payments', {

@@ -6,7 +6,6 @@ import { refused } from '../../../model/errors.ts';
 import { change } from './rows.ts';
 import type { World } from './world.ts';
 
-/** A build of the node software that a wallet may run on. */
 interface Release {
   readonly version: string;
   /** Hex SHA-256 of the build. */

@@ -1,7 +1,6 @@
 import type { SQL } from 'bun';
 import { searchWordsIn } from '../../columns/cached.ts';
 
-/** Rows that are read and written at once. */
 const AT_ONCE = 500;
 
 /** Adds the words of cached payments, and an index of them (docs/decisions.md 193). */

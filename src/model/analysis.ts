@@ -2,30 +2,30 @@ import { z } from 'zod';
 import { once } from '../lib/once.ts';
 import { amountOutput } from './amount.ts';
 import { priceInput } from './prices/price.ts';
-import { timestamp } from './text.ts';
+import { addition, timestamp } from './text.ts';
 
 const payableBase = once(() => ({
-  callback: z.string().meta({
-    description:
+  callback: z
+    .string()
+    .describe(
       'URL of `POST /v2/node/pay` with this string filled in. Add `&amount=` where `amount` is null.',
-  }),
-  description: z.string().nullable().meta({ description: "The recipient's description or memo." }),
+    ),
+  description: z.string().nullable().describe("The recipient's description or memo."),
   amount: amountOutput()
     .nullable()
-    .meta({ description: 'Exact amount asked for, in sats; null when the payer chooses.' }),
-  min_amount: amountOutput().nullable().meta({ description: 'Least amount accepted, in sats.' }),
-  max_amount: amountOutput().nullable().meta({ description: 'Most accepted, in sats.' }),
-  fee_estimate: amountOutput().nullable().meta({
-    description: 'Fee in sats that the node expects now. Null when it is not known.',
-    addition: true,
-  }),
+    .describe('Exact amount asked for, in sats; null when the payer chooses.'),
+  min_amount: amountOutput().nullable().describe('Least amount accepted, in sats.'),
+  max_amount: amountOutput().nullable().describe('Most accepted, in sats.'),
+  fee_estimate: amountOutput()
+    .nullable()
+    .meta(addition('Fee in sats that the node expects now. Null when it is not known.')),
   expires_at: timestamp()
     .nullable()
-    .meta({ description: 'When it can no longer be paid, in milliseconds; null for never.' }),
+    .describe('When it can no longer be paid, in milliseconds; null for never.'),
 }));
 
 function kindOf<Kind extends string>(kind: Kind) {
-  return z.literal(kind).meta({ description: 'Way of paying; the member of that name holds it.' });
+  return z.literal(kind).describe('Way of paying; the member of that name holds it.');
 }
 
 /** A way to pay that a payment string names (docs/api.md, Payable and claimable). */
@@ -35,26 +35,26 @@ export const payableJson = once(() =>
       z.object({
         ...payableBase(),
         kind: kindOf('invoice'),
-        invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
+        invoice: z.string().describe('The BOLT 11 invoice.'),
       }),
       z.object({
         ...payableBase(),
         kind: kindOf('offer'),
-        offer: z.string().meta({ description: 'The BOLT 12 offer.' }),
-        price: priceInput().nullable().default(null).meta({
-          description: 'Price in a currency; `min_amount` is its worth.',
-          addition: true,
-        }),
+        offer: z.string().describe('The BOLT 12 offer.'),
+        price: priceInput()
+          .nullable()
+          .default(null)
+          .meta(addition('Price in a currency; `min_amount` is its worth.')),
       }),
       z.object({
         ...payableBase(),
         kind: kindOf('onchain'),
-        onchain: z.string().meta({ description: 'The on-chain address.' }),
+        onchain: z.string().describe('The on-chain address.'),
       }),
       z.object({
         ...payableBase(),
         kind: kindOf('lnurl-pay'),
-        lnurl: z.string().meta({ description: 'The LNURL or Lightning Address.' }),
+        lnurl: z.string().describe('The LNURL or Lightning Address.'),
       }),
     ])
     .meta({ id: 'Payable', description: 'One way to pay what a payment string asks for.' }),
@@ -65,17 +65,14 @@ export type PayableJson = z.infer<ReturnType<typeof payableJson>>;
 export const claimableJson = once(() =>
   z
     .object({
-      callback: z.string().meta({
-        description: 'URL of `POST /v2/node/withdraw_lnurl` with this string filled in.',
-      }),
-      kind: z.literal('lnurl-withdraw').meta({ description: 'Always `lnurl-withdraw`.' }),
-      lnurl: z.string().meta({ description: 'The LNURL-withdraw string.' }),
-      description: z
+      callback: z
         .string()
-        .nullable()
-        .meta({ description: 'Description that the service suggests.' }),
-      min_amount: amountOutput().nullable().meta({ description: 'Least to withdraw, in sats.' }),
-      max_amount: amountOutput().nullable().meta({ description: 'Most to withdraw, in sats.' }),
+        .describe('URL of `POST /v2/node/withdraw_lnurl` with this string filled in.'),
+      kind: z.literal('lnurl-withdraw').describe('Always `lnurl-withdraw`.'),
+      lnurl: z.string().describe('The LNURL-withdraw string.'),
+      description: z.string().nullable().describe('Description that the service suggests.'),
+      min_amount: amountOutput().nullable().describe('Least to withdraw, in sats.'),
+      max_amount: amountOutput().nullable().describe('Most to withdraw, in sats.'),
     })
     .meta({
       id: 'Claimable',

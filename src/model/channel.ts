@@ -33,32 +33,26 @@ export const channelPeerInput = once(() =>
 export const channelJson = once(() =>
   z
     .object({
-      channel_id: hexOutput(32).meta({ description: 'Identifies the channel.' }),
-      user_channel_id: hexOutput(16).meta({
-        description: 'The id that it was opened with; random where none was given.',
-      }),
+      channel_id: hexOutput(32).describe('Identifies the channel.'),
+      user_channel_id: hexOutput(16).describe(
+        'The id that it was opened with; random where none was given.',
+      ),
       funding_txo: z
         .string()
         .regex(/^[0-9a-f]{64}_\d+$/)
         .nullable()
-        .meta({ description: 'The output that funds it, as `<txid>_<vout>`; null until known.' }),
-      is_usable: z.boolean().meta({
-        description: 'Whether payments can pass now: the channel is ready and its peer is online.',
-      }),
-      channel_value: amountOutput().meta({
-        description: 'What the channel holds in all, in sats.',
-      }),
-      our_balance: amountOutput().meta({ description: "This wallet's part, in sats." }),
-      their_balance: amountOutput().meta({ description: "The peer's part, in sats." }),
-      punishment_reserve: amountOutput().meta({
-        description: 'What this wallet must leave in the channel, in sats.',
-      }),
-      outbound_capacity: amountOutput().meta({
-        description: 'What can be sent through it, in sats.',
-      }),
-      inbound_capacity: amountOutput().meta({
-        description: 'What can be received through it, in sats.',
-      }),
+        .describe('The output that funds it, as `<txid>_<vout>`; null until known.'),
+      is_usable: z
+        .boolean()
+        .describe('Whether payments can pass now: the channel is ready and its peer is online.'),
+      channel_value: amountOutput().describe('What the channel holds in all, in sats.'),
+      our_balance: amountOutput().describe("This wallet's part, in sats."),
+      their_balance: amountOutput().describe("The peer's part, in sats."),
+      punishment_reserve: amountOutput().describe(
+        'What this wallet must leave in the channel, in sats.',
+      ),
+      outbound_capacity: amountOutput().describe('What can be sent through it, in sats.'),
+      inbound_capacity: amountOutput().describe('What can be received through it, in sats.'),
     })
     .meta({ id: 'Channel', description: 'A Lightning channel of the wallet node.' }),
 );

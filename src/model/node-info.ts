@@ -7,37 +7,33 @@ import { hexOutput } from './text.ts';
 export const nodeInfoJson = once(() =>
   z
     .object({
-      version: z.string().meta({ description: 'Semver version of the node software.' }),
-      measurement: hexOutput(32).meta({
-        description: 'SHA-256 that identifies the build of the node software.',
-      }),
-      user_pk: hexOutput(32).meta({
-        description: 'Ed25519 public key of the wallet, derived from its root seed.',
-      }),
-      node_pk: hexOutput(33).meta({ description: 'The node id: its secp256k1 public key.' }),
-      balance: amountOutput().meta({
-        description: '`lightning_balance` plus `onchain_balance`, in sats.',
-      }),
-      lightning_balance: amountOutput().meta({ description: 'In all channels together, in sats.' }),
-      lightning_sendable_balance: amountOutput().meta({
-        description:
-          'Estimate in sats of what can be sent to most recipients, after reserves, pending payments and fees.',
-      }),
-      lightning_max_sendable_balance: amountOutput().meta({
-        description: 'Hard upper bound of what can be sent now, in sats.',
-      }),
-      onchain_balance: amountOutput().meta({
-        description: 'All on-chain funds, unconfirmed ones included, in sats.',
-      }),
-      onchain_trusted_balance: amountOutput().meta({
-        description:
-          "Confirmed funds, and unconfirmed outputs of the wallet's own transactions, in sats.",
-      }),
-      num_channels: z.int().min(0).meta({ description: 'Channels in all.' }),
+      version: z.string().describe('Semver version of the node software.'),
+      measurement: hexOutput(32).describe(
+        'SHA-256 that identifies the build of the node software.',
+      ),
+      user_pk: hexOutput(32).describe(
+        'Ed25519 public key of the wallet, derived from its root seed.',
+      ),
+      node_pk: hexOutput(33).describe('The node id: its secp256k1 public key.'),
+      balance: amountOutput().describe('`lightning_balance` plus `onchain_balance`, in sats.'),
+      lightning_balance: amountOutput().describe('In all channels together, in sats.'),
+      lightning_sendable_balance: amountOutput().describe(
+        'Estimate in sats of what can be sent to most recipients, after reserves, pending payments and fees.',
+      ),
+      lightning_max_sendable_balance: amountOutput().describe(
+        'Hard upper bound of what can be sent now, in sats.',
+      ),
+      onchain_balance: amountOutput().describe(
+        'All on-chain funds, unconfirmed ones included, in sats.',
+      ),
+      onchain_trusted_balance: amountOutput().describe(
+        "Confirmed funds, and unconfirmed outputs of the wallet's own transactions, in sats.",
+      ),
+      num_channels: z.int().min(0).describe('Channels in all.'),
       num_usable_channels: z
         .int()
         .min(0)
-        .meta({ description: 'Channels that are ready and whose peer is online.' }),
+        .describe('Channels that are ready and whose peer is online.'),
     })
     .meta({ id: 'NodeInfo', description: 'The wallet node and its balances.' }),
 );

@@ -10,37 +10,35 @@ export const checkedProofJson = once(() =>
   z
     .discriminatedUnion('valid', [
       z.object({
-        valid: z.literal(true).meta({ description: 'Whether the proof is valid.' }),
-        payer_id: hexOutput(33).meta({ description: 'Key that the payer signed with.' }),
-        payee_node_id: hexOutput(33).meta({ description: 'Key that signed the invoice.' }),
-        payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
-        preimage: hexOutput(32).meta({
-          description: 'Preimage of the hash, which payment reveals.',
-        }),
-        proof_note: z.string().nullable().meta({ description: 'Note bound to the proof.' }),
+        valid: z.literal(true).describe('Whether the proof is valid.'),
+        payer_id: hexOutput(33).describe('Key that the payer signed with.'),
+        payee_node_id: hexOutput(33).describe('Key that signed the invoice.'),
+        payment_hash: hexOutput(32).describe('Hash of the payment.'),
+        preimage: hexOutput(32).describe('Preimage of the hash, which payment reveals.'),
+        proof_note: z.string().nullable().describe('Note bound to the proof.'),
         invoice_amount: amountOutput()
           .nullable()
-          .meta({ description: 'Amount of the invoice in sats; null when withheld.' }),
+          .describe('Amount of the invoice in sats; null when withheld.'),
         invoice_created_at: timestamp()
           .nullable()
-          .meta({ description: 'When the invoice was made, in milliseconds; null when withheld.' }),
+          .describe('When the invoice was made, in milliseconds; null when withheld.'),
         offer_description: z
           .string()
           .nullable()
-          .meta({ description: 'Description of the offer; null when withheld.' }),
+          .describe('Description of the offer; null when withheld.'),
         offer_issuer: z
           .string()
           .nullable()
-          .meta({ description: 'Name that the payee gives itself; null when withheld.' }),
+          .describe('Name that the payee gives itself; null when withheld.'),
         invreq_payer_note: z
           .string()
           .nullable()
-          .meta({ description: "The payer's message; null when withheld." }),
-        disclosed_types: z.array(z.int()).meta({ description: 'TLV types of the invoice shown.' }),
+          .describe("The payer's message; null when withheld."),
+        disclosed_types: z.array(z.int()).describe('TLV types of the invoice shown.'),
       }),
       z.object({
-        valid: z.literal(false).meta({ description: 'Whether the proof is valid.' }),
-        reason: z.string().meta({ description: 'Why it is not valid.' }),
+        valid: z.literal(false).describe('Whether the proof is valid.'),
+        reason: z.string().describe('Why it is not valid.'),
       }),
     ])
     .meta({ id: 'CheckedProof', description: 'What a payer proof shows, or why it is not valid.' }),

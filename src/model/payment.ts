@@ -14,7 +14,7 @@ import {
   updatedIndex,
 } from './payment-index.ts';
 import { type PaymentPrice, priceInput } from './prices/price.ts';
-import { hexOutput, timestamp } from './text.ts';
+import { addition, hexOutput, timestamp } from './text.ts';
 
 /** The technical means by which the money of a payment moves (docs/api.md, Payment). */
 export const RAILS = ['onchain', 'invoice', 'offer', 'spontaneous'] as const;
@@ -48,32 +48,26 @@ const hexText = once(() => z.string().regex(/^([0-9a-f]{2})*$/));
 const transactionJson = once(() =>
   z
     .object({
-      version: z.int().meta({ description: 'Version of the transaction.' }),
-      lock_time: z
-        .int()
-        .meta({ description: 'Block height or time before which it is not valid.' }),
+      version: z.int().describe('Version of the transaction.'),
+      lock_time: z.int().describe('Block height or time before which it is not valid.'),
       input: z
         .array(
           z.object({
-            previous_output: z
-              .string()
-              .meta({ description: 'Output that is spent, as `<txid>:<vout>`.' }),
-            script_sig: hexText().meta({
-              description: 'Signature script; empty for segwit inputs.',
-            }),
-            sequence: z.int().meta({ description: 'Sequence number.' }),
-            witness: z.array(hexText()).meta({ description: 'Items of the witness.' }),
+            previous_output: z.string().describe('Output that is spent, as `<txid>:<vout>`.'),
+            script_sig: hexText().describe('Signature script; empty for segwit inputs.'),
+            sequence: z.int().describe('Sequence number.'),
+            witness: z.array(hexText()).describe('Items of the witness.'),
           }),
         )
-        .meta({ description: 'What it spends.' }),
+        .describe('What it spends.'),
       output: z
         .array(
           z.object({
-            value: z.int().min(0).meta({ description: 'Amount as a number of sats.' }),
-            script_pubkey: hexText().meta({ description: 'Script that locks the output.' }),
+            value: z.int().min(0).describe('Amount as a number of sats.'),
+            script_pubkey: hexText().describe('Script that locks the output.'),
           }),
         )
-        .meta({ description: 'Where the money goes.' }),
+        .describe('Where the money goes.'),
     })
     .meta({ id: 'Transaction', description: 'An on-chain transaction.' }),
 );
@@ -83,101 +77,90 @@ export type TransactionJson = z.infer<ReturnType<typeof transactionJson>>;
 export const paymentJson = once(() =>
   z
     .object({
-      index: z.string().meta({
-        description:
+      index: z
+        .string()
+        .describe(
           'Identifies the payment for ever: creation time, kind of rail, 64 hex characters.',
-      }),
-      rail: z.enum(RAILS).meta({ description: 'Mechanism that moves the money.' }),
-      kind: z.enum(KINDS).meta({
-        description: 'What it is to the wallet: the rail, or a fee that was waived.',
-      }),
-      direction: z.enum(DIRECTIONS).meta({
-        description: 'Whether money arrives or leaves; `info` moves none.',
-      }),
-      hash: hexOutput(32).nullable().meta({ description: 'Payment hash; null on chain.' }),
-      preimage: hexOutput(32)
+        ),
+      rail: z.enum(RAILS).describe('Mechanism that moves the money.'),
+      kind: z.enum(KINDS).describe('What it is to the wallet: the rail, or a fee that was waived.'),
+      direction: z.enum(DIRECTIONS).describe('Whether money arrives or leaves; `info` moves none.'),
+      hash: hexOutput(32).nullable().describe('Payment hash; null on chain.'),
+      preimage: hexOutput(32).nullable().describe('Preimage; null until the payment is completed.'),
+      offer_id: hexOutput(32).nullable().describe('The offer paid.'),
+      txid: hexOutput(32).nullable().describe('Transaction id; null off chain.'),
+      replacement: hexOutput(32)
         .nullable()
-        .meta({ description: 'Preimage; null until the payment is completed.' }),
-      offer_id: hexOutput(32).nullable().meta({ description: 'The offer paid.' }),
-      txid: hexOutput(32).nullable().meta({ description: 'Transaction id; null off chain.' }),
-      replacement: hexOutput(32).nullable().meta({
-        description: 'Transaction that spent the same outputs instead.',
-      }),
-      amount: amountOutput().nullable().meta({
-        description:
+        .describe('Transaction that spent the same outputs instead.'),
+      amount: amountOutput()
+        .nullable()
+        .describe(
           'In sats: what was sent without fees, or received net of fees. Null while an invoice without an amount is unpaid.',
-      }),
-      fees: amountOutput().meta({ description: 'Fees in sats.' }),
-      partner_pk: hexOutput(32)
-        .nullable()
-        .meta({ description: 'user_pk of the partner that takes a fee.' }),
+        ),
+      fees: amountOutput().describe('Fees in sats.'),
+      partner_pk: hexOutput(32).nullable().describe('user_pk of the partner that takes a fee.'),
       partner_prop_fee: z
         .int()
         .nullable()
-        .meta({ description: "The partner's proportional fee, in parts per million." }),
-      partner_base_fee: amountOutput()
-        .nullable()
-        .meta({ description: "The partner's base fee, in sats." }),
-      status: z.enum(STATUSES).meta({ description: '`completed` and `failed` are final.' }),
-      status_msg: z.string().meta({
-        description:
+        .describe("The partner's proportional fee, in parts per million."),
+      partner_base_fee: amountOutput().nullable().describe("The partner's base fee, in sats."),
+      status: z.enum(STATUSES).describe('`completed` and `failed` are final.'),
+      status_msg: z
+        .string()
+        .describe(
           'The status in words, such as `held`, `awaiting approval`, `expired`, or why it failed.',
-      }),
-      address: z.string().nullable().meta({ description: 'Address paid on chain.' }),
-      invoice: z.string().nullable().meta({ description: 'BOLT 11 invoice.' }),
-      tx: transactionJson().nullable().meta({ description: 'The transaction; null off chain.' }),
-      payer_name: z.string().nullable().meta({ description: 'Name that the payer gives itself.' }),
-      message: z.string().nullable().meta({ description: 'Message from the payer to the payee.' }),
-      personal_note: z
+        ),
+      address: z.string().nullable().describe('Address paid on chain.'),
+      invoice: z.string().nullable().describe('BOLT 11 invoice.'),
+      tx: transactionJson().nullable().describe('The transaction; null off chain.'),
+      payer_name: z.string().nullable().describe('Name that the payer gives itself.'),
+      message: z.string().nullable().describe('Message from the payer to the payee.'),
+      personal_note: z.string().nullable().describe('Private note; the other side never sees it.'),
+      description: z
         .string()
         .nullable()
-        .meta({ description: 'Private note; the other side never sees it.' }),
-      description: z.string().nullable().default(null).meta({
-        description: 'What it is for, as the invoice or the offer says.',
-        addition: true,
-      }),
-      external_id: z.string().nullable().default(null).meta({
-        description: 'Your own id for it, as the request gave it; the other side never sees it.',
-        addition: true,
-      }),
-      refund_of: z.string().nullable().default(null).meta({
-        description: 'Index of the received payment that it refunds.',
-        addition: true,
-      }),
-      refunded: amountOutput().nullable().default(null).meta({
-        description:
-          'Of a received payment: sats that refunds have sent or may still send, without fees.',
-        addition: true,
-      }),
-      price: priceInput().nullable().default(null).meta({
-        description: 'What `amount` was computed of.',
-        addition: true,
-      }),
+        .default(null)
+        .meta(addition('What it is for, as the invoice or the offer says.')),
+      external_id: z
+        .string()
+        .nullable()
+        .default(null)
+        .meta(
+          addition('Your own id for it, as the request gave it; the other side never sees it.'),
+        ),
+      refund_of: z
+        .string()
+        .nullable()
+        .default(null)
+        .meta(addition('Index of the received payment that it refunds.')),
+      refunded: amountOutput()
+        .nullable()
+        .default(null)
+        .meta(
+          addition(
+            'Of a received payment: sats that refunds have sent or may still send, without fees.',
+          ),
+        ),
+      price: priceInput().nullable().default(null).meta(addition('What `amount` was computed of.')),
       rate: z
         .string()
         .nullable()
         .default(null)
-        .meta({ description: 'Cost of one bitcoin in its currency.', addition: true }),
+        .meta(addition('Cost of one bitcoin in its currency.')),
       rate_at: timestamp()
         .nullable()
         .default(null)
-        .meta({ description: 'When `rate` was read, in milliseconds.', addition: true }),
-      rate_source: z
-        .string()
-        .nullable()
-        .default(null)
-        .meta({ description: 'Sources of `rate`.', addition: true }),
-      priority: priorityField()
-        .nullable()
-        .meta({ description: 'How soon an on-chain send shall confirm.' }),
+        .meta(addition('When `rate` was read, in milliseconds.')),
+      rate_source: z.string().nullable().default(null).meta(addition('Sources of `rate`.')),
+      priority: priorityField().nullable().describe('How soon an on-chain send shall confirm.'),
       expires_at: timestamp()
         .nullable()
-        .meta({ description: 'When it expires, in milliseconds; null for never.' }),
+        .describe('When it expires, in milliseconds; null for never.'),
       finalized_at: timestamp()
         .nullable()
-        .meta({ description: 'When it was completed or failed, in milliseconds; null before.' }),
-      created_at: timestamp().meta({ description: 'When it was created, in milliseconds.' }),
-      updated_at: timestamp().meta({ description: 'When it last changed, in milliseconds.' }),
+        .describe('When it was completed or failed, in milliseconds; null before.'),
+      created_at: timestamp().describe('When it was created, in milliseconds.'),
+      updated_at: timestamp().describe('When it last changed, in milliseconds.'),
     })
     .meta({ id: 'Payment', description: 'A payment, inbound or outbound, on any rail.' }),
 );

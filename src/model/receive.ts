@@ -20,21 +20,16 @@ export const addressTypeField = once(() =>
 export const createdInvoiceJson = once(() =>
   z
     .object({
-      index: z
-        .string()
-        .meta({ description: 'Index of the inbound payment; wait for it with this.' }),
-      invoice: z.string().meta({ description: 'The BOLT 11 invoice to give to the payer.' }),
-      description: z
-        .string()
-        .nullable()
-        .meta({ description: 'Description in the invoice; null for none.' }),
+      index: z.string().describe('Index of the inbound payment; wait for it with this.'),
+      invoice: z.string().describe('The BOLT 11 invoice to give to the payer.'),
+      description: z.string().nullable().describe('Description in the invoice; null for none.'),
       amount: amountOutput()
         .nullable()
-        .meta({ description: 'Amount in the invoice, in sats; null when the payer chooses.' }),
-      created_at: timestamp().meta({ description: 'When it was created, in milliseconds.' }),
-      expires_at: timestamp().meta({ description: 'When it expires, in milliseconds.' }),
-      payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
-      payment_secret: hexOutput(32).meta({ description: 'Payment secret of the invoice.' }),
+        .describe('Amount in the invoice, in sats; null when the payer chooses.'),
+      created_at: timestamp().describe('When it was created, in milliseconds.'),
+      expires_at: timestamp().describe('When it expires, in milliseconds.'),
+      payment_hash: hexOutput(32).describe('Hash of the payment.'),
+      payment_secret: hexOutput(32).describe('Payment secret of the invoice.'),
     })
     .meta({ id: 'CreatedInvoice', description: 'A BOLT 11 invoice that was created.' }),
 );
@@ -44,14 +39,15 @@ export type CreatedInvoiceJson = z.infer<ReturnType<typeof createdInvoiceJson>>;
 export const humanBitcoinAddressJson = once(() =>
   z
     .object({
-      human_bitcoin_address: z.string().meta({ description: 'The BIP 353 name, with its ₿.' }),
-      lightning_address: z.string().meta({
-        description: 'The same name as a Lightning Address, for payers that know no BIP 353.',
-      }),
-      offer: z.string().nullable().meta({
-        description: 'The BOLT 12 offer that the name stands for; null on a node without offers.',
-      }),
-      updatable: z.boolean().meta({ description: 'Whether the username can be changed now.' }),
+      human_bitcoin_address: z.string().describe('The BIP 353 name, with its ₿.'),
+      lightning_address: z
+        .string()
+        .describe('The same name as a Lightning Address, for payers that know no BIP 353.'),
+      offer: z
+        .string()
+        .nullable()
+        .describe('The BOLT 12 offer that the name stands for; null on a node without offers.'),
+      updatable: z.boolean().describe('Whether the username can be changed now.'),
     })
     .meta({ id: 'HumanBitcoinAddress', description: 'A human-readable Bitcoin address.' }),
 );

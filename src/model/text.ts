@@ -11,6 +11,9 @@ function textLimits(most: { readonly characters: number; readonly bytes: number 
   return { maxLength: most.characters, 'x-max-bytes': most.bytes };
 }
 
+/** Describes a field that the API's specification does not have; the OpenAPI document says so. */
+export const addition = (description: string) => ({ description, addition: true });
+
 /** Text of at most `maxBytes` UTF-8 bytes, in a request. It may be empty. */
 export function unicodeText(maxBytes: number) {
   return z
@@ -38,9 +41,7 @@ export const noteInput = once(() =>
 
 /** A note that only the wallet's owner sees. */
 export const personalNoteInput = once(() =>
-  noteInput().meta({
-    description: 'Private note for yourself; the other side never sees it.',
-  }),
+  noteInput().describe('Private note for yourself; the other side never sees it.'),
 );
 
 /** The most Unicode code points of a caller's own id. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { channelJson, channelPeerInput, encodeChannel } from '../../model/channel.ts';
-import { hexInput } from '../../model/text.ts';
+import { addition, hexInput } from '../../model/text.ts';
 import { closeChannel, listChannels, openChannel } from '../../wallet/pay/channels.ts';
 import { emptyJson, get, post } from '../route.ts';
 
@@ -53,11 +53,13 @@ export const channelRoutes = [
         .describe(
           'Your id for the channel; the same id never opens a second channel. Random when omitted.',
         ),
-      peer: channelPeerInput().optional().meta({
-        description:
-          'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
-        addition: true,
-      }),
+      peer: channelPeerInput()
+        .optional()
+        .meta(
+          addition(
+            'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
+          ),
+        ),
     }),
     response: () => channelJson().pick({ channel_id: true, user_channel_id: true }),
     movesMoney: true,
@@ -81,11 +83,14 @@ export const channelRoutes = [
       'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing it again does nothing, or is error 107 where the node has forgotten it.',
     body: () => ({
       channel_id: hexInput(32).describe('The channel to close.'),
-      force: z.boolean().optional().meta({
-        description:
-          'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',
-        addition: true,
-      }),
+      force: z
+        .boolean()
+        .optional()
+        .meta(
+          addition(
+            'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',
+          ),
+        ),
     }),
     response: emptyJson,
     movesMoney: true,

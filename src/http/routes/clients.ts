@@ -13,7 +13,7 @@ import {
 import { nwcInput } from '../../model/clients/nwc.ts';
 import { originsInput } from '../../model/clients/origins.ts';
 import { effectivePermissions } from '../../model/clients/permissions.ts';
-import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
+import { addition, hexInput, hexOutput, timestamp } from '../../model/text.ts';
 import type { ClientUpdate } from '../../wallet/clients/client-family.ts';
 import {
   clientInfo,
@@ -50,24 +50,14 @@ const updateClientBody = once(() =>
       clear_expiration: z.boolean().default(false).describe('Makes the client never expire.'),
       scopes: scopesInput().optional().describe('Replaces the granted ones.'),
       permissions: permissionsInput().optional().describe('Replaces the granted ones.'),
-      budget: budgetInput().optional().meta({
-        description: 'Replaces the present one; not with `clear_budget`.',
-        addition: true,
-      }),
-      clear_budget: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'Removes the budget.', addition: true }),
+      budget: budgetInput()
+        .optional()
+        .meta(addition('Replaces the present one; not with `clear_budget`.')),
+      clear_budget: z.boolean().default(false).meta(addition('Removes the budget.')),
       approve_above: approveAboveInput().optional(),
-      clear_approve_above: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'Removes `approve_above`.', addition: true }),
+      clear_approve_above: z.boolean().default(false).meta(addition('Removes `approve_above`.')),
       origins: originsInput().optional(),
-      clear_origins: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'Lets `fetch` ask any origin.', addition: true }),
+      clear_origins: z.boolean().default(false).meta(addition('Lets `fetch` ask any origin.')),
       own: ownInput().optional(),
     }),
     setAndCleared('label', 'clear_label'),
@@ -93,10 +83,7 @@ const createdClient = once(() =>
       .describe('The secret: send it as `Authorization: Bearer`. Shown only now.'),
     created_at: timestamp().describe('When it was created, in milliseconds.'),
     effective_permissions: effectivePermissionsField(),
-    nwc_uri: z.string().optional().meta({
-      description: 'URI for the paired app. Shown only now.',
-      addition: true,
-    }),
+    nwc_uri: z.string().optional().meta(addition('URI for the paired app. Shown only now.')),
   }),
 );
 
@@ -147,9 +134,7 @@ export const clientRoutes = [
           label: labelInput().optional(),
           scopes: scopesInput(),
           permissions: permissionsInput().optional(),
-          budget: budgetInput()
-            .optional()
-            .meta({ description: 'What the client may spend.', addition: true }),
+          budget: budgetInput().optional().meta(addition('What the client may spend.')),
           approve_above: approveAboveInput().optional(),
           origins: originsInput().optional(),
           own: ownInput().optional(),

@@ -8,7 +8,7 @@ import {
   updatedIndexOf,
 } from '../../model/payment.ts';
 import { idPartInput, updatedIndexInput } from '../../model/payment-index.ts';
-import { externalIdInput, hexInput, noteInput } from '../../model/text.ts';
+import { addition, externalIdInput, hexInput, noteInput } from '../../model/text.ts';
 import { setPersonalNote } from '../../wallet/read/note.ts';
 import {
   cachedPayments,
@@ -87,36 +87,32 @@ export const paymentRoutes = [
       order: listOrder().default('desc').describe('Newest first (`desc`), or oldest.'),
       limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
       after: indexInput().optional().describe('The `next_index` of the page before this one.'),
-      direction: z
-        .enum(DIRECTIONS)
+      direction: z.enum(DIRECTIONS).optional().meta(addition('Only this direction.')),
+      rail: z.enum(RAILS).optional().meta(addition('Only this rail.')),
+      since: integerQuery(TIMES)
         .optional()
-        .meta({ description: 'Only this direction.', addition: true }),
-      rail: z.enum(RAILS).optional().meta({ description: 'Only this rail.', addition: true }),
-      since: integerQuery(TIMES).optional().meta({
-        description: 'Only those created at this time or later, in milliseconds.',
-        addition: true,
-      }),
-      until: integerQuery(TIMES).optional().meta({
-        description: 'Only those created before this time, in milliseconds.',
-        addition: true,
-      }),
-      text: noteInput().optional().meta({
-        description:
-          'Only payments that have each of these words, or its beginning, in a text, amount, hash or index; case and accents do not matter.',
-        addition: true,
-      }),
-      external_id: externalIdInput().optional().meta({
-        description: 'Only those with exactly this id of yours.',
-        addition: true,
-      }),
-      client: hexInput(32)
+        .meta(addition('Only those created at this time or later, in milliseconds.')),
+      until: integerQuery(TIMES)
         .optional()
-        .meta({ description: 'Only what this client made.', addition: true }),
-      id_part: idPartInput().optional().meta({
-        description:
-          'Only those with these 4 to 64 hex characters at the beginning or end of the last 64 of the index.',
-        addition: true,
-      }),
+        .meta(addition('Only those created before this time, in milliseconds.')),
+      text: noteInput()
+        .optional()
+        .meta(
+          addition(
+            'Only payments that have each of these words, or its beginning, in a text, amount, hash or index; case and accents do not matter.',
+          ),
+        ),
+      external_id: externalIdInput()
+        .optional()
+        .meta(addition('Only those with exactly this id of yours.')),
+      client: hexInput(32).optional().meta(addition('Only what this client made.')),
+      id_part: idPartInput()
+        .optional()
+        .meta(
+          addition(
+            'Only those with these 4 to 64 hex characters at the beginning or end of the last 64 of the index.',
+          ),
+        ),
     }),
     response: () => ({
       payments: paymentList(),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { positiveAmountInput } from '../../model/amount.ts';
-import { hexInput, hexOutput, invoiceDescriptionInput } from '../../model/text.ts';
+import { addition, hexInput, hexOutput, invoiceDescriptionInput } from '../../model/text.ts';
 import { createPaywall, type ForRequest, verifyPaywall } from '../../wallet/receive/paywall.ts';
 import { exampleCreatedInvoice, examplePayment } from '../examples.ts';
 import { post } from '../route.ts';
@@ -39,10 +39,7 @@ const forRequest = () => ({
   request_hash: hexInput(32)
     .optional()
     .describe('Its hash (x402, `http:1`), in place of `request`.'),
-  request: soldRequestInput().optional().meta({
-    description: 'The request that is sold, and no other.',
-    addition: true,
-  }),
+  request: soldRequestInput().optional().meta(addition('The request that is sold, and no other.')),
 });
 
 const linesOutput = () => z.array(z.string());
@@ -128,10 +125,7 @@ export const paywallRoutes = [
       valid: z.boolean().describe('Whether to give the resource.'),
       index: z.string().nullable().describe('Index of the payment.'),
       payment_hash: hexOutput(32).nullable().describe('Its hash.'),
-      receipt: linesOutput().meta({
-        description: 'Header lines to send with the resource.',
-        addition: true,
-      }),
+      receipt: linesOutput().meta(addition('Header lines to send with the resource.')),
     }),
     example: {
       body: {

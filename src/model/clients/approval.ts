@@ -7,13 +7,11 @@ import { hexOutput, timestamp } from '../text.ts';
 export const approvalJson = once(() =>
   z
     .object({
-      client_pk: hexOutput(32).meta({ description: 'Who asked for it.' }),
-      client_label: z.string().nullable().meta({ description: 'Its label.' }),
-      max_fee: amountOutput().meta({ description: 'Its highest fee, in sats.' }),
-      node_pk: hexOutput(33)
-        .nullable()
-        .meta({ description: 'The node that is paid; null on chain.' }),
-      expires_at: timestamp().meta({ description: 'When it fails by itself.' }),
+      client_pk: hexOutput(32).describe('Who asked for it.'),
+      client_label: z.string().nullable().describe('Its label.'),
+      max_fee: amountOutput().describe('Its highest fee, in sats.'),
+      node_pk: hexOutput(33).nullable().describe('The node that is paid; null on chain.'),
+      expires_at: timestamp().describe('When it fails by itself.'),
     })
     .meta({ id: 'Approval', description: 'Beside a payment that waits: what is decided.' }),
 );

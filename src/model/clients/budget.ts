@@ -29,23 +29,24 @@ export function isLow({ amountMsat }: Budget, spentMsat: bigint): boolean {
 }
 
 const periodField = once(() =>
-  z.enum(BUDGET_PERIODS).meta({
-    description:
+  z
+    .enum(BUDGET_PERIODS)
+    .describe(
       'When the budget renews, in UTC: each midnight, Monday, first of the month, or never (`total`).',
-  }),
+    ),
 );
 
 /** A budget in a request (docs/decisions.md 66). An unknown field is error 7 (docs/decisions.md 18). */
 export const budgetInput = once(() =>
   z
     .strictObject({
-      amount: positiveAmountInput().meta({
-        description: 'Most that may be spent in one period, fees included, in sats.',
-      }),
+      amount: positiveAmountInput().describe(
+        'Most that may be spent in one period, fees included, in sats.',
+      ),
       period: periodField(),
       max_payment: positiveAmountInput()
         .optional()
-        .meta({ description: 'Most that one payment may cost with its fees, in sats.' }),
+        .describe('Most that one payment may cost with its fees, in sats.'),
     })
     .transform(
       (budget): Budget => ({
@@ -64,20 +65,17 @@ export const budgetInput = once(() =>
 export const budgetJson = once(() =>
   z
     .object({
-      amount: amountOutput().meta({
-        description: 'Most that may be spent in one period, fees included, in sats.',
-      }),
+      amount: amountOutput().describe(
+        'Most that may be spent in one period, fees included, in sats.',
+      ),
       period: periodField(),
-      max_payment: amountOutput().nullable().meta({
-        description:
-          'Most that one payment may cost with its fees, in sats; null for no such limit.',
-      }),
-      spent: amountOutput().meta({
-        description: 'Spent and reserved in the current period, in sats.',
-      }),
-      resets_at: timestamp().nullable().meta({
-        description: 'When the current period ends, in milliseconds; null where it never does.',
-      }),
+      max_payment: amountOutput()
+        .nullable()
+        .describe('Most that one payment may cost with its fees, in sats; null for no such limit.'),
+      spent: amountOutput().describe('Spent and reserved in the current period, in sats.'),
+      resets_at: timestamp()
+        .nullable()
+        .describe('When the current period ends, in milliseconds; null where it never does.'),
     })
     .meta({ id: 'Budget', description: 'What a client may spend, and has spent.', addition: true }),
 );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { amountInput, amountOutput, formatNullableAmountMsat } from '../amount.ts';
-import { hexOutput, timestamp, unicodeText } from '../text.ts';
+import { addition, hexOutput, timestamp, unicodeText } from '../text.ts';
 import { type BudgetJson, budgetJson } from './budget.ts';
 import {
   effectivePermissions,
@@ -23,9 +23,7 @@ const permissionsField = once(() => z.array(z.enum(PERMISSIONS as [Permission, .
 
 /** All permissions of a client, in an answer. */
 export const effectivePermissionsField = once(() =>
-  permissionsField().meta({
-    description: 'All that it may do.',
-  }),
+  permissionsField().describe('All that it may do.'),
 );
 
 /** Scopes in a request. */
@@ -37,29 +35,21 @@ export const scopesInput = once(() =>
 );
 /** Single permissions in a request. */
 export const permissionsInput = once(() =>
-  permissionsField().meta({
-    description: 'Permissions to grant besides. Their names may change: prefer scopes.',
-  }),
+  permissionsField().describe(
+    'Permissions to grant besides. Their names may change: prefer scopes.',
+  ),
 );
 /** A client's label in a request. */
-export const labelInput = once(() =>
-  unicodeText(LABEL_MAX_BYTES).meta({ description: 'Name for people.' }),
-);
+export const labelInput = once(() => unicodeText(LABEL_MAX_BYTES).describe('Name for people.'));
 
 /** What a payment of a client may cost before it waits for approval, in a request. */
 export const approveAboveInput = once(() =>
-  amountInput().meta({
-    description: 'Sats, fees included, above which a payment waits for approval.',
-    addition: true,
-  }),
+  amountInput().meta(addition('Sats, fees included, above which a payment waits for approval.')),
 );
 
 /** Whether a client sees only what it made, in a request. */
 export const ownInput = once(() =>
-  z.boolean().meta({
-    description: 'Sees only what it made, and no balance.',
-    addition: true,
-  }),
+  z.boolean().meta(addition('Sees only what it made, and no balance.')),
 );
 
 /** A client in an answer (docs/api.md, Client info). */
@@ -68,35 +58,28 @@ export const clientInfoJson = once(() =>
     .object({
       client_pk: hexOutput(32)
         .nullable()
-        .meta({ description: 'Ed25519 public key of the client; null for the root seed.' }),
+        .describe('Ed25519 public key of the client; null for the root seed.'),
       created_at: timestamp()
         .nullable()
-        .meta({ description: 'When it was created, in milliseconds; null for the root seed.' }),
+        .describe('When it was created, in milliseconds; null for the root seed.'),
       expires_at: timestamp()
         .nullable()
-        .meta({ description: 'When it expires, in milliseconds; null for never.' }),
-      label: z.string().nullable().meta({ description: 'Name for people.' }),
-      scopes: scopesField().meta({ description: 'Scopes granted.' }),
-      permissions: permissionsField().meta({
-        description: 'Permissions granted besides the scopes.',
-      }),
+        .describe('When it expires, in milliseconds; null for never.'),
+      label: z.string().nullable().describe('Name for people.'),
+      scopes: scopesField().describe('Scopes granted.'),
+      permissions: permissionsField().describe('Permissions granted besides the scopes.'),
       effective_permissions: effectivePermissionsField(),
-      budget: budgetJson()
+      budget: budgetJson().nullable().meta(addition('What it may spend; null for no limit.')),
+      approve_above: amountOutput()
         .nullable()
-        .meta({ description: 'What it may spend; null for no limit.', addition: true }),
-      approve_above: amountOutput().nullable().meta({
-        description:
-          'Sats, fees included, above which a payment waits for approval; null for none.',
-        addition: true,
-      }),
-      origins: z.array(z.string()).nullable().meta({
-        description: 'The web origins that `fetch` may ask; null for any.',
-        addition: true,
-      }),
-      own: z.boolean().meta({
-        description: 'Sees only what it made, and no balance.',
-        addition: true,
-      }),
+        .meta(
+          addition('Sats, fees included, above which a payment waits for approval; null for none.'),
+        ),
+      origins: z
+        .array(z.string())
+        .nullable()
+        .meta(addition('The web origins that `fetch` may ask; null for any.')),
+      own: z.boolean().meta(addition('Sees only what it made, and no balance.')),
     })
     .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' }),
 );

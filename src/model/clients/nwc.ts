@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isLoopbackHost } from '../../lib/network/loopback-host.ts';
 import { once } from '../../lib/once.ts';
 import type { Parsed } from '../parsed.ts';
-import { hexInput } from '../text.ts';
+import { addition, hexInput } from '../text.ts';
 
 /** The most relays of a pairing, and the most characters of an address. */
 const MOST_RELAYS = 5;
@@ -34,10 +34,7 @@ export const nwcInput = once(() =>
           description: 'In place of those of `--nwc-relay`.',
           examples: [['wss://relay.example']],
         }),
-      app: hexInput(32).optional().meta({ description: 'Key that the app made itself.' }),
+      app: hexInput(32).optional().describe('Key that the app made itself.'),
     })
-    .meta({
-      description: 'Pairs an app by Nostr Wallet Connect.',
-      addition: true,
-    }),
+    .meta(addition('Pairs an app by Nostr Wallet Connect.')),
 );

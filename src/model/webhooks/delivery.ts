@@ -23,9 +23,9 @@ export type WebhookEvent = (typeof DELIVERY_EVENTS)[number];
 /** What the bodies of webhooks hold besides a resource: the type, and what tells wallets and times apart. */
 function besides<Type extends string>(type: Type) {
   return {
-    type: z.literal(type).meta({ description: 'The event.' }),
-    timestamp: z.iso.datetime().meta({ description: 'When it was, in ISO 8601.' }),
-    user_pk: hexOutput(32).meta({ description: 'The wallet that it happened in.' }),
+    type: z.literal(type).describe('The event.'),
+    timestamp: z.iso.datetime().describe('When it was, in ISO 8601.'),
+    user_pk: hexOutput(32).describe('The wallet that it happened in.'),
   };
 }
 
@@ -85,40 +85,41 @@ export type PaymentPayload =
 export type WebhookPayload = PaymentPayload | LowBudgetPayload;
 
 function subject() {
-  return z.string().meta({
-    description: 'Index of the payment; of `client.budget_low` the public key of the client.',
-  });
+  return z
+    .string()
+    .describe('Index of the payment; of `client.budget_low` the public key of the client.');
 }
 
 /** A webhook delivery in an answer (docs/api.md, Delivery). */
 export const deliveryJson = once(() =>
   z
     .object({
-      id: z.string().meta({
-        description: 'The webhook-id, the same over all attempts and all endpoints.',
-      }),
-      endpoint: z.string().meta({ description: 'The endpoint that it is for.' }),
-      type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event.' }),
+      id: z.string().describe('The webhook-id, the same over all attempts and all endpoints.'),
+      endpoint: z.string().describe('The endpoint that it is for.'),
+      type: z.enum(DELIVERY_EVENTS).describe('The event.'),
       index: subject(),
-      state: z.enum(DELIVERY_STATES).meta({
-        description:
+      state: z
+        .enum(DELIVERY_STATES)
+        .describe(
           '`failed` after three attempts, until it is sent again; `canceled` where its endpoint was deleted first.',
-      }),
-      attempts: z.int().min(0).meta({
-        description:
+        ),
+      attempts: z
+        .int()
+        .min(0)
+        .describe(
           'Attempts so far, those before it was sent again too, as far as they are kept: the newest 20.',
-      }),
+        ),
       last_error: z
         .string()
         .nullable()
-        .meta({ description: 'Why the latest attempt failed; null where none did.' }),
+        .describe('Why the latest attempt failed; null where none did.'),
       next_attempt_at: timestamp()
         .nullable()
-        .meta({ description: 'When the next attempt is due, in milliseconds; null for none.' }),
+        .describe('When the next attempt is due, in milliseconds; null for none.'),
       delivered_at: timestamp()
         .nullable()
-        .meta({ description: 'When the receiver took it, in milliseconds; null before.' }),
-      created_at: timestamp().meta({ description: 'When the event was, in milliseconds.' }),
+        .describe('When the receiver took it, in milliseconds; null before.'),
+      created_at: timestamp().describe('When the event was, in milliseconds.'),
     })
     .meta({ id: 'Delivery', description: 'A webhook delivery and how it stands.' }),
 );
@@ -128,12 +129,12 @@ export type DeliveryJson = z.infer<ReturnType<typeof deliveryJson>>;
 export const attemptJson = once(() =>
   z
     .object({
-      number: z.int().min(1).meta({ description: 'Its place in the order of all attempts.' }),
-      id: z.string().meta({ description: 'The webhook-id.' }),
-      endpoint: z.string().meta({ description: 'The endpoint that it was sent to.' }),
-      type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event.' }),
+      number: z.int().min(1).describe('Its place in the order of all attempts.'),
+      id: z.string().describe('The webhook-id.'),
+      endpoint: z.string().describe('The endpoint that it was sent to.'),
+      type: z.enum(DELIVERY_EVENTS).describe('The event.'),
       index: subject(),
-      at: timestamp().meta({ description: 'When it began, in milliseconds.' }),
+      at: timestamp().describe('When it began, in milliseconds.'),
       ...outcome(),
       request: sentRequest(),
     })
@@ -144,8 +145,8 @@ export type AttemptJson = z.infer<ReturnType<typeof attemptJson>>;
 /** How a test delivery ended, in an answer (docs/decisions.md 128). */
 export const testedJson = once(() =>
   z.object({
-    id: z.string().meta({ description: 'The webhook-id of the test.' }),
-    delivered: z.boolean().meta({ description: 'Whether the receiver answered 200.' }),
+    id: z.string().describe('The webhook-id of the test.'),
+    delivered: z.boolean().describe('Whether the receiver answered 200.'),
     ...outcome(),
     request: sentRequest(),
   }),
@@ -153,18 +154,13 @@ export const testedJson = once(() =>
 
 function outcome() {
   return {
-    duration_ms: z.int().min(0).meta({ description: 'How long it took, in milliseconds.' }),
-    http_status: z
-      .int()
-      .nullable()
-      .meta({ description: 'Status of the answer; null where none came.' }),
-    error: z
+    duration_ms: z.int().min(0).describe('How long it took, in milliseconds.'),
+    http_status: z.int().nullable().describe('Status of the answer; null where none came.'),
+    error: z.string().nullable().describe('Why it failed; null where it was delivered.'),
+    answer: z
       .string()
       .nullable()
-      .meta({ description: 'Why it failed; null where it was delivered.' }),
-    answer: z.string().nullable().meta({
-      description: "The first 4 KiB of the answer's body, as text; null where none came.",
-    }),
+      .describe("The first 4 KiB of the answer's body, as text; null where none came."),
   };
 }
 
@@ -173,8 +169,8 @@ function sentRequest() {
     .object({
       headers: z
         .record(z.string(), z.string())
-        .meta({ description: 'The headers that the sidecar set, with the signature.' }),
-      body: z.string().meta({ description: 'The exact body, which is signed.' }),
+        .describe('The headers that the sidecar set, with the signature.'),
+      body: z.string().describe('The exact body, which is signed.'),
     })
-    .meta({ description: 'What was sent.' });
+    .describe('What was sent.');
 }

@@ -21,7 +21,7 @@ const DESCRIPTION_MAX_BYTES = 200;
 
 /** The id of an endpoint in a request. */
 export const endpointIdInput = once(() =>
-  idInput(100).meta({ description: 'The endpoint, as `GET /v2/webhooks/endpoints` names it.' }),
+  idInput(100).describe('The endpoint, as `GET /v2/webhooks/endpoints` names it.'),
 );
 
 /** The URL of an endpoint in a request, by the rules of `--webhook-url`. */
@@ -56,14 +56,12 @@ export const endpointEventsInput = once(() =>
     .array(z.enum(DELIVERY_EVENTS))
     .min(1)
     .max(DELIVERY_EVENTS.length)
-    .meta({ description: 'The events that it is told of; all of this version unless given.' }),
+    .describe('The events that it is told of; all of this version unless given.'),
 );
 
 /** What an endpoint is for, in a request. */
 export const endpointDescriptionInput = once(() =>
-  unicodeText(DESCRIPTION_MAX_BYTES).meta({
-    description: 'Name for people.',
-  }),
+  unicodeText(DESCRIPTION_MAX_BYTES).describe('Name for people.'),
 );
 
 /** How long an endpoint is kept without being renewed, in a request. */
@@ -72,7 +70,7 @@ export const leaseSecsInput = once(() =>
     .int()
     .min(LEASE_SECS.least)
     .max(LEASE_SECS.most)
-    .meta({ description: 'Seconds after which it is deleted unless it is renewed.' }),
+    .describe('Seconds after which it is deleted unless it is renewed.'),
 );
 
 function valueOr<T>(parsed: Parsed<T>, context: z.RefinementCtx): T {
@@ -85,21 +83,21 @@ function valueOr<T>(parsed: Parsed<T>, context: z.RefinementCtx): T {
 export const endpointJson = once(() =>
   z
     .object({
-      id: z.string().meta({
-        description: '`configured` for the one of `--webhook-url`, which cannot be deleted here.',
-      }),
-      url: z.string().meta({ description: 'Where deliveries are sent.' }),
-      events: z.array(z.enum(DELIVERY_EVENTS)).meta({ description: 'The events it is told of.' }),
-      description: z.string().nullable().meta({ description: 'Name for people.' }),
-      signed: z.boolean().meta({
-        description: 'Whether deliveries are signed. Only the configured one may have no secret.',
-      }),
-      created_at: timestamp().nullable().meta({
-        description: 'When it was created, in milliseconds; null for the configured one.',
-      }),
-      expires_at: timestamp().nullable().meta({
-        description: 'When it is deleted unless it is renewed, in milliseconds; null for never.',
-      }),
+      id: z
+        .string()
+        .describe('`configured` for the one of `--webhook-url`, which cannot be deleted here.'),
+      url: z.string().describe('Where deliveries are sent.'),
+      events: z.array(z.enum(DELIVERY_EVENTS)).describe('The events it is told of.'),
+      description: z.string().nullable().describe('Name for people.'),
+      signed: z
+        .boolean()
+        .describe('Whether deliveries are signed. Only the configured one may have no secret.'),
+      created_at: timestamp()
+        .nullable()
+        .describe('When it was created, in milliseconds; null for the configured one.'),
+      expires_at: timestamp()
+        .nullable()
+        .describe('When it is deleted unless it is renewed, in milliseconds; null for never.'),
     })
     .meta({ id: 'WebhookEndpoint', description: 'A place where deliveries are sent.' }),
 );

@@ -12,7 +12,7 @@ const shown = (amountMsat: bigint | null) => ({
   payment: {
     ...blankPayment({
       index: paymentIndex(1_700_000_005_000, ID),
-      rail: 'bolt11',
+      rail: 'invoice',
       direction: 'outbound',
       status: 'pending',
       statusMsg: 'pending',

@@ -3,7 +3,7 @@ import { amountInput } from '../../../model/amount.ts';
 import type { ErrorName } from '../../../model/errors.ts';
 import { paymentJson, type SendWords } from '../../../model/payment.ts';
 import { type PaymentIndex, paymentIndexInput } from '../../../model/payment-index.ts';
-import { externalIdInput, noteInput, personalNoteInput } from '../../../model/text.ts';
+import { addition, externalIdInput, noteInput, personalNoteInput } from '../../../model/text.ts';
 import { agree } from '../../input-comparison.ts';
 import { sameAsInBody } from '../../query.ts';
 
@@ -15,11 +15,13 @@ export const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'service
 
 /** The request's own cap on routing fees (docs/decisions.md 48). */
 export const maxFeeInput = once(() =>
-  amountInput().optional().meta({
-    description:
-      'The largest routing fees in sats. Without it `--max-fee` holds: 1 %, never less than 10 sats.',
-    addition: true,
-  }),
+  amountInput()
+    .optional()
+    .meta(
+      addition(
+        'The largest routing fees in sats. Without it `--max-fee` holds: 1 %, never less than 10 sats.',
+      ),
+    ),
 );
 
 /** The members of a body that the wallet keeps with a payment for itself. */
@@ -31,10 +33,9 @@ export const ownWordsInput = () => ({
 /** {@link ownWordsInput} of a payment that may be a refund (docs/decisions.md 194). */
 export const sendWordsInput = () => ({
   ...ownWordsInput(),
-  refund_of: paymentIndexInput().optional().meta({
-    description: 'Index of a received payment to refund, never beyond its amount in all.',
-    addition: true,
-  }),
+  refund_of: paymentIndexInput()
+    .optional()
+    .meta(addition('Index of a received payment to refund, never beyond its amount in all.')),
 });
 
 /** The members of a body that say what goes with a payment and what it may cost. */

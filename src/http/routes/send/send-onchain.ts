@@ -7,7 +7,7 @@ import {
   paymentJson,
   priorityField,
 } from '../../../model/payment.ts';
-import { hexInput } from '../../../model/text.ts';
+import { addition, hexInput } from '../../../model/text.ts';
 import { bumpFee } from '../../../wallet/pay/bump.ts';
 import { payOnchain, readAddress } from '../../../wallet/pay/onchain.ts';
 import { requireWholeSight } from '../../../wallet/session/own-payments.ts';
@@ -35,17 +35,22 @@ const onchainBody = once(() =>
       amount: positiveAmountInput()
         .optional()
         .describe('Amount in sats; required without `send_all`.'),
-      send_all: z.boolean().optional().meta({
-        description:
-          'True sends everything that can be sent in one transaction, in place of an amount.',
-        addition: true,
-      }),
+      send_all: z
+        .boolean()
+        .optional()
+        .meta(
+          addition(
+            'True sends everything that can be sent in one transaction, in place of an amount.',
+          ),
+        ),
       priority: priorityInput(DEFAULT_PRIORITY),
-      max_fee: amountInput().optional().meta({
-        description:
-          'The most that the transaction may cost in fees, in sats. Without it there is no limit.',
-        addition: true,
-      }),
+      max_fee: amountInput()
+        .optional()
+        .meta(
+          addition(
+            'The most that the transaction may cost in fees, in sats. Without it there is no limit.',
+          ),
+        ),
       client_payment_id: hexInput(32)
         .optional()
         .describe('Idempotency key of the payment; random when omitted.'),

@@ -4,7 +4,7 @@ import { positiveAmountInput } from '../../../model/amount.ts';
 import { rejected } from '../../../model/errors.ts';
 import { paymentJson } from '../../../model/payment.ts';
 import { priceInput } from '../../../model/prices/price.ts';
-import { noteInput } from '../../../model/text.ts';
+import { addition, noteInput } from '../../../model/text.ts';
 import { payAny, permissionToPay } from '../../../wallet/pay/any.ts';
 import { planInvoicePayment, readInvoice } from '../../../wallet/pay/invoice.ts';
 import { lnurlPayRequest, payLnurl } from '../../../wallet/pay/lnurl.ts';
@@ -51,7 +51,7 @@ const payBody = once(() =>
         .describe(
           'Amount in sats; required if the payable has none, otherwise equal to that amount.',
         ),
-      price: priceInput().optional().meta({ description: 'In place of `amount`.', addition: true }),
+      price: priceInput().optional().meta(addition('In place of `amount`.')),
       ...termsInput(),
     }),
     PRICE_OR_AMOUNT,

@@ -295,6 +295,40 @@ describe('the work', () => {
     expect(await unfinished()).toEqual([]);
   });
 
+  describe('asks again', () => {
+    const pauses: number[] = [];
+    beforeEach(() => {
+      pauses.length = 0;
+      world.pause = (ms, signal) => {
+        pauses.push(ms);
+        return sleep(1, signal);
+      };
+    });
+
+    test('after pauses that double from 0.2 to 5 seconds, each up to a quarter shorter', async () => {
+      await sendIntoSilence();
+      await until(() => pauses.length >= 7);
+      expect(pauses.slice(0, 7)).toEqual([150, 300, 600, 1200, 2400, 3750, 3750]);
+    });
+
+    test('after the shortest pause about a spend that is added as the work ends', async () => {
+      const { spends } = world.store;
+      const { unfinished: read } = spends;
+      await spends.begin(WALLET, newSpend(samplePayment(2), { afterAttempt: 3 }), budgetRules);
+      Object.assign(spends, {
+        unfinished: async () => {
+          Object.assign(spends, { unfinished: read });
+          void owner.resolver.resolve(samplePayment(2).index);
+          await turns(3);
+          return [];
+        },
+      });
+      await owner.resolver.resolve(samplePayment(1).index);
+      await until(() => pauses.length >= 2);
+      expect(pauses.slice(0, 2)).toEqual([150, 300]);
+    });
+  });
+
   test('is begun no more once the wallet is stopped', async () => {
     const { identity } = await sendIntoSilence();
     world.kill();

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Glob } from 'bun';
 import { ALONE, MAY_IMPORT, ROOMS } from '../import-table.ts';
 import { codeIn, pageText, ROOT, rowsOf } from '../support/pages.ts';
 
@@ -36,14 +37,26 @@ test('the architecture page says of everything in src what it holds', () => {
   expect(named.toSorted()).toEqual(there.toSorted());
 });
 
-test('every file that the architecture page names exists', async () => {
-  const named = [...pageText(PAGE).matchAll(/`((?:src|tests)\/[\w./-]+\.ts)`/g)].map(
-    ([, path = '']) => path,
+test('no folder is a thousand lines larger or smaller than the architecture page says', () => {
+  const wrong = rowsOf(PAGE, 'How large, and why').flatMap(([folders, about = '']) =>
+    codeIn(folders)
+      .map((folder) => ({ folder, lines: linesIn(join('src', folder)) }))
+      .filter(({ lines }) => Math.abs(lines / 1000 - Number(/\d+/.exec(about)?.[0])) >= 1)
+      .map(({ folder, lines }) => `${folder} has ${lines} lines`),
   );
-  const missing: string[] = [];
-  for (const path of named) if (!(await Bun.file(join(ROOT, path)).exists())) missing.push(path);
+  expect(wrong).toEqual([]);
+});
+
+test('every file of the code that the architecture page or CONTRIBUTING names exists', () => {
+  const there = [...new Glob('{src,tests,bench,fuzz}/**/*.{ts,tsx}').scanSync(ROOT)];
+  const named = [PAGE, 'CONTRIBUTING.md'].flatMap((page) => [
+    ...pageText(page).matchAll(/`((?:(?:src|tests)\/)?[\w./-]+\.tsx?)`/g),
+  ]);
+  const missing = named.flatMap(([, path = '']) =>
+    there.some((file) => file === path || file.endsWith(`/${path}`)) ? [] : [path],
+  );
   expect(missing).toEqual([]);
-  expect(named).toContain('src/wallet/pay/send.ts');
+  expect(named.map(([, path]) => path)).toContain('src/wallet/pay/send.ts');
 });
 
 test('the architecture page names every table of the database, and no others', async () => {
@@ -67,4 +80,12 @@ test('the architecture page names every table of the database, and no others', a
 
 function line(folder: string, may: readonly string[]): string {
   return `${folder} may import ${may.join(', ')}`;
+}
+
+/** The lines in a folder, without what the build makes in it. */
+function linesIn(folder: string): number {
+  const files = [...new Glob(`${folder}/**/*`).scanSync(ROOT)].filter(
+    (file) => !file.includes('/generated/'),
+  );
+  return files.reduce((sum, file) => sum + pageText(file).split('\n').length - 1, 0);
 }

@@ -190,17 +190,18 @@ test('every exported function, class, constant and type has a doc comment', () =
 });
 
 test('every export is used by another file of the product or by a test', () => {
+  const filesWith = new Map<string, number>();
+  for (const { text } of sources.concat(tests)) {
+    for (const word of new Set(text.match(/\w+/g))) {
+      filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
+    }
+  }
   const unused = sources
     .filter(({ path }) => !isRoot(path))
     .flatMap(({ path, text }) =>
       [...text.matchAll(/^export (?:async )?(?:function\*?|class|const) (\w+)/gm)]
         .map((match) => match[1] ?? '')
-        .filter(
-          (name) =>
-            !sources
-              .concat(tests)
-              .some((other) => other.path !== path && other.text.includes(name)),
-        )
+        .filter((name) => filesWith.get(name) === 1)
         .map((name) => `${path}: ${name}`),
     );
   expect(unused).toEqual([]);

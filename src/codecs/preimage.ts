@@ -1,9 +1,9 @@
-import { sha256 } from '@noble/hashes/sha2.js';
+import { hash } from 'node:crypto';
 import { hex } from '@scure/base';
 
 /** Returns the payment hash of a preimage; both are hex. Throws for text that is not hex. */
 export function paymentHashOf(preimage: string): string {
-  return hex.encode(sha256(hex.decode(preimage)));
+  return hash('sha256', hex.decode(preimage), 'hex');
 }
 
 /** Whether a preimage, hex, is that of a payment hash. What is missing or is not hex fits nothing. */

@@ -36,6 +36,8 @@ export interface GroupCommit {
 
 interface Group {
   readonly durable: PromiseWithResolvers<void>;
+  /** Whether any work was done in it. The first is undone with the whole transaction, so it needs no savepoint. */
+  isUsed: boolean;
   callbacks: (() => void)[];
 }
 
@@ -48,6 +50,7 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
     commit: db.prepare('COMMIT'),
     savepoint: db.prepare('SAVEPOINT work'),
     release: db.prepare('RELEASE work'),
+    rollback: db.prepare('ROLLBACK'),
     rollbackTo: db.prepare('ROLLBACK TO work'),
   };
 
@@ -60,7 +63,7 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
       // The result is not used here: callers that wait get a failure from the promise.
       if (group === begun) finish(begun);
     });
-    const begun: Group = { durable, callbacks: [] };
+    const begun: Group = { durable, isUsed: false, callbacks: [] };
     group = begun;
     return begun;
   }
@@ -90,27 +93,44 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
   /** Undoes all work that waits for the commit, and returns the error to throw. */
   function abandon(lost: Group, error: unknown): unknown {
     group = null;
-    if (db.inTransaction) db.query('ROLLBACK').run();
+    if (db.inTransaction) statements.rollback.run();
     const reason = explain(error);
     lost.durable.reject(reason);
     return reason;
+  }
+
+  /** Undoes the work that has failed, and keeps the others of the group. */
+  function undo(joined: Group, isFirst: boolean): void {
+    if (!isFirst) {
+      statements.rollbackTo.run();
+      statements.release.run();
+      return;
+    }
+    statements.rollback.run();
+    joined.isUsed = false;
+    try {
+      statements.begin.run();
+    } catch (error) {
+      throw abandon(joined, error);
+    }
   }
 
   function transact<T>(work: () => T): T {
     if (working) return work();
     const joined = beginOrExplain();
     const called = joined.callbacks.length;
-    statements.savepoint.run();
+    const isFirst = !joined.isUsed;
+    joined.isUsed = true;
+    if (!isFirst) statements.savepoint.run();
     working = true;
     try {
       const result = work();
-      statements.release.run();
+      if (!isFirst) statements.release.run();
       return result;
     } catch (error) {
       // A full disk may have ended the whole transaction. Then no work of the group is kept.
       if (!db.inTransaction) throw abandon(joined, error);
-      statements.rollbackTo.run();
-      statements.release.run();
+      undo(joined, isFirst);
       joined.callbacks.length = called;
       throw explain(error);
     } finally {

@@ -4,6 +4,7 @@ import type { NodeInfo } from '../../model/node-info.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type {
+  CreatedInvoice,
   CreateOfferCommand,
   NodeChannels,
   NodeDescriptor,
@@ -94,8 +95,8 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         },
       });
   }
-  function swept<Created>(created: Created): Created {
-    parts.expiry.sweep();
+  function expiring(created: CreatedInvoice): CreatedInvoice {
+    parts.expiry.created(created.expiresAtMs);
     return created;
   }
   /** The info that was last read; valid until anything in the world changes. */
@@ -119,7 +120,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       known = read;
       return read.info;
     },
-    createInvoice: call((...of) => swept(createInvoice(...of)), 'create_invoice'),
+    createInvoice: call((...of) => expiring(createInvoice(...of)), 'create_invoice'),
     cancelInvoice: call(cancelInvoice, 'cancel_payment', 'create_invoice'),
     async newestAttempt() {
       access.require();
@@ -158,7 +159,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     },
     spontaneous: { pay: send(startSpontaneousPayment, 'pay_invoice') },
     holdInvoices: {
-      create: call((...of) => swept(createHoldInvoice(...of)), 'create_invoice'),
+      create: call((...of) => expiring(createHoldInvoice(...of)), 'create_invoice'),
       settle: call(settleHeld, 'create_invoice'),
     },
     onchain: {

@@ -83,6 +83,6 @@ export function approvedPayment(payment: Payment): Payment {
 
 /** Returns a spend that the node has shown, with its attempt where it has one; null where it says so already. */
 export function known(spend: Spend, attempt: number | null): Spend | null {
-  if (spend.state === 'known' && spend.attempt !== null) return null;
+  if (spend.state === 'known' && (spend.attempt !== null || attempt === null)) return null;
   return { ...spend, state: 'known', attempt: spend.attempt ?? attempt };
 }

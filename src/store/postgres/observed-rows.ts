@@ -5,12 +5,16 @@ import type { JournalRow, ObservedPayment, Spend } from '../ports.ts';
 import { ID } from '../rows/journal.ts';
 import type { ObservedRows, ObservedRowsOf } from '../rows/observed-rows.ts';
 import type { RawRow, Rows } from '../rows/rows.ts';
-import { selectSpends } from '../rows/spends.ts';
+import { type SpendRows, selectSpends } from '../rows/spends.ts';
+import { done, type Steps } from '../rows/steps.ts';
 import { tableOf } from '../rows/table.ts';
 import { SIGNED } from '../signed-tables.ts';
 
 /** Returns how rows of observations are read: all of a batch by one statement, since each takes a way to the server. */
-export function postgresObserved(rows: Rows): ObservedRowsOf {
+export function postgresObserved(
+  rows: Rows,
+  { spends }: { readonly spends: SpendRows },
+): ObservedRowsOf {
   const { read } = tableOf<JournalColumns>(rows, SIGNED.journal);
   // In this form each id is looked up in the index. With `= ANY` PostgreSQL reads all rows of the wallet by a plan that
   // it made when the table was small, and otherwise plans anew each time.
@@ -36,13 +40,12 @@ export function postgresObserved(rows: Rows): ObservedRowsOf {
       return observedInSpends(yield* ofIndexes.all(walletId, indexes));
     }
     const found = yield* ofIds.all(wanted(idOf), walletId);
-    return observedInJournal(
-      found.flatMap((raw) => {
-        const columns = read(raw);
-        if (columns === null) return [];
-        return [{ row: journalRowOf(columns), isWatched: raw.watched, isUnshown: raw.unshown }];
-      }),
-    );
+    const rowsFound = found.flatMap((raw) => {
+      const columns = read(raw);
+      if (columns === null) return [];
+      return [{ row: journalRowOf(columns), isWatched: raw.watched, isUnshown: raw.unshown }];
+    });
+    return observedInJournal(rowsFound, (index) => spends.get(walletId, index));
   };
 }
 
@@ -56,7 +59,10 @@ interface Found {
 }
 
 /** Keeps rows of the journal, where every row of a payment is of its id. */
-function observedInJournal(found: readonly Found[]): ObservedRows {
+function observedInJournal(
+  found: readonly Found[],
+  spendOf: (index: PaymentIndex) => Steps<Spend | null>,
+): ObservedRows {
   const byId = new Map<PaymentId, JournalRow[]>();
   const watched = new Set<PaymentIndex>();
   const unshown = new Set<PaymentIndex>();
@@ -88,7 +94,7 @@ function observedInJournal(found: readonly Found[]): ObservedRows {
     },
     isTaken: (index) => at(index) !== null,
     isWatched: (index) => watched.has(index),
-    isUnshown: (index) => unshown.has(index),
+    unshown: (index) => (unshown.has(index) ? spendOf(index) : null),
     put,
     shown: (index) => void unshown.delete(index),
     end(index) {
@@ -109,7 +115,10 @@ function observedInSpends(found: readonly Spend[]): ObservedRows {
     }),
     isTaken: () => false,
     isWatched: (index) => byIndex.has(index),
-    isUnshown: (index) => byIndex.has(index),
+    unshown(index) {
+      const spend = byIndex.get(index);
+      return spend === undefined ? null : done(spend);
+    },
     put: () => undefined,
     shown: () => undefined,
     end: (index) => void byIndex.delete(index),

@@ -104,9 +104,11 @@ function* applyOne(batch: Batch, seen: ObservedPayment): Steps<Applied> {
     if (gaveWay) {
       return { changed: null, gaveWay, deliveries: yield* finalize(batch, row.payment) };
     }
-    const { index } = row.payment;
+    const { index, direction } = row.payment;
     // A repeat of the request may have added the watch again.
-    if (observed.isWatched(index)) yield* send(parts.watches.endPayment(walletId, index));
+    if (observed.isWatched(index)) {
+      yield* send(parts.watches.endPayment(walletId, index, direction === 'inbound'));
+    }
     return { changed: null, gaveWay, deliveries: 0 };
   }
   const payment = journal ? yield* record(batch, journal, row, next, seen) : next;
@@ -142,7 +144,7 @@ function* giveWay(
   ]);
   observed.shown(from);
   if (from === to.index) return { from, to };
-  if (yield* parts.watches.endPayment(walletId, from)) {
+  if (yield* parts.watches.endPayment(walletId, from, false)) {
     yield* parts.watches.add(walletId, { kind: 'payment', index: to.index });
   }
   yield* parts.journal.giveWay(walletId, from, to.index);
@@ -151,12 +153,13 @@ function* giveWay(
 
 /** Stores that the node has shown the spend of this row. */
 function* markShown(
-  { walletId, observed, parts }: Batch,
+  { observed, parts }: Batch,
   { payment: { index } }: JournalRow,
   attempt: number | null,
 ): Steps<void> {
-  if (!observed.isUnshown(index)) return;
-  yield* send(parts.spends.known(walletId, index, attempt));
+  const spend = observed.unshown(index);
+  if (spend === null) return;
+  yield* send(parts.spends.known(spend, attempt));
   if (attempt !== null) observed.shown(index);
 }
 
@@ -203,17 +206,18 @@ function* finalize(batch: Batch, payment: Payment): Steps<number> {
   const { watches, spending, refunds, spends, fetched, nameInvoices } = parts;
   const { index } = payment;
   const costMsat = rules.costMsat(payment);
+  const isInbound = payment.direction === 'inbound';
   observed.end(index);
   const others = rules.watchesOf(payment).filter(({ kind }) => kind !== 'payment');
   const [isWatched, areOthers] = yield* together([
-    watches.endPayment(walletId, index),
+    watches.endPayment(walletId, index, isInbound),
     watches.hasAny(walletId, others),
     costMsat !== null && spending.close(walletId, index, costMsat, rules.periodStart),
     payment.refundOf !== null && refunds.settle(walletId, payment),
-    spends.remove(walletId, index),
+    !isInbound && spends.remove(walletId, index),
     // Of a completed payment it is kept, for payer proofs.
     payment.status === 'failed' && fetched.remove(walletId, index),
-    nameInvoices.remove(walletId, idOf(payment)),
+    isInbound && nameInvoices.remove(walletId, idOf(payment)),
   ]);
   return isWatched || areOthers ? yield* deliver(batch, payment) : 0;
 }

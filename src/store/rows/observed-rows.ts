@@ -1,5 +1,5 @@
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { JournalRow, MatchCandidates, ObservedPayment } from '../ports.ts';
+import type { JournalRow, MatchCandidates, ObservedPayment, Spend } from '../ports.ts';
 import type { Steps } from './steps.ts';
 
 /**
@@ -12,8 +12,8 @@ export interface ObservedRows {
   isTaken(index: PaymentIndex): boolean;
   /** Whether the payment may have a watch of its own. One that has none gets none in the batch. */
   isWatched(index: PaymentIndex): boolean;
-  /** Whether the payment may have a spend that does not say yet what the node has shown. */
-  isUnshown(index: PaymentIndex): boolean;
+  /** The payment's spend, unless it is known to have none, or one that says what the node has shown. */
+  unshown(index: PaymentIndex): Steps<Spend | null> | null;
   /** Called with each row that is written. */
   put(row: JournalRow): void;
   /** Called with the payment whose spend says that the node has shown this attempt of it. */

@@ -17,12 +17,12 @@ export interface SpendingRows {
     period: BudgetPeriod,
     periodStart: PeriodStart,
   ): Steps<BudgetSums>;
-  /** Reserves an amount under a name, in the period of its time. */
+  /** Reserves an amount under a name, in the period of its time; without periods for a client without a budget. */
   reserve(
     walletId: string,
     name: string,
     reservation: BudgetReservation,
-    periodStart: PeriodStart,
+    periodStart: PeriodStart | null,
   ): Steps<void>;
   /** Replaces the reservation of that name by its cost, in the period in which it was reserved; 0 gives it back. */
   close(walletId: string, name: string, costMsat: bigint, periodStart: PeriodStart): Steps<void>;
@@ -85,7 +85,7 @@ export function spendingRows(rows: Rows, budgets: BudgetTable): SpendingRows {
       const amount = `${amountMsat}`;
       yield* together([
         insert({ wallet, idx, client_pk: clientPk, at, amount_msat: amount, settled: 0 }),
-        budgets.add(wallet, clientPk, { atMs: at, amountMsat }, periodStart),
+        periodStart && budgets.add(wallet, clientPk, { atMs: at, amountMsat }, periodStart),
       ]);
     },
     *close(walletId, name, costMsat, periodStart) {

@@ -44,8 +44,8 @@ export interface SpendRows {
   add(spend: Spend): Steps<unknown>;
   /** Writes a spend in the place of the one with its index, if that is still there. */
   put(spend: Spend): Steps<unknown>;
-  /** Moves the spend to `known`, with the node's attempt where it has one. */
-  known(walletId: string, index: string, attempt: number | null): Steps<void>;
+  /** Moves the spend that is read to `known`, with the node's attempt where it has one. */
+  known(found: Steps<Spend | null>, attempt: number | null): Steps<void>;
   remove(walletId: string, index: string): Steps<unknown>;
 }
 
@@ -88,8 +88,8 @@ export function spendRows(rows: Rows): SpendRows {
     list: selectSpends(rows, 'WHERE wallet = ? ORDER BY idx').all,
     add: (spend) => insert(columnsOfSpend(spend)),
     put: (spend) => update(columnsOfSpend(spend)),
-    *known(walletId, index, attempt) {
-      const spend = yield* spends.get(walletId, index);
+    *known(found, attempt) {
+      const spend = yield* found;
       const shown = spend && known(spend, attempt);
       if (shown) yield* spends.put(shown);
     },
@@ -132,7 +132,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
     const { clientPk, amountMsat, nowMs } = reservation;
     const { budget } = standing;
     if (standing.budgetState !== 'none') advanceCounter();
-    yield* spending.reserve(walletId, name, reservation, periodStart);
+    yield* spending.reserve(walletId, name, reservation, budget && periodStart);
     const spentMsat = standing.spentMsat + amountMsat;
     if (!low || budget === null || !isLow(budget, spentMsat)) return 0;
     const client = yield* clients.find(clientPk);
@@ -232,7 +232,7 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
         yield* together([
           spends.remove(walletId, index),
           fetched.remove(walletId, index),
-          watches.endPayment(walletId, index),
+          watches.endPayment(walletId, index, false),
           journal.remove(walletId, index),
           spending.release(walletId, index, periodStart),
           refunds.settle(walletId, { ...spend.payment, status: 'failed' }),

@@ -19,6 +19,11 @@ export type Step =
  */
 export interface Steps<T> extends Iterable<Step, T, unknown> {}
 
+/** Work whose result is there already. */
+export function done<T>(value: T): Steps<T> {
+  return { [Symbol.iterator]: () => ({ next: () => ({ done: true, value }) }) };
+}
+
 /** Work that may be left out: null or false is returned as it is. */
 type Task = Steps<unknown> | null | false;
 

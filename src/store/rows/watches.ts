@@ -8,9 +8,10 @@ import { type Steps, together } from './steps.ts';
 export interface WatchRows {
   add(walletId: string, watch: Watch): Steps<unknown>;
   /**
-   * Deletes the watches of one payment. Watches of offers and addresses stay. Returns whether its end was watched.
+   * Deletes the watches of one payment; only what arrives may be held before its end. Watches of offers and addresses
+   * stay. Returns whether its end was watched.
    */
-  endPayment(walletId: string, index: PaymentIndex): Steps<boolean>;
+  endPayment(walletId: string, index: PaymentIndex, mayBeHeld: boolean): Steps<boolean>;
   /** Deletes a watch. Returns whether there was one. */
   end(walletId: string, watch: Watch): Steps<boolean>;
   hasAny(walletId: string, watches: readonly Watch[]): Steps<boolean>;
@@ -27,11 +28,11 @@ export function watchRows({ prepare }: Rows): WatchRows {
   );
   return {
     add: (walletId, watch) => add.run(walletId, watch.kind, watchKey(watch)),
-    *endPayment(walletId, index) {
+    *endPayment(walletId, index, mayBeHeld) {
       // One statement for both kinds, which also tells what it deleted, took SQLite three times as long.
       const [ended] = yield* together([
         end.run(walletId, 'payment', index),
-        end.run(walletId, 'held', index),
+        mayBeHeld && end.run(walletId, 'held', index),
       ]);
       return ended > 0;
     },

@@ -1,9 +1,11 @@
 import { idOf } from '../../model/payment.ts';
 import { type JournalColumns, journalRowOf } from '../columns/journal.ts';
+import type { Spend } from '../ports.ts';
 import { ID, type JournalRows } from '../rows/journal.ts';
 import type { ObservedRowsOf } from '../rows/observed-rows.ts';
 import type { Rows } from '../rows/rows.ts';
 import type { SpendRows } from '../rows/spends.ts';
+import { done } from '../rows/steps.ts';
 import { tableOf } from '../rows/table.ts';
 import { SIGNED } from '../signed-tables.ts';
 import { AtOnce, perform } from './rows.ts';
@@ -19,13 +21,16 @@ export function sqliteObserved(rows: Rows, { journal, spends }: Parts): Observed
     `${rows.indexedBy('journal_by_attempt')} WHERE wallet = ? AND ${ID} = ? AND attempt = ? LIMIT 1`,
     { of: journalRowOf },
   );
-  return (walletId, _observations, journaled) =>
-    new AtOnce(() => ({
+  return (walletId, _observations, journaled) => {
+    /** The spend of the payment that was looked at last. */
+    let found: Spend | null = null;
+    return new AtOnce(() => ({
       candidates({ payment, attempt }) {
         const { index } = payment;
         if (!journaled) {
-          const sameIndex = perform(spends.get(walletId, index));
-          return { sameIndex, sameAttempt: null, latest: null };
+          const isInbound = payment.direction === 'inbound';
+          found = isInbound ? null : perform(spends.get(walletId, index));
+          return { sameIndex: found, sameAttempt: null, latest: null };
         }
         const id = idOf(payment);
         return {
@@ -42,9 +47,10 @@ export function sqliteObserved(rows: Rows, { journal, spends }: Parts): Observed
       },
       isTaken: (index) => perform(journal.get(walletId, index)) !== null,
       isWatched: () => true,
-      isUnshown: () => true,
+      unshown: (index) => (journaled ? spends.get(walletId, index) : done(found)),
       put: () => undefined,
       shown: () => undefined,
       end: () => undefined,
     }));
+  };
 }

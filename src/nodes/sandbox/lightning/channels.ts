@@ -1,7 +1,5 @@
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import type { Channel } from '../../../model/channel.ts';
-import { tipHeight } from '../chain/blocks.ts';
-import { balanceMsat } from '../world/ledger.ts';
 import { allRows } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 
@@ -12,6 +10,9 @@ const LEAST_RESERVE_SAT = 354n;
 type ChannelRow = Pick<Channel, 'userChannelId' | 'channelId' | 'fundingOutpoint'> & {
   readonly valueSat: number;
   readonly usableFrom: number;
+  readonly height: number;
+  readonly ours: string;
+  readonly theirs: string;
 };
 
 /** Returns the ledger accounts of a channel's two sides. */
@@ -25,18 +26,16 @@ export function channelAccounts(
 
 /** Returns the wallet's open channels. */
 export function liveChannels(world: World, userPk: string): Channel[] {
-  const height = tipHeight(world);
   return allRows<ChannelRow>(
     world,
     `SELECT user_channel_id AS userChannelId, channel_id AS channelId,
        funding_txid || ':' || funding_vout AS fundingOutpoint,
-       value_sat AS valueSat, usable_from AS usableFrom
+       value_sat AS valueSat, usable_from AS usableFrom, (SELECT height FROM chain_tip) AS height,
+       ${balanceOf('ours')}, ${balanceOf('theirs')}
      FROM channels WHERE user_pk = ? AND closed_txid IS NULL ORDER BY user_channel_id`,
     userPk,
-  ).map(({ valueSat, usableFrom, ...same }) => {
-    const accounts = channelAccounts(userPk, same.userChannelId);
-    const oursMsat = balanceMsat(world, accounts.ours);
-    const theirsMsat = balanceMsat(world, accounts.theirs);
+  ).map(({ valueSat, usableFrom, height, ours, theirs, ...same }) => {
+    const [oursMsat, theirsMsat] = [BigInt(ours), BigInt(theirs)];
     const reserveMsat = reserveSat(BigInt(valueSat)) * MSAT_PER_SAT;
     const isUsable = usableFrom <= height;
     return {
@@ -50,6 +49,12 @@ export function liveChannels(world: World, userPk: string): Channel[] {
       inboundCapacityMsat: isUsable ? atLeastZero(theirsMsat - reserveMsat) : 0n,
     };
   });
+}
+
+/** The balance of an account of {@link channelAccounts}, 0 before the first transfer to it. */
+function balanceOf(side: 'ours' | 'theirs'): string {
+  const account = `'channel:' || user_pk || ':' || user_channel_id || ':${side}'`;
+  return `CAST(coalesce((SELECT balance_msat FROM accounts WHERE account = ${account}), 0) AS TEXT) AS ${side}`;
 }
 
 function reserveSat(valueSat: bigint): bigint {

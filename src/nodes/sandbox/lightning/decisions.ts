@@ -10,7 +10,7 @@ import type { World } from '../world/world.ts';
 import { holdForWallet } from './held.ts';
 import { completePayment, failPayment, finalDeltaOf, holdUntilExpiry } from './htlcs.ts';
 import { findUnpaidInvoice, type InvoiceRow, markSettled } from './invoice-rows.ts';
-import { isPayable, OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
+import { OUTSIDE_LIGHTNING, payable, receiveInvoicePayment, SERVICE } from './receive.ts';
 
 /** Pause between attempts to decide a payment while the disk is full. */
 const FULL_DISK_PAUSE_MS = 1_000;
@@ -98,12 +98,12 @@ function settle(world: World, userPk: string, payment: Payment, invoice: Invoice
     transfer(world, { from: SERVICE, to: OUTSIDE_LIGHTNING, amountMsat, memo: 'to outside' });
     markSettled(world, invoice.paymentHash);
   } else {
-    const received = { ...invoice, userPk: invoice.userPk };
-    if (!isPayable(world, received, amountMsat)) {
+    const receiving = payable(world, { ...invoice, userPk: invoice.userPk }, amountMsat);
+    if (receiving === null) {
       failPayment(world, userPk, payment.index, 'rejected by the receiver');
       return;
     }
-    receiveInvoicePayment(world, received, amountMsat);
+    receiveInvoicePayment(world, receiving, amountMsat);
   }
   completePayment(world, userPk, payment, invoice.preimage);
 }

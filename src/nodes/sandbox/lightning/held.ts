@@ -9,7 +9,7 @@ import { allRows, change, firstRow, insertRow } from '../world/rows.ts';
 import type { World } from '../world/world.ts';
 import { completePayment, expiryHeight, failPayment, finalDeltaOf } from './htlcs.ts';
 import { findUnpaidInvoice, type InvoiceRow } from './invoice-rows.ts';
-import { isPayable, OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
+import { OUTSIDE_LIGHTNING, payable, receiveInvoicePayment, SERVICE } from './receive.ts';
 
 interface Held {
   readonly paymentHash: string;
@@ -34,8 +34,9 @@ export function holdForWallet(
   if (known !== null) {
     return known.payer?.userPk === payer.userPk && known.payer.index === payer.index;
   }
-  if (!isPayable(world, { ...invoice, userPk }, amountMsat)) return false;
-  keepHeld(world, { ...invoice, userPk }, { payer, amountMsat });
+  const receiving = payable(world, { ...invoice, userPk }, amountMsat);
+  if (receiving === null) return false;
+  keepHeld(world, receiving, { payer, amountMsat });
   return true;
 }
 
@@ -67,7 +68,8 @@ export function settleHeld(
       throw payment.status === 'failed' ? noLongerHeld() : notHeldYet();
     }
     if (held.payer === null) giveOutsideMoney(world, held, SERVICE);
-    receiveInvoicePayment(world, { ...invoice, userPk, preimage }, held.amountMsat);
+    const receiving = { ...invoice, userPk, preimage, pending: payment };
+    receiveInvoicePayment(world, receiving, held.amountMsat);
     if (held.payer === null) return;
     const paid = requirePayment(world, held.payer.userPk, held.payer.index);
     completePayment(world, held.payer.userPk, paid, preimage);

@@ -21,7 +21,8 @@ export interface InvoiceRow {
   readonly message: string | null;
 }
 
-type FromPayer = 'offerId' | 'payerName' | 'message';
+/** What the payer of an offer asked for. */
+export type FromPayer = 'offerId' | 'payerName' | 'message';
 
 /** Stores an invoice that can be paid, within the caller's transaction. */
 export function insertInvoice(

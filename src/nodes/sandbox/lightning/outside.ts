@@ -16,8 +16,8 @@ import {
 } from './invoice-rows.ts';
 import { type InvoiceTerms, signInvoice } from './invoices.ts';
 import {
-  isPayable,
   OUTSIDE_LIGHTNING,
+  payable,
   receiveInvoicePayment,
   receiveSpontaneous,
   SERVICE,
@@ -84,11 +84,12 @@ export function arrive(
   invoice: InvoiceRow & { readonly userPk: string },
   amountMsat: bigint,
 ): Payment {
-  if (!isPayable(world, invoice, amountMsat)) {
+  const receiving = payable(world, invoice, amountMsat);
+  if (receiving === null) {
     throw refused('The receiver no longer takes this payment: it expired or was canceled.');
   }
   if (invoice.behavior === 'hold') return holdFromOutside(world, invoice, amountMsat);
-  const payment = receiveInvoicePayment(world, invoice, amountMsat);
+  const payment = receiveInvoicePayment(world, receiving, amountMsat);
   transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat, memo: 'from outside' });
   return payment;
 }

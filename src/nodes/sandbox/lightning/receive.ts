@@ -5,12 +5,12 @@ import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import { COMPLETED } from '../../shown-payment.ts';
 import { wordsOfOffer } from '../offers/offers.ts';
 import { transfer } from '../world/ledger.ts';
-import { changePayment, findPayment, insertPayment, requirePayment } from '../world/payments.ts';
+import { changePayment, findPayment, insertPayment } from '../world/payments.ts';
 import { hasWallet } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { openJustInTime } from './channel-orders.ts';
 import { channelAccounts, liveChannels } from './channels.ts';
-import { type InvoiceRow, markSettled } from './invoice-rows.ts';
+import { type FromPayer, type InvoiceRow, markSettled } from './invoice-rows.ts';
 import { partnerFeeMsat } from './partner-fee.ts';
 
 /** Ledger account of the service, which is the other side of the wallets' channels. */
@@ -19,20 +19,29 @@ export const SERVICE = 'service';
 /** Ledger account of the outside world's money on Lightning. */
 export const OUTSIDE_LIGHTNING = 'outside:lightning';
 
-type WalletInvoice = InvoiceRow & { readonly userPk: string };
+/** An invoice of a wallet, with its payment as it was read in the caller's transaction. */
+type Receiving = Pick<InvoiceRow, 'preimage' | 'paymentHash' | FromPayer> & {
+  readonly userPk: string;
+  /** Null where the payment is made when it arrives. */
+  readonly pending: Payment | null;
+};
 
 /**
- * Returns whether an invoice of a wallet takes a payment of `paidMsat` now: it is not expired, canceled, paid or held
- * already, and the amount suffices.
+ * Returns an invoice of a wallet that takes a payment of `paidMsat` now, with its payment. Null where it is expired,
+ * canceled, paid or held already, or the amount does not suffice.
  */
-export function isPayable(world: World, invoice: WalletInvoice, paidMsat: bigint): boolean {
+export function payable<Row extends InvoiceRow & { readonly userPk: string }>(
+  world: World,
+  invoice: Row,
+  paidMsat: bigint,
+): (Row & Receiving) | null {
   const { userPk, index } = invoice;
-  if (invoice.expiresAtMs <= world.clock.now()) return false;
-  if (index === null) return true;
+  if (invoice.expiresAtMs <= world.clock.now()) return null;
+  if (index === null) return { ...invoice, pending: null };
   const pending = findPayment(world, userPk, index);
-  if (pending?.status !== 'pending' || isHeld(pending)) return false;
-  if (pending.amountMsat !== null && paidMsat < pending.amountMsat) return false;
-  return partnerFeeMsat(pending, paidMsat) < paidMsat;
+  if (pending?.status !== 'pending' || isHeld(pending)) return null;
+  if (pending.amountMsat !== null && paidMsat < pending.amountMsat) return null;
+  return partnerFeeMsat(pending, paidMsat) < paidMsat ? { ...invoice, pending } : null;
 }
 
 /**
@@ -40,13 +49,8 @@ export function isPayable(world: World, invoice: WalletInvoice, paidMsat: bigint
  * the money goes into the wallet's channels, of which one is opened just in time where there is no room, and the
  * payment completes. Returns the payment.
  */
-export function receiveInvoicePayment(
-  world: World,
-  invoice: WalletInvoice,
-  paidMsat: bigint,
-): Payment {
-  const { userPk, index, preimage, paymentHash } = invoice;
-  const pending = index === null ? null : requirePayment(world, userPk, index);
+export function receiveInvoicePayment(world: World, invoice: Receiving, paidMsat: bigint): Payment {
+  const { userPk, pending, preimage, paymentHash } = invoice;
   const feesMsat = pending ? partnerFeeMsat(pending, paidMsat) : 0n;
   const amountMsat = paidMsat - feesMsat;
   credit(world, userPk, amountMsat);

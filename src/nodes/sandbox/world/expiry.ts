@@ -5,8 +5,10 @@ import type { World } from './world.ts';
 
 /** Makes payments of invoices failed when they expire unpaid. */
 export interface ExpirySweeper {
-  /** Must be called after an invoice was created or the clock was moved. */
+  /** Must be called after the clock was moved. */
   sweep(): void;
+  /** Must be called after an invoice was created. */
+  created(expiresAtMs: number): void;
   close(): void;
 }
 
@@ -23,10 +25,13 @@ export function startExpirySweeper(world: World): ExpirySweeper {
   function sweep(): void {
     expireDue(world);
     const next = nextExpiryMs(world);
-    if (next === null) return;
-    if (next >= armedFor) return;
-    armedFor = next;
-    wakeIn(next - world.clock.now());
+    if (next !== null) created(next);
+  }
+
+  function created(expiresAtMs: number): void {
+    if (expiresAtMs >= armedFor) return;
+    armedFor = expiresAtMs;
+    wakeIn(expiresAtMs - world.clock.now());
   }
 
   function wakeIn(delayMs: number): void {
@@ -41,7 +46,7 @@ export function startExpirySweeper(world: World): ExpirySweeper {
   }
 
   sweep();
-  return { sweep, close: () => clearTimeout(timer) };
+  return { sweep, created, close: () => clearTimeout(timer) };
 }
 
 function expireDue(world: World): void {

@@ -1,6 +1,16 @@
 import { refused } from '../../../model/errors.ts';
-import { change, firstRow, insertRow } from './rows.ts';
+import { allRows, firstRow, insertRow } from './rows.ts';
 import type { World } from './world.ts';
+
+/** Takes an amount from one account and gives it to another. */
+const MOVE = `INSERT INTO accounts (account, balance_msat) VALUES (?1, -?3), (?2, ?3)
+  ON CONFLICT (account) DO UPDATE SET balance_msat = balance_msat + excluded.balance_msat
+  RETURNING account, balance_msat < 0 AS isBelow`;
+
+interface Changed {
+  readonly account: string;
+  readonly isBelow: number;
+}
 
 /**
  * Moves money between two accounts, within the caller's transaction: double entry, so that the sum over all accounts is
@@ -20,9 +30,11 @@ export function transfer(
   if (amountMsat < 0n) throw new RangeError('a transfer moves no negative amount');
   if (amountMsat === 0n || from === to) return;
   world.transact(() => {
-    if (isBounded(from)) takeBounded(world, from, amountMsat);
-    else add(world, from, -amountMsat);
-    add(world, to, amountMsat);
+    const changed = allRows<Changed>(world, MOVE, from, to, amountMsat);
+    const isBelow = changed.some(({ account, isBelow }) => account === from && isBelow === 1);
+    if (isBelow && isBounded(from)) {
+      throw refused('The wallet does not have that much money: receive something first.');
+    }
     insertRow(world, 'transfers', { debit: from, credit: to, amount_msat: amountMsat, memo });
   });
 }
@@ -31,19 +43,6 @@ export function transfer(
 export function balanceMsat(world: World, account: string): bigint {
   const sql = 'SELECT CAST(balance_msat AS TEXT) AS balance FROM accounts WHERE account = ?';
   return BigInt(firstRow<{ balance: string }>(world, sql, account)?.balance ?? '0');
-}
-
-function add(world: World, account: string, amountMsat: bigint): void {
-  const sql = `INSERT INTO accounts (account, balance_msat) VALUES (?, ?)
-    ON CONFLICT (account) DO UPDATE SET balance_msat = balance_msat + excluded.balance_msat`;
-  change(world, sql, account, amountMsat);
-}
-
-function takeBounded(world: World, account: string, amountMsat: bigint): void {
-  const sql = `UPDATE accounts SET balance_msat = balance_msat - ?2
-    WHERE account = ?1 AND balance_msat >= ?2`;
-  if (change(world, sql, account, amountMsat) === 0)
-    throw refused('The wallet does not have that much money: receive something first.');
 }
 
 function isBounded(account: string): boolean {

@@ -50,29 +50,34 @@ export function onPaymentChange(world: World, userPk: string, listener: () => vo
  */
 export function insertPayment(world: World, userPk: string, shown: ShownPayment): Payment {
   return world.transact(() => {
-    const { index } = shown;
-    const waiting = findPayment(world, userPk, index);
-    if (waiting === null) return record(world, userPk, shownPayment(shown));
-    if (!isAwaitingApproval(waiting)) throw new Error(`The payment ${index} is there already.`);
+    const payment = shownPayment(shown);
+    const recorded = record(world, userPk, payment);
+    if (recorded !== null) return recorded;
+    const waiting = requirePayment(world, userPk, payment.index);
+    if (!isAwaitingApproval(waiting)) {
+      throw new Error(`The payment ${payment.index} is there already.`);
+    }
     const { personalNote } = waiting;
-    return changePayment(world, userPk, waiting, { ...shownPayment(shown), personalNote });
+    return changePayment(world, userPk, waiting, { ...payment, personalNote });
   });
 }
 
 /** See {@link NodeHistory.putAwaiting}. */
 export function putAwaiting(world: World, userPk: string, payment: Payment): Payment {
   return world.transact(() => {
-    const there = findPayment(world, userPk, payment.index);
-    if (there === null) return record(world, userPk, payment);
+    const recorded = record(world, userPk, payment);
+    if (recorded !== null) return recorded;
+    const there = requirePayment(world, userPk, payment.index);
     if (!isAwaitingApproval(there) || !isFinal(payment)) return there;
     const { status, statusMsg } = payment;
     return changePayment(world, userPk, there, { status, statusMsg });
   });
 }
 
-function record(world: World, userPk: string, payment: Payment): Payment {
+/** Inserts a payment in the caller's transaction. Null, with nothing changed, where there is one with its index. */
+function record(world: World, userPk: string, payment: Payment): Payment | null {
   const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
-  insertRow(world, 'payments', {
+  const row = {
     user_pk: userPk,
     idx: recorded.index,
     id: idOf(recorded),
@@ -80,7 +85,8 @@ function record(world: World, userPk: string, payment: Payment): Payment {
     status: recorded.status,
     json: JSON.stringify(encodePayment(recorded)),
     expires_ms: recorded.direction === 'inbound' ? recorded.expiresAtMs : null,
-  });
+  };
+  if (insertRow(world, 'payments', row, 'ON CONFLICT (user_pk, idx) DO NOTHING') === 0) return null;
   announce(world, userPk);
   return recorded;
 }
@@ -188,10 +194,21 @@ function decodeRow(row: Row | null): Payment | null {
   return row && decode(row);
 }
 
+/** The newest update of each wallet. One that was undone is passed over, so that the next is greater all the same. */
+const lastUpdates = new WeakMap<World, Map<string, number>>();
+
 function nextUpdateMs(world: World, userPk: string): number {
+  const known = lastUpdates.get(world) ?? new Map<string, number>();
+  lastUpdates.set(world, known);
+  const newest = known.get(userPk) ?? newestUpdateMs(world, userPk);
+  const next = Math.max(world.clock.now(), newest + 1);
+  known.set(userPk, next);
+  return next;
+}
+
+function newestUpdateMs(world: World, userPk: string): number {
   const sql = 'SELECT max(updated_ms) AS last FROM payments WHERE user_pk = ?';
-  const row = firstRow<{ last: number | null }>(world, sql, userPk);
-  return Math.max(world.clock.now(), (row?.last ?? 0) + 1);
+  return firstRow<{ last: number | null }>(world, sql, userPk)?.last ?? 0;
 }
 
 function announce(world: World, userPk: string): void {

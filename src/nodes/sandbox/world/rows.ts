@@ -29,16 +29,17 @@ export function change({ db }: OnFile, sql: string, ...values: SQLQueryBindings[
   return statementOf(db, sql).run(...values).changes;
 }
 
-/** Inserts a row, given by its columns. */
+/** Inserts a row, given by its columns. Returns how many rows were inserted, which `onConflict` may make 0. */
 export function insertRow(
   { db }: OnFile,
   table: string,
   row: Readonly<Record<string, SQLQueryBindings>>,
-): void {
+  onConflict = '',
+): number {
   const columns = Object.keys(row);
   const values = columns.map(() => '?').join(', ');
-  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values})`;
-  change({ db }, sql, ...Object.values(row));
+  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values}) ${onConflict}`;
+  return change({ db }, sql, ...Object.values(row));
 }
 
 /** The statements of each file by their text, which are as many as there are calls. `db.query` keeps twenty. */

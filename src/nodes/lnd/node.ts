@@ -8,7 +8,7 @@ import { sendOutcome } from './follow/outcome.ts';
 import { followWallet } from './follow/updates.ts';
 import { createHoldInvoice, settleHoldInvoice } from './lightning/hold-invoices.ts';
 import { cancelInvoice, createInvoice, lookUpInvoice } from './lightning/invoices.ts';
-import { newestAttempt, payInvoice, paySpontaneous, trackedPayment } from './lightning/payments.ts';
+import { attemptNumber, payInvoice, paySpontaneous, trackedPayment } from './lightning/payments.ts';
 import { estimateRoutingFeeMsat } from './lightning/route-fee.ts';
 import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
 import {
@@ -25,6 +25,7 @@ import { lease } from './reads/leases.ts';
 import { onchainPayment } from './reads/transactions.ts';
 import type { LndHandle, LndOwned } from './reads/wallet.ts';
 import { invoiceObservations, outboundObservation } from './words/translate.ts';
+import type { LndPayment } from './words/wire.ts';
 
 interface LndNodeParts extends LndHandle {
   readonly tokens: NodeTokens;
@@ -34,6 +35,8 @@ interface LndNodeParts extends LndHandle {
 /** Returns the node port of an LND wallet for one token. */
 export function lndNode({ tokens, channelPeer, ...node }: LndNodeParts): WalletNode {
   const { rest, owner, wallet } = node;
+  /** What LND has of the hashes that payments are being prepared for, while that is asked for. */
+  const asked = new Map<string, Promise<LndPayment | null>>();
   return {
     descriptor: { kind: 'lnd', network: wallet.network, nodePk: wallet.nodePk },
     clock: wallet.clock,
@@ -45,13 +48,17 @@ export function lndNode({ tokens, channelPeer, ...node }: LndNodeParts): WalletN
       // The wallet asks for this when it begins to prepare a payment.
       rest.prepareStream();
       wallet.sendable.readAhead(() => maxSendableMsat(owner));
-      return newestAttempt(owner, id);
+      const hash = hashOfId(id);
+      const present = trackedPayment(owner, hash).finally(() => asked.delete(hash));
+      asked.set(hash, present);
+      return present.then(attemptNumber);
     },
     payInvoice: (command) => payInvoice(node, command),
     sendOutcome: (question) => sendOutcome(node, question),
     estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(node, question),
     payment: (index) => seenPayment(node, idOfIndex(index), { onlyCertain: true }),
-    latestPayment: (id) => seenPayment(node, id, { onlyCertain: false }),
+    latestPayment: (id) =>
+      seenPayment(node, id, { onlyCertain: false, present: asked.get(hashOfId(id)) }),
     updates: (options) => followWallet(node, options),
     spontaneous: { pay: (command) => paySpontaneous(node, command) },
     holdInvoices: {
@@ -83,18 +90,25 @@ export function lndNode({ tokens, channelPeer, ...node }: LndNodeParts): WalletN
   };
 }
 
+/** The payment hash in the id of a Lightning payment. */
+function hashOfId(id: PaymentId): string {
+  return id.slice('ln_'.length);
+}
+
 /** The payment of an id, or null. Null also where the configured macaroon may not read it. */
 async function seenPayment(
   { owner, wallet }: LndOwned,
   id: PaymentId,
-  certainty: { readonly onlyCertain: boolean },
+  look: {
+    readonly onlyCertain: boolean;
+    readonly present?: Promise<LndPayment | null> | undefined;
+  },
 ): Promise<Observation | null> {
   const nowMs = wallet.clock.now();
-  if (!id.startsWith('ln_'))
-    return ifAllowed(onchainPayment({ rest: owner, wallet }, id, certainty));
-  const hash = id.slice('ln_'.length);
+  if (!id.startsWith('ln_')) return ifAllowed(onchainPayment({ rest: owner, wallet }, id, look));
+  const hash = hashOfId(id);
   const [sent, invoice] = await Promise.all([
-    ifAllowed(trackedPayment(owner, hash)),
+    ifAllowed(look.present ?? trackedPayment(owner, hash)),
     ifAllowed(lookUpInvoice(owner, hash)),
   ]);
   if (sent) return outboundObservation(sent, nowMs);

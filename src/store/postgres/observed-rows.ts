@@ -3,7 +3,7 @@ import { idOfIndex, type PaymentId, type PaymentIndex } from '../../model/paymen
 import { type JournalColumns, journalRowOf } from '../columns/journal.ts';
 import type { JournalRow, ObservedPayment, Spend } from '../ports.ts';
 import { ID } from '../rows/journal.ts';
-import type { ObservedRows, ObservedRowsOf } from '../rows/observed-rows.ts';
+import { candidatesIn, type ObservedRows, type ObservedRowsOf } from '../rows/observed-rows.ts';
 import type { RawRow, Rows } from '../rows/rows.ts';
 import { type SpendRows, selectSpends } from '../rows/spends.ts';
 import { done, type Steps } from '../rows/steps.ts';
@@ -83,15 +83,7 @@ function observedInJournal(
   const at = (index: PaymentIndex) =>
     byId.get(idOfIndex(index))?.find(({ payment }) => payment.index === index) ?? null;
   return {
-    candidates({ payment, attempt }) {
-      const rows = byId.get(idOf(payment)) ?? [];
-      const sameAttempt = attempt === null ? null : rows.find((row) => row.attempt === attempt);
-      return {
-        sameIndex: at(payment.index),
-        sameAttempt: sameAttempt ?? null,
-        latest: rows.findLast((row) => row.payment.status !== 'failed') ?? rows.at(-1) ?? null,
-      };
-    },
+    candidates: (seen) => candidatesIn(byId.get(idOf(seen.payment)) ?? [], seen),
     isTaken: (index) => at(index) !== null,
     isWatched: (index) => watched.has(index),
     unshown: (index) => (unshown.has(index) ? spendOf(index) : null),

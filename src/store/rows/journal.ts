@@ -33,6 +33,8 @@ export interface JournalWriter {
 /** Rows of the journal, for ports that write them inside their own transactions. */
 export interface JournalRows {
   get(walletId: string, index: string): Steps<JournalRow | null>;
+  /** Every row of a payment id, oldest first. */
+  ofId(walletId: string, id: string): Steps<JournalRow[]>;
   /** See {@link PaymentJournal.latest}. */
   latest(walletId: string, id: string): Steps<JournalRow | null>;
   writer(walletId: string): Steps<JournalWriter>;
@@ -55,13 +57,19 @@ interface WayColumns {
   readonly to_idx: string;
 }
 
+/** The newest of the rows of an id that did not fail, or else the newest; they stand oldest first. */
+export function latestOf(rows: readonly JournalRow[]): JournalRow | null {
+  return rows.findLast(({ payment }) => payment.status !== 'failed') ?? rows.at(-1) ?? null;
+}
+
 /** Prepares the statements of the journal. A row that does not fit is not there. */
 export function journalRows(rows: Rows): JournalRows {
   const { prepare, indexedBy } = rows;
   const table = tableOf<JournalColumns>(rows, SIGNED.journal);
   const byIndex = table.select('WHERE wallet = ? AND idx = ?', { of: journalRowOf });
   const byId = table.select(
-    `${indexedBy('journal_by_id')} WHERE wallet = ? AND ${ID} = ? ORDER BY idx DESC`,
+    `${indexedBy('journal_by_id')} WHERE wallet = ? AND ${ID} = ? ORDER BY idx`,
+    { of: journalRowOf },
   );
   const last = prepare<{ kept: number | null; removed: number | null }>(
     `SELECT (SELECT max(updated_at) FROM wallet_sidecar.journal WHERE wallet = ?1) AS kept,
@@ -102,14 +110,9 @@ export function journalRows(rows: Rows): JournalRows {
 
   return {
     get: byIndex.one,
+    ofId: byId.all,
     *latest(walletId, id) {
-      let newest: JournalColumns | null = null;
-      for (const raw of yield* byId.raw.all(walletId, id)) {
-        const row = byId.read(raw);
-        if (row !== null && row.status !== 'failed') return journalRowOf(row);
-        newest ??= row;
-      }
-      return newest && journalRowOf(newest);
+      return latestOf(yield* byId.all(walletId, id));
     },
     *writer(walletId) {
       let beforeMs = yield* lastMs(walletId);

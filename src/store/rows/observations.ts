@@ -35,6 +35,11 @@ export function observationStore(
     `SELECT ${cursorColumn} FROM wallet_sidecar.feed_cursor WHERE wallet = ?`,
   );
   const insertCursor = `INSERT INTO wallet_sidecar.feed_cursor (wallet, ${cursorColumn}) VALUES (?, ?)`;
+  const any = (table: string) => `EXISTS (SELECT 1 FROM wallet_sidecar.${table} WHERE wallet = ?1)`;
+  const holding = rows.prepare<Holding>(
+    `SELECT ${any('watch')} AS watches, ${any('spend')} AS spends, ${any('spending')} AS spending,
+       ${any('name_invoice')} AS names`,
+  );
   const startCursor = rows.prepare(`${insertCursor} ON CONFLICT DO NOTHING`);
   const moveCursor = rows.prepare(
     `${insertCursor} ON CONFLICT (wallet) DO UPDATE SET ${cursorColumn} = excluded.${cursorColumn}`,
@@ -50,11 +55,12 @@ export function observationStore(
       }),
     apply: (walletId, { observations, cursor, journaled, nowMs }, rules) =>
       db.write(walletId, function* () {
-        const [observed, journal] = yield* together([
+        const [observed, journal, held] = yield* together([
           parts.observed(walletId, observations, journaled),
           journaled && parts.journal.writer(walletId),
+          observations.length >= LONG_BATCH && holding.one(walletId),
         ]);
-        const batch = { walletId, observed, journal, nowMs, rules, parts };
+        const batch = { holding: held || ALL, walletId, observed, journal, nowMs, rules, parts };
         const changed: Payment[] = [];
         const gaveWay: GaveWay[] = [];
         let deliveries = 0;
@@ -70,7 +76,20 @@ export function observationStore(
   };
 }
 
+/** Whether the wallet has any rows that the end of a payment removes. */
+interface Holding {
+  readonly watches: boolean;
+  readonly spends: boolean;
+  readonly spending: boolean;
+  readonly names: boolean;
+}
+
+/** A batch of so many is asked once what the wallet has; in a shorter one each payment is looked for. */
+const LONG_BATCH = 20;
+const ALL: Holding = { watches: true, spends: true, spending: true, names: true };
+
 interface Batch {
+  readonly holding: Holding;
   readonly walletId: string;
   readonly observed: ObservedRows;
   /** False where the node keeps the history. */
@@ -202,7 +221,7 @@ function* withIdOfOffer(
 }
 
 function* finalize(batch: Batch, payment: Payment): Steps<number> {
-  const { walletId, observed, rules, parts } = batch;
+  const { holding, walletId, observed, rules, parts } = batch;
   const { watches, spending, refunds, spends, fetched, nameInvoices } = parts;
   const { index } = payment;
   const costMsat = rules.costMsat(payment);
@@ -210,14 +229,16 @@ function* finalize(batch: Batch, payment: Payment): Steps<number> {
   observed.end(index);
   const others = rules.watchesOf(payment).filter(({ kind }) => kind !== 'payment');
   const [isWatched, areOthers] = yield* together([
-    watches.endPayment(walletId, index, isInbound),
-    watches.hasAny(walletId, others),
-    costMsat !== null && spending.close(walletId, index, costMsat, rules.periodStart),
+    holding.watches && watches.endPayment(walletId, index, isInbound),
+    holding.watches && watches.hasAny(walletId, others),
+    holding.spending &&
+      costMsat !== null &&
+      spending.close(walletId, index, costMsat, rules.periodStart),
     payment.refundOf !== null && refunds.settle(walletId, payment),
-    !isInbound && spends.remove(walletId, index),
+    holding.spends && !isInbound && spends.remove(walletId, index),
     // Of a completed payment it is kept, for payer proofs.
     payment.status === 'failed' && fetched.remove(walletId, index),
-    isInbound && nameInvoices.remove(walletId, idOf(payment)),
+    holding.names && isInbound && nameInvoices.remove(walletId, idOf(payment)),
   ]);
   return isWatched || areOthers ? yield* deliver(batch, payment) : 0;
 }

@@ -1,5 +1,6 @@
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { JournalRow, MatchCandidates, ObservedPayment, Spend } from '../ports.ts';
+import { latestOf } from './journal.ts';
 import type { Steps } from './steps.ts';
 
 /**
@@ -20,6 +21,19 @@ export interface ObservedRows {
   shown(index: PaymentIndex): void;
   /** Called with the payment whose spend and watches are removed. */
   end(index: PaymentIndex): void;
+}
+
+/** What may match an observation, of all rows of its payment's id, oldest first. */
+export function candidatesIn(
+  rows: readonly JournalRow[],
+  { payment: { index }, attempt }: ObservedPayment,
+): MatchCandidates {
+  const sameAttempt = attempt === null ? null : rows.find((row) => row.attempt === attempt);
+  return {
+    sameIndex: rows.find(({ payment }) => payment.index === index) ?? null,
+    sameAttempt: sameAttempt ?? null,
+    latest: latestOf(rows),
+  };
 }
 
 /** Returns the rows for a batch, from the journal, or from the spends for a node that keeps the history itself. */

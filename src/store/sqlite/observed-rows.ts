@@ -1,13 +1,10 @@
 import { idOf } from '../../model/payment.ts';
-import { type JournalColumns, journalRowOf } from '../columns/journal.ts';
-import type { Spend } from '../ports.ts';
-import { ID, type JournalRows } from '../rows/journal.ts';
-import type { ObservedRowsOf } from '../rows/observed-rows.ts';
+import type { JournalRow, Spend } from '../ports.ts';
+import type { JournalRows } from '../rows/journal.ts';
+import { candidatesIn, type ObservedRowsOf } from '../rows/observed-rows.ts';
 import type { Rows } from '../rows/rows.ts';
 import type { SpendRows } from '../rows/spends.ts';
 import { done } from '../rows/steps.ts';
-import { tableOf } from '../rows/table.ts';
-import { SIGNED } from '../signed-tables.ts';
 import { AtOnce, perform } from './rows.ts';
 
 interface Parts {
@@ -15,39 +12,26 @@ interface Parts {
   readonly spends: SpendRows;
 }
 
-/** Returns how rows of observations are read: each one when a rule asks for it. */
-export function sqliteObserved(rows: Rows, { journal, spends }: Parts): ObservedRowsOf {
-  const byAttempt = tableOf<JournalColumns>(rows, SIGNED.journal).select(
-    `${rows.indexedBy('journal_by_attempt')} WHERE wallet = ? AND ${ID} = ? AND attempt = ? LIMIT 1`,
-    { of: journalRowOf },
-  );
+/** Returns how rows of observations are read: those of each when it is looked at. */
+export function sqliteObserved(_rows: Rows, { journal, spends }: Parts): ObservedRowsOf {
   return (walletId, _observations, journaled) => {
-    /** The spend of the payment that was looked at last. */
-    let found: Spend | null = null;
+    /** The rows of the payment that was looked at last, or its spend. */
+    let found: readonly JournalRow[] = [];
+    let spend: Spend | null = null;
     return new AtOnce(() => ({
-      candidates({ payment, attempt }) {
-        const { index } = payment;
-        if (!journaled) {
-          const isInbound = payment.direction === 'inbound';
-          found = isInbound ? null : perform(spends.get(walletId, index));
-          return { sameIndex: found, sameAttempt: null, latest: null };
+      candidates(seen) {
+        const { payment } = seen;
+        if (journaled) {
+          found = perform(journal.ofId(walletId, idOf(payment)));
+          return candidatesIn(found, seen);
         }
-        const id = idOf(payment);
-        return {
-          get sameIndex() {
-            return perform(journal.get(walletId, index));
-          },
-          get sameAttempt() {
-            return attempt === null ? null : perform(byAttempt.one(walletId, id, attempt));
-          },
-          get latest() {
-            return perform(journal.latest(walletId, id));
-          },
-        };
+        const isInbound = payment.direction === 'inbound';
+        spend = isInbound ? null : perform(spends.get(walletId, payment.index));
+        return { sameIndex: spend, sameAttempt: null, latest: null };
       },
-      isTaken: (index) => perform(journal.get(walletId, index)) !== null,
+      isTaken: (index) => found.some(({ payment }) => payment.index === index),
       isWatched: () => true,
-      unshown: (index) => (journaled ? spends.get(walletId, index) : done(found)),
+      unshown: (index) => (journaled ? spends.get(walletId, index) : done(spend)),
       put: () => undefined,
       shown: () => undefined,
       end: () => undefined,

@@ -102,13 +102,14 @@ export function nameContract(open: () => Promise<Store>): void {
     });
 
     test('a place ends with its payment, paid or not, whether or not the store keeps the journal', async () => {
+      const inbound = { direction: 'inbound' } as const;
       await take(1);
       await take(2);
-      await observe(store, [samplePayment(1)], { journaled: true });
+      await observe(store, [samplePayment(1, inbound)], { journaled: true });
       expect(await take(3)).toBe(false);
-      await observe(store, [sampleDone(1)], { journaled: true });
+      await observe(store, [sampleDone(1, inbound)], { journaled: true });
       expect(await take(3)).toBe(true);
-      await observe(store, [sampleFailed(2)]);
+      await observe(store, [sampleFailed(2, inbound)]);
       expect(await take(4)).toBe(true);
     });
   });

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
-import type { Payment } from '../../../src/model/payment.ts';
+import { idOf, type Payment } from '../../../src/model/payment.ts';
+import type { PaymentId } from '../../../src/model/payment-index.ts';
 import type { Store } from '../../../src/store/ports.ts';
+import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { leaseFrom } from '../../../src/webhooks/lease.ts';
 import { attemptRecord, claimConfigured, configured } from '../../support/delivery-steps.ts';
 import {
@@ -8,7 +10,15 @@ import {
   sampleDone,
   sampleFailed,
 } from '../../support/sample-payment.ts';
-import { observe as observeIn, rules, WALLET } from '../../support/store-steps.ts';
+import {
+  CLIENT,
+  fits,
+  newSpend,
+  observe as observeIn,
+  rules,
+  setBudget,
+  WALLET,
+} from '../../support/store-steps.ts';
 
 /** Where payments change state, and what is owed for that: {@link ObservationStore}. */
 export function observationContract(open: () => Promise<Store>): void {
@@ -34,6 +44,27 @@ export function observationContract(open: () => Promise<Store>): void {
       expect((await observe([sampleDone(1)])).deliveries).toBe(0);
       expect(await due()).toHaveLength(1);
     });
+
+    for (const journaled of [true, false]) {
+      test(`a payment that ends among many leaves no watch, spend, reservation or place (${journaled})`, async () => {
+        const received = sampleDone(3, { direction: 'inbound' });
+        const bound = { nowMs: 1, most: 1, mostOfSource: 1 };
+        const take = (id: PaymentId) =>
+          store.names.takePlace(WALLET, { id, source: 'a', expiresAtMs: 100 }, bound);
+        await setBudget(store, { amountMsat: 9000n, period: 'day', maxPaymentMsat: null });
+        await store.watches.add(WALLET, { kind: 'payment', index: received.index });
+        const reservation = { clientPk: CLIENT, amountMsat: 2000n, nowMs: 1 };
+        await store.spends.begin(WALLET, newSpend(payment(2), { journaled, reservation }), fits);
+        expect(await take(idOf(received))).toBe(true);
+        const others = Array.from({ length: 40 }, (_, at) => sampleDone(100 + at));
+        const ended = [sampleDone(2), received];
+        expect((await observe([...others, ...ended], journaled)).deliveries).toBe(2);
+        expect(await store.watches.has(WALLET)).toBe(false);
+        expect(await store.spends.wallets()).toEqual([]);
+        expect((await store.budgets.get(WALLET, CLIENT, 1, periodStart)).spentMsat).toBe(1005n);
+        expect(await take(idOf(payment(4)))).toBe(true);
+      });
+    }
 
     test('what one batch tells of a payment builds up, and what it tells again changes nothing', async () => {
       const one = payment(1);

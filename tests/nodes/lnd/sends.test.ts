@@ -203,6 +203,22 @@ describe('paying an invoice', () => {
     });
   });
 
+  test('asks LND once for its hash while it is prepared', async () => {
+    const wallet = await walletAt();
+    lnd.on(TRACK, () => streamed({ result: paymentOf(4, 'FAILED') }));
+    lnd.on('GET /v1/invoice/', () => refusal(404, 5, 'unable to locate invoice'));
+    const id = paymentId('ln', HASH);
+    const [newest, latest] = await Promise.all([
+      wallet.newestAttempt(id),
+      wallet.latestPayment(id),
+    ]);
+    expect([newest, latest?.attempt]).toEqual([attemptOf(4), attemptOf(4)]);
+    const asked = () => lnd.requests.filter(({ path }) => path.startsWith('/v2/router/track'));
+    expect(asked()).toHaveLength(1);
+    await wallet.latestPayment(id);
+    expect(asked()).toHaveLength(2);
+  });
+
   test('is written once, also where its connection breaks, so that a refusal is of this very request', async () => {
     for (const isPrepared of [false, true]) {
       const raw = await startCutting();

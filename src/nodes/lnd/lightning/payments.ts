@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { paymentHashOf } from '../../../codecs/preimage.ts';
 import { ApiError, ownNode } from '../../../model/errors.ts';
 import { isFinal } from '../../../model/payment.ts';
-import type { PaymentId } from '../../../model/payment-index.ts';
 import type {
   Observation,
   PayInvoiceCommand,
@@ -169,11 +168,10 @@ export async function* everyPayment(
 }
 
 /**
- * Returns the number of the attempt that LND has for a payment id; 0 where it has none. LND keeps one payment of a
- * hash, the newest attempt, so whatever it has later is later (docs/decisions.md 150).
+ * Returns the number of the attempt that LND has for a hash; 0 where it has none. LND keeps one payment of a hash, the
+ * newest attempt, so whatever it has later is later (docs/decisions.md 150).
  */
-export async function newestAttempt(rest: LndRest, id: PaymentId): Promise<number> {
-  const present = await trackedPayment(rest, id.slice('ln_'.length));
+export function attemptNumber(present: LndPayment | null): number {
   return present === null ? 0 : attemptOf(present);
 }
 

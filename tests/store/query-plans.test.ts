@@ -67,12 +67,7 @@ for (const [what, statement, step] of [
     /spend USING INDEX sqlite_autoindex_spend_1 \(wallet=\?\)/,
   ],
   [
-    'an attempt is matched by its index',
-    /attempt = \? LIMIT/,
-    /journal_by_attempt \(wallet=\? AND <expr>=\? AND attempt=\?\)/,
-  ],
-  [
-    'the newest row of an id is matched by its index',
+    'the rows of an id are matched by their index',
     /FROM journal INDEXED BY journal_by_id/,
     /journal_by_id \(wallet=\? AND <expr>=\?\)/,
   ],

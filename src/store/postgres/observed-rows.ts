@@ -58,21 +58,24 @@ interface Found {
   readonly isUnshown: boolean;
 }
 
+/** A row, with what tells it apart from others of its id. */
+type Kept = Pick<JournalColumns, 'idx' | 'status' | 'attempt'> & { readonly row: JournalRow };
+
 /** Keeps rows of the journal, where every row of a payment is of its id. */
 function observedInJournal(
   found: readonly Found[],
   spendOf: (index: PaymentIndex) => Steps<Spend | null>,
 ): ObservedRows {
-  const byId = new Map<PaymentId, JournalRow[]>();
+  const byId = new Map<PaymentId, Kept[]>();
   const watched = new Set<PaymentIndex>();
   const unshown = new Set<PaymentIndex>();
   const put = (row: JournalRow) => {
-    const { index } = row.payment;
-    const others = byId.get(idOfIndex(index))?.filter(({ payment }) => payment.index !== index);
-    const rows = [...(others ?? []), row];
+    const { index: idx, status } = row.payment;
+    const others = byId.get(idOfIndex(idx))?.filter((other) => other.idx !== idx) ?? [];
+    const rows = [...others, { idx, status, attempt: row.attempt, row }];
     byId.set(
-      idOfIndex(index),
-      rows.sort((a, b) => (a.payment.index < b.payment.index ? -1 : 1)),
+      idOfIndex(idx),
+      rows.sort((a, b) => (a.idx < b.idx ? -1 : 1)),
     );
   };
   for (const { row, isWatched, isUnshown } of found) {
@@ -80,11 +83,9 @@ function observedInJournal(
     if (isWatched) watched.add(row.payment.index);
     if (isUnshown) unshown.add(row.payment.index);
   }
-  const at = (index: PaymentIndex) =>
-    byId.get(idOfIndex(index))?.find(({ payment }) => payment.index === index) ?? null;
   return {
-    candidates: (seen) => candidatesIn(byId.get(idOf(seen.payment)) ?? [], seen),
-    isTaken: (index) => at(index) !== null,
+    candidates: (seen) => candidatesIn(byId.get(idOf(seen.payment)) ?? [], seen, ({ row }) => row),
+    isTaken: (index) => byId.get(idOfIndex(index))?.some(({ idx }) => idx === index) ?? false,
     isWatched: (index) => watched.has(index),
     unshown: (index) => (unshown.has(index) ? spendOf(index) : null),
     put,

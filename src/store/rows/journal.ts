@@ -33,8 +33,8 @@ export interface JournalWriter {
 /** Rows of the journal, for ports that write them inside their own transactions. */
 export interface JournalRows {
   get(walletId: string, index: string): Steps<JournalRow | null>;
-  /** Every row of a payment id, oldest first. */
-  ofId(walletId: string, id: string): Steps<JournalRow[]>;
+  /** The columns of every row of a payment id, oldest first. A hash may have thousands of attempts. */
+  ofId(walletId: string, id: string): Steps<JournalColumns[]>;
   /** See {@link PaymentJournal.latest}. */
   latest(walletId: string, id: string): Steps<JournalRow | null>;
   writer(walletId: string): Steps<JournalWriter>;
@@ -58,8 +58,10 @@ interface WayColumns {
 }
 
 /** The newest of the rows of an id that did not fail, or else the newest; they stand oldest first. */
-export function latestOf(rows: readonly JournalRow[]): JournalRow | null {
-  return rows.findLast(({ payment }) => payment.status !== 'failed') ?? rows.at(-1) ?? null;
+export function latestOf<Row extends Pick<JournalColumns, 'status'>>(
+  rows: readonly Row[],
+): Row | null {
+  return rows.findLast(({ status }) => status !== 'failed') ?? rows.at(-1) ?? null;
 }
 
 /** Prepares the statements of the journal. A row that does not fit is not there. */
@@ -69,7 +71,6 @@ export function journalRows(rows: Rows): JournalRows {
   const byIndex = table.select('WHERE wallet = ? AND idx = ?', { of: journalRowOf });
   const byId = table.select(
     `${indexedBy('journal_by_id')} WHERE wallet = ? AND ${ID} = ? ORDER BY idx`,
-    { of: journalRowOf },
   );
   const last = prepare<{ kept: number | null; removed: number | null }>(
     `SELECT (SELECT max(updated_at) FROM wallet_sidecar.journal WHERE wallet = ?1) AS kept,
@@ -112,7 +113,8 @@ export function journalRows(rows: Rows): JournalRows {
     get: byIndex.one,
     ofId: byId.all,
     *latest(walletId, id) {
-      return latestOf(yield* byId.all(walletId, id));
+      const newest = latestOf(yield* byId.all(walletId, id));
+      return newest && journalRowOf(newest);
     },
     *writer(walletId) {
       let beforeMs = yield* lastMs(walletId);

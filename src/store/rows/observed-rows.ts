@@ -1,4 +1,5 @@
 import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { JournalColumns } from '../columns/journal.ts';
 import type { JournalRow, MatchCandidates, ObservedPayment, Spend } from '../ports.ts';
 import { latestOf } from './journal.ts';
 import type { Steps } from './steps.ts';
@@ -23,16 +24,23 @@ export interface ObservedRows {
   end(index: PaymentIndex): void;
 }
 
-/** What may match an observation, of all rows of its payment's id, oldest first. */
-export function candidatesIn(
-  rows: readonly JournalRow[],
+/** What may match an observation, of all rows of its payment's id, oldest first. `read` is called for what is looked at. */
+export function candidatesIn<Row extends Pick<JournalColumns, 'idx' | 'status' | 'attempt'>>(
+  rows: readonly Row[],
   { payment: { index }, attempt }: ObservedPayment,
+  read: (row: Row) => JournalRow,
 ): MatchCandidates {
-  const sameAttempt = attempt === null ? null : rows.find((row) => row.attempt === attempt);
+  const readOne = (row: Row | null | undefined) => (row ? read(row) : null);
   return {
-    sameIndex: rows.find(({ payment }) => payment.index === index) ?? null,
-    sameAttempt: sameAttempt ?? null,
-    latest: latestOf(rows),
+    get sameIndex() {
+      return readOne(rows.find(({ idx }) => idx === index));
+    },
+    get sameAttempt() {
+      return readOne(attempt === null ? null : rows.find((row) => row.attempt === attempt));
+    },
+    get latest() {
+      return readOne(latestOf(rows));
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { idOf } from '../../model/payment.ts';
-import type { JournalRow, Spend } from '../ports.ts';
+import { type JournalColumns, journalRowOf } from '../columns/journal.ts';
+import type { Spend } from '../ports.ts';
 import type { JournalRows } from '../rows/journal.ts';
 import { candidatesIn, type ObservedRowsOf } from '../rows/observed-rows.ts';
 import type { Rows } from '../rows/rows.ts';
@@ -16,20 +17,20 @@ interface Parts {
 export function sqliteObserved(_rows: Rows, { journal, spends }: Parts): ObservedRowsOf {
   return (walletId, _observations, journaled) => {
     /** The rows of the payment that was looked at last, or its spend. */
-    let found: readonly JournalRow[] = [];
+    let found: readonly JournalColumns[] = [];
     let spend: Spend | null = null;
     return new AtOnce(() => ({
       candidates(seen) {
         const { payment } = seen;
         if (journaled) {
           found = perform(journal.ofId(walletId, idOf(payment)));
-          return candidatesIn(found, seen);
+          return candidatesIn(found, seen, journalRowOf);
         }
         const isInbound = payment.direction === 'inbound';
         spend = isInbound ? null : perform(spends.get(walletId, payment.index));
         return { sameIndex: spend, sameAttempt: null, latest: null };
       },
-      isTaken: (index) => found.some(({ payment }) => payment.index === index),
+      isTaken: (index) => found.some(({ idx }) => idx === index),
       isWatched: () => true,
       unshown: (index) => (journaled ? spends.get(walletId, index) : done(spend)),
       put: () => undefined,

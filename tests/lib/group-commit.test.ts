@@ -109,6 +109,23 @@ describe('work is kept whole or not at all', () => {
     expect(durable()).toEqual(['kept', 'also kept']);
   });
 
+  test('the first work of a commit that throws leaves nothing, and what follows it in the turn is kept', async () => {
+    const { transact, durably, write, seen, durable } = notes();
+    const refuse = () => {
+      write('x');
+      throw refused('no');
+    };
+    const answers = [refuse, () => write('a'), refuse, () => write('b')].map((work) =>
+      durably(() => transact(work)).then(
+        () => durable(),
+        () => durable(),
+      ),
+    );
+    expect(seen()).toEqual(['a', 'b']);
+    expect(durable()).toEqual([]);
+    for (const kept of await Promise.all(answers)) expect(kept).toEqual(['a', 'b']);
+  });
+
   test('when the disk is full in the middle of it, nothing of it is kept and error 8 is answered; later work is kept', async () => {
     const { transact, durably, write, durable, makeRoom } = notes({ pages: 10 });
     const full = durably(() => transact(() => write(tooMuch)));

@@ -24,7 +24,9 @@ export interface ObservedRows {
   end(index: PaymentIndex): void;
 }
 
-/** What may match an observation, of all rows of its payment's id, oldest first. `read` is called for what is looked at. */
+/**
+ * What may match an observation, of all rows of its payment's id, oldest first. `read` is called for what is looked at.
+ */
 export function candidatesIn<Row extends Pick<JournalColumns, 'idx' | 'status' | 'attempt'>>(
   rows: readonly Row[],
   { payment: { index }, attempt }: ObservedPayment,

@@ -5,7 +5,9 @@ import { followPayments, type OpenLive } from './api/live.ts';
 import { openSidecar, type Sidecar } from './api/sidecar.ts';
 import { type SignedIn, SignedInProvider } from './api/signed-in.tsx';
 import type { About } from './api/types.ts';
+import { useKeptValue } from './api/use-kept-value.ts';
 import { usePlace } from './api/use-place.ts';
+import { WalletNameProvider } from './api/wallet-name.ts';
 import { pagesFor } from './pages/pages.ts';
 import { Till } from './pages/till.tsx';
 import { Button, SignOut } from './parts/buttons.tsx';
@@ -77,20 +79,23 @@ function Pages({ known, isReached, onSignOut }: PagesProps) {
   /** The page over which the other pages of a phone's bar were opened: going to another one closes them. */
   const [openOver, setOpenOver] = useState('');
   const isOpen = openOver === shown;
+  // The way to tell two wallets from each other, also by the tabs of the browser.
+  const kept = useKeptValue<string>('name', localStorage);
+  const name = kept.value ?? text.name;
   useEffect(() => {
-    document.title = `${title} · ${text.name}`;
-  }, [title]);
+    document.title = `${title} · ${name}`;
+  }, [title, name]);
   return (
     <div class="frame">
       <Button class="skip" words={text.skip} onPress={focusContent} />
       <header class="side">
-        <p class="brand">{text.name}</p>
+        <p class="brand">{name}</p>
         <nav aria-label={text.navigation}>
           <ul class={isOpen ? 'open' : ''}>
-            {pages.map(({ name, title: words }, position) => (
-              <li key={name} class={position < IN_BAR ? '' : 'rest'}>
-                <a href={linkTo(name)} aria-current={name === page?.name ? 'page' : undefined}>
-                  {words}
+            {pages.map((one, position) => (
+              <li key={one.name} class={position < IN_BAR ? '' : 'rest'}>
+                <a href={linkTo(one.name)} aria-current={one === page ? 'page' : undefined}>
+                  {one.title}
                 </a>
               </li>
             ))}
@@ -117,7 +122,9 @@ function Pages({ known, isReached, onSignOut }: PagesProps) {
         <div role="status">{!isReached && <Notice kind="warn" {...text.lost} />}</div>
         <Replaced shown={shown}>
           <h1>{title}</h1>
-          {page && <page.Page rest={place.rest} />}
+          <WalletNameProvider value={kept}>
+            {page && <page.Page rest={place.rest} />}
+          </WalletNameProvider>
         </Replaced>
       </main>
     </div>

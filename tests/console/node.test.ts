@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from 'bun:test';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { barriersOf, overflowOf } from './console-axe.ts';
+import { barriersOf, faultsOf, overflowOf } from './console-axe.ts';
 import { goTo, openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
@@ -24,6 +24,34 @@ inBrowser('says what the node is, and whether it works', async () => {
   }
   const { status } = await world().get('/v2/health');
   await page.getByText(status === 'ok' ? 'Everything works.' : status).waitFor();
+  await page.context().close();
+});
+
+inBrowser('a wallet has the name that a person gave it, in this browser alone', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Node');
+  const name = page.getByLabel('Your name for this wallet');
+  await name.fill('Corner shop');
+  await page.locator('.brand', { hasText: /^Corner shop$/ }).waitFor();
+  await page.reload();
+  await page.locator('.brand', { hasText: /^Corner shop$/ }).waitFor();
+  await until(async () => (await page.title()) === 'Node · Corner shop');
+  await name.fill(' ');
+  await page.locator('.brand', { hasText: /^Wallet$/ }).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.context().close();
+});
+
+inBrowser('what is read as one thing is at most 40 rem wide, a channel too', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Node');
+  await page.getByRole('heading', { name: 'Channels' }).waitFor();
+  await page.locator('.cards > .card').first().waitFor();
+  const widths = await page
+    .locator('.card')
+    .evaluateAll((cards) => cards.map((card) => card.getBoundingClientRect().width));
+  expect(widths.length).toBeGreaterThan(3);
+  expect([...new Set(widths)]).toEqual([640]);
   await page.context().close();
 });
 

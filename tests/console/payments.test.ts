@@ -140,3 +140,49 @@ inBrowser('on a phone how a payment stands is one line, however long its name is
   for (const height of heights) expect(height).toBeLessThan(30);
   await page.context().close();
 });
+
+inBrowser('what one client made is found, and its sum of a day', async () => {
+  const made = async (label: string, amount: string) => {
+    const grant = { label, scopes: ['receive', 'read_payments'], own: true };
+    const client = await world().post('/v2/node/create_client', grant);
+    const { invoice } = await world().post(
+      '/v2/node/create_invoice',
+      { amount },
+      client.client_credentials,
+    );
+    await world().post('/sandbox/pay', { payable: invoice });
+    return client;
+  };
+  const bar = await made('bar', '4711');
+  await made('kitchen', '815');
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Payments');
+  await page.getByRole('link', { name: /\+815/ }).waitFor();
+  await page.getByLabel('Made by').selectOption('bar');
+  await page.getByText('1 payment', { exact: true }).waitFor();
+  await page.getByRole('link', { name: /\+4,711/ }).waitFor();
+  await page.getByRole('heading', { level: 2, name: /\+4,711 sats/ }).waitFor();
+
+  // What a client made that ended stays listed, and the filter stays seen.
+  const { client_pk } = bar;
+  await world().post('/v2/node/revoke_client', { client_pk });
+  await page.getByRole('link', { name: /\+4,711/ }).click();
+  await page.getByRole('heading', { name: 'All fields' }).waitFor();
+  await page.goBack();
+  await page.getByText('1 payment', { exact: true }).waitFor();
+  expect(await page.getByLabel('Made by').inputValue()).toBe(client_pk);
+  await page.getByLabel('Made by').selectOption('All');
+  await page.getByRole('link', { name: /\+815/ }).waitFor();
+  await page.context().close();
+});
+
+inBrowser('on a phone the time of a payment is on one line', async () => {
+  const phone = { width: 390, height: 844 };
+  const page = await openConsole(browser(), world().url, world().owner, phone);
+  await page.getByRole('heading', { name: 'Latest payments' }).waitFor();
+  const times = page.locator('.payments .what .dim', { hasText: /\d:\d\d/ });
+  await times.first().waitFor();
+  const words = await times.allTextContents();
+  for (const one of words) expect(one).toMatch(/· [^ ]*\d:\d\d[^ ]*( ·|$)/);
+  await page.context().close();
+});

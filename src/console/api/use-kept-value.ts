@@ -3,7 +3,7 @@ import { callersValue, type Store } from '../values/kept.ts';
 import { useSignedIn } from './signed-in.tsx';
 
 /** A value that is kept until it is forgotten or dropped. It outlives a reload, and belongs to one caller. */
-interface KeptValue<T> {
+export interface KeptValue<T> {
   /** Null when there is none. */
   readonly value: T | null;
   readonly keep: (value: T) => void;

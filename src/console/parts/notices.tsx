@@ -83,8 +83,12 @@ export function AskedCard<T>({ title, isOne = false, ...part }: AskedCardProps<T
 export function HealthNotice() {
   const { value } = useLive(({ api }, signal) => api.health({ signal }));
   if (value === null || value.status === 'ok') return null;
-  // A flag is typed as one word, so it does not break.
-  const words = value.status.split(FLAG).map((part) =>
+  return <Unhealthy status={value.status} />;
+}
+
+/** What is wrong with the sidecar, in its own words. A flag is typed as one word, so it does not break. */
+export function Unhealthy({ status }: { readonly status: string }) {
+  const words = status.split(FLAG).map((part) =>
     FLAG.test(part) ? (
       <code key={part} class="flag">
         {part}

@@ -259,9 +259,12 @@ export const enAdmin = {
   },
   node: {
     title: 'Node',
+    name: {
+      label: 'Your name for this wallet',
+      help: 'Stands above the pages, in this browser alone.',
+    },
     health: 'Health',
     healthy: 'Everything works.',
-    notHealthy: 'The sidecar needs attention',
     feed: {
       caught_up: (moment: string) => `The node is followed without a gap since ${moment}.`,
       behind: (moment: string) =>

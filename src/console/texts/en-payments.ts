@@ -33,6 +33,8 @@ export const enPayments = {
     directions: { any: 'All', inbound: 'Received', outbound: 'Sent', info: INFO },
     rail: 'Paid by',
     rails: { any: 'All', ...RAILS },
+    client: 'Made by',
+    anyClient: 'All',
     shown: (count: number, isMore: boolean) =>
       count === 0
         ? 'No payments.'

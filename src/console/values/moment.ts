@@ -12,15 +12,19 @@ export function zonedMoment(ms: number): string {
     year: 'numeric',
     timeZoneName: 'short',
   });
-  return words.replace(/\s/g, '\u00a0');
+  return onOneLine(words);
 }
 
-/** Returns a time as short as people need it at `nowMs`: the year only where it is another. */
+/** Returns a time as short as people need it at `nowMs`, on one line: the year only where it is another. */
 export function shortMoment(ms: number, nowMs: number): string {
   const isThisYear = new Date(ms).getFullYear() === new Date(nowMs).getFullYear();
-  return unbroken(
+  return onOneLine(
     new Date(ms).toLocaleString(undefined, isThisYear ? SHORT : { ...SHORT, year: 'numeric' }),
   );
+}
+
+function onOneLine(words: string): string {
+  return words.replace(/\s/g, '\u00a0');
 }
 
 /** Keeps a time and the half of the day behind it, such as PM, on one line. */

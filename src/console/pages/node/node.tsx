@@ -1,13 +1,17 @@
 import { useCan, useMay, useSignedIn } from '../../api/signed-in.tsx';
 import { useAsked, useLive } from '../../api/use-asked.ts';
 import { useEvery } from '../../api/use-every.ts';
+import { useWalletName } from '../../api/wallet-name.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { Fact } from '../../parts/facts.tsx';
-import { AskedCard, AskedPart, Notice } from '../../parts/notices.tsx';
+import { Field } from '../../parts/fields.tsx';
+import { AskedCard, AskedPart, Unhealthy } from '../../parts/notices.tsx';
 import { text } from '../../texts/index.ts';
 import { momentText } from '../../values/moment.ts';
 import { NodeChannels } from './channels.tsx';
 
+/** The most characters of a wallet's name, which has to fit beside the pages. */
+const MOST_NAME = 40;
 const LOOK_MS = 5000;
 
 /** The node behind the wallet: whether it works, what it is, and its channels. */
@@ -34,11 +38,7 @@ function Health() {
     <AskedCard isOne title={text.node.health} asked={asked}>
       {({ status, feed }) => (
         <>
-          {status === 'ok' ? (
-            <p>{text.node.healthy}</p>
-          ) : (
-            <Notice kind="warn" title={text.node.notHealthy} words={status} />
-          )}
+          {status === 'ok' ? <p>{text.node.healthy}</p> : <Unhealthy status={status} />}
           {feed !== null && <p class="dim">{text.node.feed[feed.state](momentText(feed.since))}</p>}
         </>
       )}
@@ -49,6 +49,7 @@ function Health() {
 function Facts() {
   const { about } = useSignedIn();
   const may = useMay();
+  const named = useWalletName();
   return (
     <section class="card show">
       <h2>{text.node.facts}</h2>
@@ -58,6 +59,14 @@ function Facts() {
         <Fact name={text.node.sidecarVersion} of={about.version} />
       </dl>
       {may('node_info') && <Keys />}
+      <Field
+        {...text.node.name}
+        most={MOST_NAME}
+        of={{
+          value: named.value ?? '',
+          onChange: (typed) => (typed.trim() === '' ? named.forget() : named.keep(typed)),
+        }}
+      />
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { saveBooks } from '../../api/books.ts';
 import { newestPayments } from '../../api/payments.ts';
 import { useMay } from '../../api/signed-in.tsx';
 import { useAct } from '../../api/use-act.ts';
-import { useLive } from '../../api/use-asked.ts';
+import { useAsked, useLive } from '../../api/use-asked.ts';
 import { useEntryState } from '../../api/use-entry-state.ts';
 import { Button } from '../../parts/buttons.tsx';
 import { Field, Select, usePaused } from '../../parts/fields.tsx';
@@ -12,13 +12,14 @@ import { AskedPart, Problem } from '../../parts/notices.tsx';
 import { PaymentDays } from '../../parts/payment-list.tsx';
 import { text } from '../../texts/index.ts';
 import { AWAITING } from '../../values/approval.ts';
+import { clientName } from '../clients/card.tsx';
 import { PaymentDetails } from './details.tsx';
 
 /** How many payments are shown at first, and how many more by each press. */
 const STEP = 50;
 
 type Filter = Required<Pick<ListPaymentsRequest, 'filter'>> &
-  Pick<ListPaymentsRequest, 'direction' | 'rail'>;
+  Pick<ListPaymentsRequest, 'direction' | 'rail' | 'client'>;
 
 interface Shown {
   readonly filter: Filter;
@@ -79,6 +80,9 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
           value={filter.rail ?? 'any'}
           onChange={(chosen) => setFilter({ ...filter, rail: unlessAny(chosen) })}
         />
+        {may('list_clients') && (
+          <MadeBy client={filter.client} onChange={(client) => setFilter({ ...filter, client })} />
+        )}
       </div>
       <section class="card">
         <AskedPart asked={asked}>
@@ -100,6 +104,31 @@ function PaymentTable({ start }: { readonly start: Filter['filter'] }) {
       </section>
       {may('get_updated_payments') && <Books />}
     </>
+  );
+}
+
+interface MadeByProps {
+  readonly client: string | undefined;
+  readonly onChange: (client: string | undefined) => void;
+}
+
+/** Which client made them, such as what one till took. Shows nothing where the wallet has no clients. */
+function MadeBy({ client, onChange }: MadeByProps) {
+  const { value } = useAsked(({ api }, signal) => api.listClients({ signal }));
+  const names = new Map<string, string>([['any', text.payments.anyClient]]);
+  // One that ended meanwhile is still what the list is filtered by.
+  if (client !== undefined) names.set(client, text.clients.unnamed(client));
+  for (const one of Object.values(value?.clients ?? {})) {
+    if (one.client_pk !== null) names.set(one.client_pk, clientName(one));
+  }
+  if (names.size === 1) return null;
+  return (
+    <Select
+      label={text.payments.client}
+      options={Object.fromEntries(names)}
+      value={client ?? 'any'}
+      onChange={(chosen) => onChange(unlessAny(chosen))}
+    />
   );
 }
 

@@ -102,6 +102,12 @@ export const PRICE_OR_AMOUNT: BodyRule = [
   'price',
   NOT_BESIDE_AMOUNT,
 ];
+/** A body has an amount, or a price in place of it. */
+export const AMOUNT_OR_PRICE: BodyRule = [
+  any(given('amount'), given('price')),
+  'amount',
+  'is required, or price',
+];
 
 function not({ json, holds }: Condition): Condition {
   return { json: { not: json }, holds: (body) => !holds(body) };

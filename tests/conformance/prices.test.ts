@@ -170,6 +170,42 @@ describe('pay with a price', () => {
     }
   });
 
+  test('is taken by every call that pays, in place of its amount', async () => {
+    const { invoice } = await world.post(INVOICE, {}, world.bob);
+    const { offer } = await world.post('/v2/node/create_offer', {}, world.bob);
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const { node_pk } = await world
+      .call('GET', '/v2/node/node_info', { credentials: world.bob })
+      .then(({ body }) => body);
+    const terms = { min_amount: '10', max_amount: '50000', description: 'Shop' };
+    const { lnurl } = await world.post('/sandbox/lnurl', { ...terms, tag: 'payRequest' });
+    for (const [path, body] of [
+      ['pay_invoice', { invoice }],
+      ['pay_offer', { offer }],
+      ['pay_lnurl', { lnurl }],
+      ['pay_onchain', { address }],
+      ['pay_spontaneous', { node_pk }],
+    ] as const) {
+      const at = `/v2/node/${path}`;
+      const amount = { [path === 'pay_invoice' ? 'fallback_amount' : 'amount']: '5' };
+      for (const wrong of [{ price: chf, ...amount }, {}]) {
+        const answer = await world.call('POST', at, { body: { ...body, ...wrong } });
+        expectError(answer, 'rejected');
+      }
+      const paid = await world.post(at, { ...body, price: chf });
+      expect([path, await payment(paid.index)]).toEqual([
+        path,
+        expect.objectContaining({ ...PAID, amount: '16666' }),
+      ]);
+    }
+    const all = { address, price: chf, send_all: true };
+    expectError(await world.call('POST', '/v2/node/pay_onchain', { body: all }), 'rejected');
+    const asks = await world.post(INVOICE, { amount: '5' }, world.bob);
+    const body = { invoice: asks.invoice, price: chf };
+    const answer = await world.call('POST', '/v2/node/pay_invoice', { body });
+    expectError(answer, 'rejected', /^price: .* 5 sats/);
+  });
+
   test('is paid once for a key, whatever the rate is by then', async () => {
     const { offer } = await world.post('/v2/node/create_offer', {}, world.bob);
     const first = await pay({ payable: offer, price: chf }, 'rent-1');
@@ -232,6 +268,8 @@ describe('an offer in a currency (docs/decisions.md 201)', () => {
     // The same price is given as a price, or by a URI.
     const payable = await offered('10100');
     expect((await pay({ payable, price: nok })).body).toMatchObject({ amount: '10100' });
+    const byOffer = await world.post('/v2/node/pay_offer', { offer: payable, price: nok });
+    expect(byOffer).toMatchObject({ amount: '10100', price: nok });
     const { body } = await pay({ payable: `bitcoin:?lno=${payable}` });
     expect(body).toMatchObject({ amount: '10100', price: nok });
   });

@@ -7,7 +7,7 @@ import { grantSignal } from '../clients/grant-signal.ts';
 import { requirePermission, type WithHistory } from '../session/session.ts';
 import { type Examination, examine, nothingLeft, rank } from '../strings/analyze.ts';
 import { invoiceTerms, type PayMethod, type UriTerms } from '../strings/method-terms.ts';
-import type { OfferPrice } from '../strings/offer-price.ts';
+import { isSamePrice, type OfferPrice } from '../strings/offer-price.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
 import { planInvoicePayment } from './invoice.ts';
@@ -46,7 +46,7 @@ export async function payAny(
     caller: given,
     forPayment: true,
   });
-  requireEncodedAmounts(found, request.amountMsat);
+  requireEncodedAmounts(found, request);
   const method = await chosenMethod(session, found);
   const permission = permissionToPay(method.kind);
   requirePermission(session, permission);
@@ -61,10 +61,12 @@ export async function payAny(
 }
 
 /** Throws error 7 when the caller's amount differs from one that an invoice in the payment string encodes. */
-function requireEncodedAmounts({ methods }: Examination, givenMsat: bigint | null): void {
+function requireEncodedAmounts({ methods }: Examination, request: AnyPaymentRequest): void {
+  const { amountMsat: givenMsat, price } = request;
+  const field = price ? 'price' : 'amount';
   for (const method of methods) {
     if (method.kind !== 'invoice' || method.invoice.amountMsat === null) continue;
-    agreedAmountMsat({ askedMsat: method.invoice.amountMsat, givenMsat, field: 'amount' });
+    agreedAmountMsat({ askedMsat: method.invoice.amountMsat, givenMsat, field });
   }
 }
 
@@ -85,7 +87,7 @@ function payBy(
       askedMsat:
         priced?.amountMsat ?? (method.kind === 'lnurl-pay' ? uri.amountMsat : method.amountMsat),
       givenMsat: priced ? null : request.amountMsat,
-      field: 'amount',
+      field: request.price ? 'price' : 'amount',
     }),
   };
   switch (method.kind) {
@@ -123,8 +125,9 @@ function priceOf(
 ): OfferPrice | null {
   if (method.kind !== 'offer' || method.price === null || method.minMsat === null) return null;
   const { price, minMsat: amountMsat } = method;
-  const isSame = given?.currency === price.currency && given.amount === price.amount;
-  return isSame || (givenMsat ?? uri.amountMsat) === null ? { price, amountMsat } : null;
+  return isSamePrice(given, price) || (givenMsat ?? uri.amountMsat) === null
+    ? { price, amountMsat }
+    : null;
 }
 
 /**

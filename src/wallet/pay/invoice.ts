@@ -43,7 +43,7 @@ export function planInvoicePayment(
   const amountMsat = agreedAmountMsat({
     askedMsat: invoice.amountMsat,
     givenMsat: request.amountMsat,
-    field: 'fallback_amount',
+    field: request.price ? 'price' : 'fallback_amount',
   });
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
   return {

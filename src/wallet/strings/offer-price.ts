@@ -1,7 +1,12 @@
 import type { Offer } from '../../codecs/bolt12/index.ts';
 import { isApiError, refused } from '../../model/errors.ts';
 import { formatDecimal, parseDecimal } from '../../model/prices/decimal.ts';
-import { decimalsOf, msatOfPrice, type PaymentPrice } from '../../model/prices/price.ts';
+import {
+  decimalsOf,
+  msatOfPrice,
+  type PaymentPrice,
+  type Price,
+} from '../../model/prices/price.ts';
 import type { Rates } from '../../net/rates.ts';
 
 /** What an offer in a currency costs, and what that is in millisatoshis at our rate. */
@@ -32,6 +37,11 @@ export async function offerPrice(offer: Offer, rates: Rates | null): Promise<Off
   } catch (error) {
     throw isApiError(error, 'rejected') ? notPayable(currency) : error;
   }
+}
+
+/** Whether somebody who names a price names that of an offer. Both have all decimals of their currency. */
+export function isSamePrice(given: Price | undefined | null, asked: Price): boolean {
+  return given?.currency === asked.currency && given.amount === asked.amount;
 }
 
 function notPayable(currency: string) {

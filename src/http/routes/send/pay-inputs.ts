@@ -1,11 +1,15 @@
 import { once } from '../../../lib/once.ts';
 import { amountInput } from '../../../model/amount.ts';
-import type { ErrorName } from '../../../model/errors.ts';
+import { type ErrorName, rejected } from '../../../model/errors.ts';
 import { paymentJson, type SendWords } from '../../../model/payment.ts';
 import { type PaymentIndex, paymentIndexInput } from '../../../model/payment-index.ts';
+import { type PaymentPrice, type Price, priceInput } from '../../../model/prices/price.ts';
 import { addition, externalIdInput, noteInput, personalNoteInput } from '../../../model/text.ts';
+import { amountToPay } from '../../../wallet/read/prices.ts';
+import { AMOUNT_OR_PRICE } from '../../body-rules.ts';
 import { agree } from '../../input-comparison.ts';
 import { sameAsInBody } from '../../query.ts';
+import type { SessionContext } from '../../route.ts';
 
 /** The errors of every Lightning payment. */
 export const PAY_ERRORS: readonly ErrorName[] = ['notFound', 'overBudget', 'timeout'];
@@ -23,6 +27,28 @@ export const maxFeeInput = once(() =>
       ),
     ),
 );
+
+/** The price of a body, in place of its amount (docs/decisions.md 197). */
+export const priceToPayInput = (amount = 'amount') =>
+  priceInput()
+    .optional()
+    .meta(addition(`In place of \`${amount}\`.`));
+
+/** Returns what a body says that is paid, where it says one: its amount, or what its price is worth now. */
+export async function amountGiven(
+  { session, parts }: Pick<SessionContext, 'session' | 'parts'>,
+  body: { readonly amount?: bigint | undefined; readonly price?: Price | undefined },
+): Promise<{ readonly amountMsat: bigint | null; readonly price?: PaymentPrice }> {
+  if (body.price) return amountToPay(session, parts.services.rates, body.price);
+  return { amountMsat: body.amount ?? null };
+}
+
+/** {@link amountGiven} of a body that must say one. */
+export async function requireAmountGiven(...asked: Parameters<typeof amountGiven>) {
+  const { amountMsat, ...priced } = await amountGiven(...asked);
+  if (amountMsat === null) throw rejected('amount', AMOUNT_OR_PRICE[2]);
+  return { amountMsat, ...priced };
+}
 
 /** The members of a body that the wallet keeps with a payment for itself. */
 export const ownWordsInput = () => ({

@@ -12,11 +12,18 @@ import { bumpFee } from '../../../wallet/pay/bump.ts';
 import { payOnchain, readAddress } from '../../../wallet/pay/onchain.ts';
 import { requireWholeSight } from '../../../wallet/session/own-payments.ts';
 import { answerPayment } from '../../answer-payment.ts';
-import { any, excludes, given, isTrue, withRules } from '../../body-rules.ts';
+import { any, excludes, given, isTrue, PRICE_OR_AMOUNT, withRules } from '../../body-rules.ts';
 import { exampleAddress, exampleOnchainPayment, indexInput } from '../../examples.ts';
 import { paymentStringInput } from '../../query.ts';
 import { post } from '../../route.ts';
-import { agreedNotes, noteQuery, PAYS, sendWordsInput } from './pay-inputs.ts';
+import {
+  agreedNotes,
+  noteQuery,
+  PAYS,
+  priceToPayInput,
+  requireAmountGiven,
+  sendWordsInput,
+} from './pay-inputs.ts';
 
 const DEFAULT_PRIORITY = 'normal';
 const DEFAULT_BUMP_PRIORITY = 'high';
@@ -35,6 +42,7 @@ const onchainBody = once(() =>
       amount: positiveAmountInput()
         .optional()
         .describe('Amount in sats; required without `send_all`.'),
+      price: priceToPayInput(),
       send_all: z
         .boolean()
         .optional()
@@ -57,7 +65,13 @@ const onchainBody = once(() =>
       ...sendWordsInput(),
     }),
     [excludes('amount', 'send_all'), 'amount', 'must be left out with send_all'],
-    [any(given('amount'), isTrue('send_all')), 'amount', 'is required, or send_all'],
+    [excludes('price', 'send_all'), 'price', 'must be left out with send_all'],
+    PRICE_OR_AMOUNT,
+    [
+      any(given('amount'), given('price'), isTrue('send_all')),
+      'amount',
+      'is required, or price or send_all',
+    ],
   ),
 );
 
@@ -74,7 +88,7 @@ export const sendOnchainRoutes = [
     ...PAYS,
     query: noteQuery,
     queryIsNew: true,
-    errors: ['notFound', 'overBudget', 'unsupported'],
+    errors: ['notFound', 'overBudget', 'serviceFailed', 'unsupported'],
     example: {
       body: { address: exampleAddress, amount: '50000' },
       response: exampleOnchainPayment,
@@ -85,10 +99,10 @@ export const sendOnchainRoutes = [
       return answerPayment(context, async (send) =>
         payOnchain(send, {
           address: readAddress(body.address),
-          amountMsat: body.amount ?? null,
           priority: body.priority ?? DEFAULT_PRIORITY,
           clientPaymentId: body.client_payment_id ?? null,
           ...agreedNotes(body, query),
+          ...(body.send_all ? { amountMsat: null } : await requireAmountGiven(context, body)),
           maxFeeMsat: body.max_fee ?? null,
         }),
       );

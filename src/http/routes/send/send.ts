@@ -3,17 +3,22 @@ import { once } from '../../../lib/once.ts';
 import { positiveAmountInput } from '../../../model/amount.ts';
 import { rejected } from '../../../model/errors.ts';
 import { paymentJson } from '../../../model/payment.ts';
-import { priceInput } from '../../../model/prices/price.ts';
-import { addition, noteInput } from '../../../model/text.ts';
+import { noteInput } from '../../../model/text.ts';
 import { payAny, permissionToPay } from '../../../wallet/pay/any.ts';
 import { planInvoicePayment, readInvoice } from '../../../wallet/pay/invoice.ts';
 import { lnurlPayRequest, payLnurl } from '../../../wallet/pay/lnurl.ts';
 import { planOfferPayment, readOffer } from '../../../wallet/pay/offer.ts';
 import { sendAndWait } from '../../../wallet/pay/send.ts';
-import { amountToPay } from '../../../wallet/read/prices.ts';
-import { offerPrice } from '../../../wallet/strings/offer-price.ts';
+import { isSamePrice, offerPrice } from '../../../wallet/strings/offer-price.ts';
 import { answerPayment } from '../../answer-payment.ts';
-import { NOT_BESIDE_AMOUNT, PRICE_OR_AMOUNT, withRules } from '../../body-rules.ts';
+import {
+  AMOUNT_OR_PRICE,
+  given,
+  NOT_BESIDE_AMOUNT,
+  notAll,
+  PRICE_OR_AMOUNT,
+  withRules,
+} from '../../body-rules.ts';
 import {
   exampleInvoice,
   exampleLnurl,
@@ -27,13 +32,15 @@ import { paymentStringInput, sameAsInBody } from '../../query.ts';
 import { post } from '../../route.ts';
 import {
   agreedNotes,
+  amountGiven,
   maxFeeInput,
   noteQuery,
   notesQuery,
   OUTSIDE_PAY_ERRORS,
-  PAY_ERRORS,
   PAYS,
   PAYS_WITH_NOTES,
+  priceToPayInput,
+  requireAmountGiven,
   sendWordsInput,
   termsInput,
 } from './pay-inputs.ts';
@@ -51,10 +58,60 @@ const payBody = once(() =>
         .describe(
           'Amount in sats; required if the payable has none, otherwise equal to that amount.',
         ),
-      price: priceInput().optional().meta(addition('In place of `amount`.')),
+      price: priceToPayInput(),
       ...termsInput(),
     }),
     PRICE_OR_AMOUNT,
+  ),
+);
+
+const invoiceBody = once(() =>
+  withRules(
+    z.object({
+      invoice: paymentStringInput().describe('The BOLT 11 invoice.'),
+      fallback_amount: positiveAmountInput()
+        .optional()
+        .describe('Amount in sats; required for an invoice without one.'),
+      price: priceToPayInput('fallback_amount'),
+      ...sendWordsInput(),
+      note: noteInput().optional().describe('Older name of `personal_note`.'),
+      max_fee: maxFeeInput(),
+    }),
+    [
+      notAll(given('fallback_amount'), given('price')),
+      'price',
+      'must be left out where fallback_amount is given',
+    ],
+  ),
+);
+
+const offerBody = once(() =>
+  withRules(
+    z.object({
+      offer: paymentStringInput().describe('The BOLT 12 offer.'),
+      amount: positiveAmountInput()
+        .optional()
+        .describe("Amount in sats; not below the offer's minimum."),
+      price: priceToPayInput(),
+      ...termsInput(),
+    }),
+    PRICE_OR_AMOUNT,
+    AMOUNT_OR_PRICE,
+  ),
+);
+
+const lnurlBody = once(() =>
+  withRules(
+    z.object({
+      lnurl: paymentStringInput().describe('`lnurl1...`, `lnurlp://...` or a Lightning Address.'),
+      amount: positiveAmountInput()
+        .optional()
+        .describe('Amount in sats, within what the service accepts (see analyze).'),
+      price: priceToPayInput(),
+      ...termsInput(),
+    }),
+    PRICE_OR_AMOUNT,
+    AMOUNT_OR_PRICE,
   ),
 );
 
@@ -82,16 +139,14 @@ export const sendRoutes = [
     handler: async (context, { body, query }) => {
       const payable = agreedPaymentString('payable', body.payable, query.payable);
       if (payable === undefined) throw rejected('payable', 'is required, in the body or the query');
-      const amountMsat = agree('amount', body.amount, query.amount) ?? null;
-      if (body.price && amountMsat !== null) throw rejected('price', NOT_BESIDE_AMOUNT);
+      const amountMsat = agree('amount', body.amount, query.amount);
+      if (body.price && amountMsat !== undefined) throw rejected('price', NOT_BESIDE_AMOUNT);
       const { services, fees } = context.parts;
-      const priced = body.price && (await amountToPay(context.session, services.rates, body.price));
       const request = {
         payable,
-        amountMsat,
         maxFeeMsat: body.max_fee ?? null,
         ...agreedNotes(body, query),
-        ...priced,
+        ...(await amountGiven(context, { price: body.price, amount: amountMsat })),
       };
       return answerPayment(context, (send) => payAny(send, request, services, fees));
     },
@@ -103,31 +158,24 @@ export const sendRoutes = [
     description:
       'Waits until the payment is completed or failed. Paying an invoice again answers with its first payment while that is pending or completed.',
     paymentStrings: ['invoice'],
-    body: () => ({
-      invoice: paymentStringInput().describe('The BOLT 11 invoice.'),
-      fallback_amount: positiveAmountInput()
-        .optional()
-        .describe('Amount in sats; required for an invoice without one.'),
-      ...sendWordsInput(),
-      note: noteInput().optional().describe('Older name of `personal_note`.'),
-      max_fee: maxFeeInput(),
-    }),
+    body: invoiceBody,
     ...PAYS,
     query: noteQuery,
     queryIsNew: true,
-    errors: PAY_ERRORS,
+    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
     example: { body: { invoice: exampleInvoice }, response: examplePayment },
     handler: (context, { body, query }) => {
       const { personal_note, note } = body;
       const inBody = agree('note', personal_note, note, 'personal_note and note');
       const terms = {
-        amountMsat: body.fallback_amount ?? null,
         maxFeeMsat: body.max_fee ?? null,
         ...agreedNotes({ ...body, personal_note: inBody }, query),
       };
       const { session, parts } = context;
       return answerPayment(context, async (send) => {
-        const request = { ...terms, invoice: readInvoice(body.invoice) };
+        const invoice = readInvoice(body.invoice);
+        const amount = await amountGiven(context, { ...body, amount: body.fallback_amount });
+        const request = { ...terms, ...amount, invoice };
         return sendAndWait(send, planInvoicePayment(request, session, parts.fees));
       });
     },
@@ -138,13 +186,9 @@ export const sendRoutes = [
     summary: 'Pay a BOLT 12 offer',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['offer'],
-    body: () => ({
-      offer: paymentStringInput().describe('The BOLT 12 offer.'),
-      amount: positiveAmountInput().describe("Amount in sats; not below the offer's minimum."),
-      ...termsInput(),
-    }),
+    body: offerBody,
     ...PAYS_WITH_NOTES,
-    errors: [...PAY_ERRORS, 'unsupported'],
+    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
     example: {
       body: { offer: exampleOffer, amount: '1000', message: 'Thank you' },
       response: exampleOfferPayment,
@@ -153,12 +197,16 @@ export const sendRoutes = [
       answerPayment(context, async (send) => {
         const { session, parts, names } = context;
         const offer = readOffer(body.offer, session);
-        await offerPrice(offer, parts.services.rates);
+        const asked = await offerPrice(offer, parts.services.rates);
+        const amount = await requireAmountGiven(context, body);
+        // Its issuer counts its own price, at a rate of its own (docs/decisions.md 201).
+        const ofPrice = asked && isSamePrice(amount.price, asked.price) ? asked : null;
         const request = {
           offer,
-          amountMsat: body.amount,
           maxFeeMsat: body.max_fee ?? null,
           ...agreedNotes(body, query),
+          ...(ofPrice ?? amount),
+          ofPrice: ofPrice?.price,
           viaName: null,
           signal: send.signal,
         };
@@ -171,15 +219,9 @@ export const sendRoutes = [
     summary: 'Pay an LNURL-pay service or Lightning Address',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['lnurl'],
-    body: () => ({
-      lnurl: paymentStringInput().describe('`lnurl1...`, `lnurlp://...` or a Lightning Address.'),
-      amount: positiveAmountInput().describe(
-        'Amount in sats, within what the service accepts (see analyze).',
-      ),
-      ...termsInput(),
-    }),
+    body: lnurlBody,
     ...PAYS_WITH_NOTES,
-    errors: OUTSIDE_PAY_ERRORS,
+    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
     example: {
       body: { lnurl: exampleLnurl, amount: '1000', message: 'Thank you' },
       response: exampleLnurlPayment,
@@ -190,7 +232,7 @@ export const sendRoutes = [
         const notes = agreedNotes(body, query);
         const request = {
           request: await lnurlPayRequest(body.lnurl, services, context.signal),
-          amountMsat: body.amount,
+          ...(await requireAmountGiven(context, body)),
           maxFeeMsat: body.max_fee ?? null,
           ...notes,
         };

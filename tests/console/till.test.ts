@@ -107,6 +107,23 @@ for (const view of [PHONE, SCREEN]) {
   });
 }
 
+inBrowser('what a till sold is found by its words', async () => {
+  const page = await openTill(PHONE, 'Till with words');
+  await page.getByLabel('What for').fill('Three lemonades');
+  expect(await barriersOf(page)).toEqual([]);
+  await pay(await ask(page, '330'));
+  await isPaid(page);
+  await next(page);
+  const owner = await openConsole(browser(), world().url, world().owner);
+  await goTo(owner, 'Payments');
+  await owner.getByLabel('Search').fill('lemon 330');
+  await owner.getByText('1 payment', { exact: true }).waitFor();
+  await owner.getByRole('link', { name: /Three lemonades.*\+330/ }).waitFor();
+  await owner.context().close();
+  expect(await page.getByLabel('What for').inputValue()).toBe('');
+  await page.context().close();
+});
+
 inBrowser('a till shows nothing of the owner', async () => {
   const sold = await world().post('/v2/node/create_invoice', { amount: '7', description: 'Tea' });
   await pay(sold.invoice);
@@ -180,6 +197,7 @@ inBrowser('a price that nobody paid in time is said to be over, and asked for an
   const page = await openTill(PHONE, 'Till that is slow');
   await choose(page, 'EUR');
   await page.getByLabel('Amount in EUR').fill('6');
+  await page.getByLabel('What for').fill('Slow soup');
   await page.getByRole('button', { name: 'Show the code' }).click();
   await page.getByText('The price binds until').waitFor();
   await world().post('/sandbox/clock', { advance_secs: 301 });
@@ -188,7 +206,9 @@ inBrowser('a price that nobody paid in time is said to be over, and asked for an
   const answer = page.waitForResponse(/create_invoice/);
   await page.getByRole('button', { name: 'Show a new code for €6.00' }).click();
   await page.getByRole('heading', { name: '€6.00 20,000 sats' }).waitFor();
-  await pay((await (await answer).json()).invoice);
+  const created = await (await answer).json();
+  expect(created.description).toBe('Slow soup');
+  await pay(created.invoice);
   await isPaid(page);
   await page.context().close();
 });

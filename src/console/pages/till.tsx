@@ -5,6 +5,7 @@ import { useLive } from '../api/use-asked.ts';
 import { useKeptValue } from '../api/use-kept-value.ts';
 import { Button, SignOut } from '../parts/buttons.tsx';
 import { Qr } from '../parts/copy.tsx';
+import { Field, useTyped } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { Notice, Problem } from '../parts/notices.tsx';
 import {
@@ -66,14 +67,16 @@ export function Till({ isReached, onSignOut }: TillProps) {
 
 function Ask({ onMade }: AskProps) {
   const typed = useTypedPriced();
+  const words = useTyped();
   const make = useMake(onMade);
-  const { asked } = typed;
+  const asked = { ...typed.asked, description: words.given };
   const isReady = (asked.amount ?? asked.price) !== undefined;
   return (
     <>
       <h1>{text.receive.title}</h1>
       <Form act={make} submit={text.till.show} isReady={isReady} onSubmit={() => make.run(asked)}>
         <PricedField of={typed} isRequired />
+        <Field {...text.receive.description} of={words} most={200} />
       </Form>
     </>
   );
@@ -85,12 +88,15 @@ interface AskProps {
 
 /** Makes an invoice. One with a price expires when that binds no longer, which the sidecar knows. */
 function useMake(onMade: AskProps['onMade']) {
-  return useAct(async ({ api }, asked: TypedPriced['asked']) => {
-    const expiration_secs = asked.price ? undefined : PAYABLE_SECS;
-    const request = { ...asked, expiration_secs };
-    const created = await api.createInvoice(request, { idempotencyKey: newKey() });
-    return { ...created, price: asked.price };
-  }, onMade);
+  return useAct(
+    async ({ api }, asked: TypedPriced['asked'] & { description?: string | undefined }) => {
+      const expiration_secs = asked.price ? undefined : PAYABLE_SECS;
+      const request = { ...asked, expiration_secs };
+      const created = await api.createInvoice(request, { idempotencyKey: newKey() });
+      return { ...created, price: asked.price };
+    },
+    onMade,
+  );
 }
 
 interface SaleProps extends AskProps {
@@ -101,7 +107,7 @@ interface SaleProps extends AskProps {
 
 /** An invoice until it is paid. It goes away when it is canceled and so can be paid no more, and not before. */
 function Sale({ made, onMade, onEnd, onNext }: SaleProps) {
-  const { index, invoice, price } = made;
+  const { index, invoice, price, description } = made;
   const { value, error } = useLive(
     ({ api }, signal) => api.payment({ index }, { signal }),
     [index],
@@ -138,7 +144,7 @@ function Sale({ made, onMade, onEnd, onNext }: SaleProps) {
             class="main"
             words={text.till.again(priceText(price))}
             isBusy={again.isBusy}
-            onPress={() => again.run({ price })}
+            onPress={() => again.run({ price, description: description ?? undefined })}
           />
         )}
         <Button class={price ? 'quiet' : 'main'} words={text.till.next} onPress={onNext} />

@@ -72,6 +72,11 @@ export interface Channel {
   readonly punishmentReserveMsat: bigint;
   readonly outboundCapacityMsat: bigint;
   readonly inboundCapacityMsat: bigint;
+  /**
+   * What this wallet, as the opener, keeps in it for the transaction that closes it, where the node counts that to no
+   * balance. Absent: nothing.
+   */
+  readonly heldBackMsat?: bigint;
 }
 
 /** Writes a channel in the form of answers. */

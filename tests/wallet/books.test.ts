@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Channel } from '../../src/model/channel.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import type { NodeInfo } from '../../src/model/node-info.ts';
 import { awaitingApproval, type Payment } from '../../src/model/payment.ts';
@@ -39,9 +40,13 @@ async function rowsOf(change: Parameters<typeof pagesOf>[0] = {}): Promise<BookR
   return (await Array.fromAsync(await pagesOf(change))).flat();
 }
 
-/** Makes the node tell this balance. */
-function hasBalance(onchainBalanceMsat: bigint): void {
+/** Makes the node tell this balance, and what its channels hold back. */
+function hasBalance(
+  onchainBalanceMsat: bigint,
+  held: readonly Pick<Channel, 'heldBackMsat'>[] = [],
+): void {
   const { node } = world.fake;
+  Object.assign(node, { channels: { listChannels: async () => held } });
   const told = { nodePk: node.descriptor.nodePk, lightningBalanceMsat: 5n, onchainBalanceMsat };
   node.info = async () => told as NodeInfo;
 }
@@ -104,6 +109,19 @@ test('a difference that no payment makes is not explained, and none has no row',
     changeMsat: -1n,
     balanceMsat: 2999n,
   });
+});
+
+test('what open channels hold back for their closing is said, and is no unknown difference', async () => {
+  await put([inbound(1)]);
+  const held = [{ heldBackMsat: 3_470_000n }, {}, { heldBackMsat: 530_000n }];
+  hasBalance(2995n - 4_000_000n, held);
+  const said = 'Open channels hold back 4000 sats for their closing.';
+  expect((await rowsOf()).at(-1)).toMatchObject({ entry: { kind: 'difference', reason: said } });
+  hasBalance(2996n - 4_000_000n, held);
+  const reason = expect.stringMatching(
+    new RegExp(`^${said} Not known why it differs by 0.001 sats`),
+  );
+  expect((await rowsOf()).at(-1)).toMatchObject({ entry: { reason }, changeMsat: -3_999_999n });
 });
 
 test('a node that does not answer makes a row that says so, and no difference', async () => {

@@ -1,10 +1,16 @@
 import { turn } from '../../lib/turn.ts';
-import { formatSignedMsat } from '../../model/amount.ts';
+import { formatAmountMsat, formatSignedMsat } from '../../model/amount.ts';
 import { isApiError } from '../../model/errors.ts';
 import { isAwaitingApproval, type PaymentJson } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Completion } from '../../store/ports.ts';
-import { nodeInfo, type Reader, requirePermission, type Session } from '../session/session.ts';
+import {
+  allows,
+  nodeInfo,
+  type Reader,
+  requirePermission,
+  type Session,
+} from '../session/session.ts';
 import { type BookRow, changeOf, type Notice } from './book-row.ts';
 import { syncPayments } from './sync.ts';
 
@@ -95,7 +101,8 @@ async function comparison(
     const ownedMsat = lightningBalanceMsat + onchainBalanceMsat;
     const changeMsat = ownedMsat - balanceMsat;
     if (changeMsat === 0n) return null;
-    const reason = differenceReason(changeMsat, await onTheirWay(session));
+    const [onWay, heldBackMsat] = [await onTheirWay(session), await heldBack(session)];
+    const reason = differenceReason(changeMsat, onWay, heldBackMsat);
     return { entry: { kind: 'difference', atMs, reason }, changeMsat, balanceMsat: ownedMsat };
   } catch (error) {
     if (!isApiError(error)) throw error;
@@ -141,10 +148,31 @@ function isInBalance(payment: PaymentJson): boolean {
   return !isAwaitingApproval({ ...payment, statusMsg: payment.status_msg });
 }
 
-function differenceReason(differenceMsat: bigint, { payments, changeMsat }: OnTheirWay): string {
-  if (payments === 0) return `The balance of the node is another. Not known why: ${UNKNOWN}.`;
-  const pending = `Payments on their way (${payments}) change the balance of the node by ${formatSignedMsat(changeMsat)} sats.`;
-  const restMsat = differenceMsat - changeMsat;
-  if (restMsat === 0n) return pending;
-  return `${pending} Not known why it differs by ${formatSignedMsat(restMsat)} sats more: ${UNKNOWN}.`;
+/** What open channels keep for the transactions that close them, which no balance counts (docs/decisions.md 192). */
+async function heldBack(session: Bookkeeper): Promise<bigint> {
+  const { channels } = session.node;
+  if (!channels || !allows(session, 'list_channels')) return 0n;
+  const open = await channels.listChannels();
+  return open.reduce((sum, { heldBackMsat = 0n }) => sum + heldBackMsat, 0n);
+}
+
+function differenceReason(
+  differenceMsat: bigint,
+  { payments, changeMsat }: OnTheirWay,
+  heldBackMsat: bigint,
+): string {
+  const known = [
+    ...(payments === 0
+      ? []
+      : [
+          `Payments on their way (${payments}) change the balance of the node by ${formatSignedMsat(changeMsat)} sats.`,
+        ]),
+    ...(heldBackMsat === 0n
+      ? []
+      : [`Open channels hold back ${formatAmountMsat(heldBackMsat)} sats for their closing.`]),
+  ];
+  const restMsat = differenceMsat - changeMsat + heldBackMsat;
+  if (restMsat === 0n) return known.join(' ');
+  if (known.length === 0) return `The balance of the node is another. Not known why: ${UNKNOWN}.`;
+  return `${known.join(' ')} Not known why it differs by ${formatSignedMsat(restMsat)} sats more: ${UNKNOWN}.`;
 }

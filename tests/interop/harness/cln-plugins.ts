@@ -14,6 +14,11 @@ export function partsPlugin(folder: string): Promise<string> {
   return plugin(folder, 'parts-plugin', '');
 }
 
+/** Writes the plugin of Core Lightning that converts currencies to `folder` and returns its path. */
+export function currencyPlugin(folder: string): Promise<string> {
+  return plugin(folder, 'currency-plugin', '');
+}
+
 async function plugin(folder: string, name: string, argument: string): Promise<string> {
   const path = join(folder, name);
   const program = join(import.meta.dir, `${name}-process.ts`);

@@ -76,7 +76,16 @@ function openChannelOf(channel: LndChannel): Channel {
     inboundCapacityMsat: channel.active
       ? atLeastZero(channel.remote_balance - theirReserve) * MSAT_PER_SAT
       : 0n,
+    heldBackMsat: heldBackSat(channel) * MSAT_PER_SAT,
   };
+}
+
+/** The fee and the anchors of the commitment, which LND takes out of the opener's balance. */
+function heldBackSat(channel: LndChannel): bigint {
+  const { initiator, capacity, local_balance, remote_balance, unsettled_balance } = channel;
+  return initiator
+    ? atLeastZero(capacity - local_balance - remote_balance - unsettled_balance)
+    : 0n;
 }
 
 function pendingChannelOf(channel: LndPendingChannel): Channel {

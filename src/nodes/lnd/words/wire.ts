@@ -57,6 +57,8 @@ export const channelsShape = z.object({
       capacity: int64,
       local_balance: int64,
       remote_balance: int64,
+      /** What is on its way in it, in either direction. */
+      unsettled_balance: int64.default(0n),
       commit_fee: int64,
       fee_per_kw: int64,
       initiator: z.boolean(),

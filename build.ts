@@ -6,9 +6,15 @@ import packageJson from './package.json';
 import { adHocSigned, signatureProblems } from './packaging/code-signature.ts';
 import { commitOf } from './packaging/commit.ts';
 import { bundleConsole } from './packaging/console-bundle.ts';
+import {
+  HELPER_NOTICES,
+  HELPER_PLATFORMS,
+  helperFile,
+  platformOf,
+} from './packaging/helper/targets.ts';
 import { builtNfpm } from './packaging/linux-packages.ts';
 import type { SigningKey } from './packaging/minisign.ts';
-import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
+import { NOTICES, separated, thirdPartyNotices } from './packaging/notices.ts';
 import { BINARIES } from './packaging/platforms.ts';
 import { makeRelease } from './packaging/release.ts';
 import { releaseKey } from './packaging/release-key.ts';
@@ -18,7 +24,10 @@ const OUT = 'dist';
 const RELEASE = join(OUT, 'release');
 const BINARY = join(OUT, 'wallet-sidecar');
 /** The program that holds the LDK node, where "npm run build:helper" has built it for this machine. */
-const HELPER = join(OUT, 'ldk-helper.bin');
+const HELPER = join(OUT, helperFile(null));
+const HELPER_SOURCES = ['helper/src', 'helper/Cargo.toml', 'helper/Cargo.lock'];
+/** The licences of what is in that program. */
+const OF_HELPER = join(OUT, HELPER_NOTICES);
 const INPUTS = [
   'src',
   HELPER,
@@ -28,9 +37,10 @@ const INPUTS = [
   'packaging/commit.ts',
   'packaging/console-bundle.ts',
   'packaging/console-first-paint.ts',
+  'packaging/helper/targets.ts',
   'tsconfig.console.json',
 ];
-const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json'];
+const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json', OF_HELPER];
 const MAN_PAGE = join(OUT, 'wallet-sidecar.1');
 const MAN_PAGE_INPUTS = [...INPUTS, 'tools'];
 const CLIENT = join(OUT, 'client');
@@ -41,13 +51,14 @@ const all = signs || Bun.argv.includes('--all');
 const commit = await commitOf('.');
 // What a release needs is asked for first, because the rest takes minutes.
 const key = signs ? await keyOfRelease().catch(refuse) : null;
+if (all) await requireHelpers().catch(refuse);
 const nfpm = all ? await builtNfpm(join(OUT, 'tools')).catch(refuse) : null;
 const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 await writeClients();
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
 if (force || !(await isFresh(BINARY, INPUTS)) || !(await namesCommit(BINARY)))
-  await compile(BINARY);
+  await compile(BINARY, null);
 if (force || !(await isFresh(MAN_PAGE, MAN_PAGE_INPUTS))) {
   // The command line imports the client, whose files were not there before this build.
   const { manPage } = await import('./tools/man-page.ts');
@@ -61,8 +72,8 @@ if (all) await buildRelease();
  * Compiles one binary; without a target, for this machine. The helper of the LDK node is in it where one was built for
  * that machine ("npm run build:helper").
  */
-async function compile(outfile: string, target?: string): Promise<void> {
-  const helpers = target === undefined && existsSync(HELPER) ? [HELPER] : [];
+async function compile(outfile: string, target: string | null, helper = HELPER): Promise<void> {
+  const helpers = existsSync(helper) ? [helper] : [];
   const result = await Bun.build({
     entrypoints: ['src/main.ts', ...helpers],
     loader: { '.bin': 'file' },
@@ -95,7 +106,7 @@ async function compile(outfile: string, target?: string): Promise<void> {
   });
   if (!result.success) throw new AggregateError(result.logs, 'The build failed.');
   if (target?.includes('darwin') ?? process.platform === 'darwin') await signAdHoc(outfile);
-  console.log(`built ${outfile}`);
+  console.log(`built ${outfile}${helpers.length === 0 ? ', without the LDK node' : ''}`);
 }
 
 /** Signs a binary for macOS anew, since the compiler leaves the runtime's own signature on some, which does not fit. */
@@ -158,13 +169,40 @@ async function buildClient(): Promise<void> {
 
 /** Writes the licences of others, which a release must carry. */
 async function writeNotices(): Promise<void> {
-  await writeFile(join(OUT, NOTICES), await thirdPartyNotices('.'));
+  const ofHelper = existsSync(OF_HELPER) ? [await readFile(OF_HELPER, 'utf8')] : [];
+  await writeFile(join(OUT, NOTICES), separated([await thirdPartyNotices('.'), ...ofHelper]));
   console.log(`built ${join(OUT, NOTICES)}`);
+}
+
+/** The program of the LDK node for a binary of a release. */
+function helperOf(binary: string): string {
+  return join(OUT, helperFile(platformOf(binary)));
+}
+
+/**
+ * Throws where a release would hold an LDK node of other sources or without its licences and, where it is signed, where
+ * a platform that has the node would be without it.
+ */
+async function requireHelpers(): Promise<void> {
+  for (const binary of Object.keys(BINARIES)) {
+    const [file, platform] = [helperOf(binary), platformOf(binary)];
+    const how = `npm run build:helper -- --platform ${platform}`;
+    if (!existsSync(file)) {
+      if (!signs || !HELPER_PLATFORMS.has(platform)) continue;
+      throw new Error(`${file} is missing, so the release would lack the LDK node: ${how}`);
+    }
+    if (!(await isFresh(file, HELPER_SOURCES))) {
+      throw new Error(`${file} is older than its sources: ${how}`);
+    }
+    if (!existsSync(OF_HELPER)) throw new Error(`${OF_HELPER} is missing: ${how}`);
+  }
 }
 
 /** Builds everything that is published into one folder. */
 async function buildRelease(): Promise<void> {
-  for (const [file, target] of Object.entries(BINARIES)) await compile(join(OUT, file), target);
+  for (const [file, target] of Object.entries(BINARIES)) {
+    await compile(join(OUT, file), target, helperOf(file));
+  }
   const { version } = packageJson;
   const runnable = `./${BINARY}`;
   await makeRelease({ folder: RELEASE, built: OUT, version, commit, runnable, key, nfpm });

@@ -38,11 +38,16 @@ export async function thirdPartyNotices(root: string): Promise<string> {
     ([path, { dev, devOptional, optional }]) => path !== '' && !(dev || devOptional || optional),
   );
   const entries = await Promise.all(packages.map(([path, found]) => entryOf(root, path, found)));
-  return [
+  return separated([
     'wallet-sidecar contains software by other authors. The licences of that software follow.\n',
     await runtimeEntry(root),
     ...entries,
-  ].join(`\n${'='.repeat(80)}\n\n`);
+  ]);
+}
+
+/** Joins the entries of a file of notices. */
+export function separated(entries: readonly string[]): string {
+  return entries.join(`\n${'='.repeat(80)}\n\n`);
 }
 
 async function runtimeEntry(root: string): Promise<string> {
@@ -53,7 +58,7 @@ async function runtimeEntry(root: string): Promise<string> {
     `Its source is at https://github.com/oven-sh/bun, tag bun-v${bun};`,
     `that of JavaScriptCore at https://github.com/oven-sh/WebKit, commit ${webkit}.\n`,
     text.replace(/^---\n.*?\n---\n+/s, ''),
-    mit('Copyright (c) Oven and the contributors of Bun'),
+    mitText('Copyright (c) Oven and the contributors of Bun'),
   ].join('\n');
 }
 
@@ -72,11 +77,12 @@ async function licenseIn(folder: string): Promise<string | null> {
 
 function knownLicense(name: string, license: string | undefined): string | null {
   const holder = HOLDERS[name];
-  return holder !== undefined && license === 'MIT' ? mit(holder) : null;
+  return holder !== undefined && license === 'MIT' ? mitText(holder) : null;
 }
 
-function mit(copyright: string): string {
-  return `MIT License
+/** Returns the text of the MIT licence, with a further condition of those that are made of it. */
+export function mitText(copyright: string, condition: string | null = null): string {
+  return `MIT License${condition === null ? '' : ', with a further condition'}
 
 ${copyright}
 
@@ -89,7 +95,7 @@ furnished to do so, subject to the following conditions:
 
 The above copyright notice and this permission notice shall be included in all
 copies or substantial portions of the Software.
-
+${condition === null ? '' : `\n${condition}\n`}
 THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
 IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
 FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE

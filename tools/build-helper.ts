@@ -37,7 +37,7 @@ const lock = createHash('sha256')
   .digest('hex');
 const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
 const compiled = join(cache, 'wallet-sidecar', `helper-${lock.slice(0, 16)}`);
-await cargo();
+await cargo(target);
 if (isTest) process.exit(0);
 
 const file = join('dist', helperFile(platform));
@@ -50,7 +50,7 @@ await rename(part, file);
 await writeFile(join('dist', HELPER_NOTICES), await helperNotices(await cratesOfHelper(FOLDER)));
 console.log(`built ${file}`);
 
-async function cargo(): Promise<void> {
+async function cargo(target: string | null): Promise<void> {
   const env = { ...process.env, CARGO_TARGET_DIR: compiled };
   const options = ['--release', '--locked'];
   if (target === null) {

@@ -40,6 +40,8 @@ interface NodesOptions {
   readonly sidecarUrl: string;
   /** The file of the sandbox's world, or `:memory:`. */
   readonly sandboxPath: string;
+  /** The marker's file; null for a data directory in memory. */
+  readonly markerPath: string | null;
   /** Whether the caller signs up the wallet of the root seed on the sandbox. */
   readonly signsUp: boolean;
   readonly measured: (connector: NodeConnector) => NodeConnector;
@@ -122,14 +124,16 @@ export function defaultKind({
 async function openLdkOf(
   { dataDir, channelPeer }: Config,
   ldk: LdkConfig,
-  { store, log }: Pick<NodesOptions, 'store' | 'log'>,
+  { store, log, markerPath }: Pick<NodesOptions, 'store' | 'log' | 'markerPath'>,
 ): Promise<NodeConnector> {
   const { openLdk } = await import('../nodes/ldk/index.ts');
+  const { withLdkMark } = await import('./ldk-mark.ts');
+  const state = store.connectorState;
   return openLdk({
     ...ldk,
     ...{ dataDir, channelPeer, random, elapsedMs, log },
     clock: systemClock,
-    state: store.connectorState,
+    state: markerPath === null ? state : withLdkMark(state, `${markerPath}.ldk`),
   });
 }
 

@@ -132,7 +132,7 @@ export const START = new Steps<Given>()
       addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
     },
   }))
-  .step('nodes', async ({ mode, config, store, log, site, metrics }) => {
+  .step('nodes', async ({ mode, config, store, log, site, metrics, marker }) => {
     const { dataDir } = config;
     const nodes = await openNodes({
       config,
@@ -141,10 +141,11 @@ export const START = new Steps<Given>()
       version: VERSION,
       ...site,
       sandboxPath: dataDir === ':memory:' ? ':memory:' : join(dataDir, SANDBOX_FILE),
+      markerPath: marker.path,
       signsUp: mode === 'dev',
       measured: measuredNodes(metrics, elapsedMs),
     });
-    return { value: nodes, undo: ending('node', nodes.close) };
+    return { value: nodes, undo: ending(config.ldk ? 'ldk' : 'node', nodes.close) };
   })
   .step('data', async ({ config, log }) => {
     const data = await careForData(config.dataDir, log);

@@ -3,13 +3,15 @@ import { stoppingError } from '../model/errors.ts';
 
 /**
  * The time in milliseconds that each part may take to end. Together it is less than 5 seconds, because containers are
- * killed after 10 and the machine may be busy (docs/decisions.md 94).
+ * killed after 10 and the machine may be busy (docs/decisions.md 94). An LDK node that is cut may lose a channel, so it
+ * has longer, and unit and container wait for it.
  */
 const END_MS = {
   port: 100,
   lock: 100,
   store: 500,
   node: 500,
+  ldk: 40_000,
   data: 100,
   webhooks: 1500,
   feeds: 300,

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileUnusable } from './file-problem.ts';
-import { createPrivateFile } from './replace-file.ts';
+import { createPrivateFile, nextOf, replaceDurably } from './replace-file.ts';
 
 /** The content of a marker: the store that it belongs to, and the newest advance of that store's counter. */
 export interface Mark {
@@ -163,37 +162,14 @@ function isHex(value: unknown): value is string {
   return typeof value === 'string' && /^(?:[0-9a-f]{2})+$/.test(value);
 }
 
-/**
- * Writes a second file and renames it over the first. The rename is atomic, so a kill at any instruction leaves the
- * old mark or the new one, and the file stays one readable line. The file and the rename are durable when this
- * resolves. A second file that an earlier process left behind is replaced.
- */
 async function replace(path: string, { storeId, count, word, isSigned }: Mark): Promise<void> {
-  const temporary = temporaryOf(path);
-  await rm(temporary, { force: true });
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    await file.writeFile(
-      `${JSON.stringify({ storeId, count, word: word ?? undefined, signed: isSigned })}\n`,
-    );
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
-  // On Windows a directory cannot be opened, and need not be: its renames are durable without this.
-  if (process.platform === 'win32') return;
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  const mark = { storeId, count, word: word ?? undefined, signed: isSigned };
+  await replaceDurably(path, `${JSON.stringify(mark)}\n`);
 }
 
 /** Returns why a file cannot be replaced here; null when it can. Writes to find out: permissions alone do not tell. */
 function writeProblem(path: string): unknown {
-  const temporary = temporaryOf(path);
+  const temporary = nextOf(path);
   try {
     rmSync(temporary, { force: true });
     createPrivateFile(temporary, '');
@@ -202,8 +178,4 @@ function writeProblem(path: string): unknown {
   } catch (error) {
     return error;
   }
-}
-
-function temporaryOf(path: string): string {
-  return `${path}.new`;
 }

@@ -41,6 +41,9 @@ export interface LdkOptions {
   readonly channelPeer: ChannelPeer | null;
 }
 
+/** The kind of the rows that keep how far the node's state had come. */
+export const STATE_ROWS = 'ldk_state';
+
 /** Seconds between looks at the chain. The blocks of a test network come when somebody asks for them. */
 const SYNC_SECS = 30;
 const TEST_SYNC_SECS = 1;
@@ -62,7 +65,7 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
   const place = `ldk/${network}`;
   const program = await helperProgram(dataDir);
   const seen = async (): Promise<SeenState | null> => {
-    const kept = seenShape().safeParse(await state.get(place, 'ldk_state', 'seen'));
+    const kept = seenShape().safeParse(await state.get(place, STATE_ROWS, 'seen'));
     return kept.success ? kept.data : null;
   };
   const helper = new Helper({
@@ -81,7 +84,7 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
     elapsedMs,
     random: () => (options.random(1)[0] ?? 0) / 256,
     seen,
-    keep: (reached) => state.put(place, 'ldk_state', 'seen', reached),
+    keep: (reached) => state.put(place, STATE_ROWS, 'seen', reached),
   });
   const health = standingOf(helper, options);
   let known: LdkWallet | null = null;
@@ -103,7 +106,7 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
       noteSeq: notingSeq(elapsedMs, async (seq) => {
         const before = await seen();
         if (before && before.seq < seq)
-          await state.put(place, 'ldk_state', 'seen', { ...before, seq });
+          await state.put(place, STATE_ROWS, 'seen', { ...before, seq });
       }),
     };
     return known;

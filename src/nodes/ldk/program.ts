@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { embeddedFiles } from 'bun';
 import { refused } from '../../model/errors.ts';
@@ -17,7 +18,8 @@ export interface HelperProgram {
 
 /**
  * Copies the helper out of this binary into the data directory, since a program inside the binary cannot be run from
- * there. A copy that is there and has the right hash is kept. Throws `refused` for a build without a helper.
+ * there. A copy that is there and has the right hash is kept; those of other versions are removed, since each version
+ * brings its own. Throws `refused` for a build without a helper, and where no program may be run in the data directory.
  */
 export async function helperProgram(dataDir: string): Promise<HelperProgram> {
   const bytes = await helperBytes();
@@ -32,6 +34,13 @@ export async function helperProgram(dataDir: string): Promise<HelperProgram> {
     await rename(part, path);
   }
   await chmod(path, 0o700);
+  await access(path, constants.X_OK).catch(() => {
+    throw refused(
+      `${path} may not be run, as on a disk that is mounted with noexec: mount it without, or name a --data-dir elsewhere.`,
+    );
+  });
+  const others = (await readdir(folder)).filter((name) => name.startsWith(`${NAME}-`));
+  for (const name of others) if (join(folder, name) !== path) await rm(join(folder, name));
   return { path, measurement };
 }
 
@@ -41,7 +50,9 @@ async function helperBytes(): Promise<Uint8Array> {
   const built = Bun.file(join(import.meta.dir, '../../../dist', `${NAME}.bin`));
   if (await built.exists()) return new Uint8Array(await built.arrayBuffer());
   throw refused(
-    'This build of wallet-sidecar has no LDK node: build it with "npm run build:helper" and "npm run build".',
+    process.platform === 'win32'
+      ? 'The LDK node does not run on Windows yet: use wallet-sidecar on Linux or macOS.'
+      : 'This build of wallet-sidecar has no LDK node: install a release, or build it with "npm run build:helper" and "npm run build".',
   );
 }
 

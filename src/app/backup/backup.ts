@@ -9,7 +9,7 @@ import { fileUnusable } from '../../lib/files/file-problem.ts';
 import { createPrivateFile } from '../../lib/files/replace-file.ts';
 import { copiedStore, firstDamage } from '../../store/sqlite/index.ts';
 import { VERSION } from '../../version.ts';
-import { STORE_FILE, TRIAL_SEED_FILE } from '../data-files.ts';
+import { LDK_FOLDER, STORE_FILE, TRIAL_SEED_FILE } from '../data-files.ts';
 import { requireWhole } from '../moved-data.ts';
 import { CONTENTS_FILE, COPIED, type Contents, fingerprint, requireNoLinks } from './contents.ts';
 
@@ -33,13 +33,17 @@ export function backup(dir: string, flags: Flags): string {
   }
   const names = copyInto(dataDir, target);
   const signedWith = copiedStore(join(target, STORE_FILE), null)?.signedWith ?? null;
+  const channels = join(dataDir, LDK_FOLDER);
   return [
     `Copied to ${target}: ${names.join(', ')}. They hold credentials, so keep them as secret as the data directory.`,
     'Keep elsewhere what is not in it: the root seed,',
     signedWith === null
       ? 'the secrets key where you use one,'
       : `the secrets key ${signedWith}, without which the copy cannot be opened,`,
-    `and, on a real node, the node's own backup. The marker ${markerPath ?? `(${resolve(dataDir)}.marker, unless the sidecar is started with --marker-path)`} stays where it is: by it a restored copy is noticed, so no copy of it may come back with this one.`,
+    existsSync(channels)
+      ? `and no copy of ${channels}, the channels of the LDK node: one that comes back loses money.`
+      : "and, on a real node, the node's own backup.",
+    `The marker ${markerPath ?? `(${resolve(dataDir)}.marker, unless the sidecar is started with --marker-path)`} stays where it is: by it a restored copy is noticed, so no copy of it may come back with this one.`,
   ].join(' ');
 }
 

@@ -14,11 +14,12 @@ import { LOCK_FILE, ownDataDir } from '../../lib/files/data-dir.ts';
 import { sync, syncFolder } from '../../lib/files/durable.ts';
 import { fileUnusable } from '../../lib/files/file-problem.ts';
 import { openMarker } from '../../lib/files/marker-file.ts';
+import { STATE_ROWS } from '../../nodes/ldk/index.ts';
 import { SANDBOX_SCHEMA_VERSION } from '../../nodes/sandbox/index.ts';
 import { copiedStore, firstDamage, SCHEMA_VERSION } from '../../store/sqlite/index.ts';
 import { SIGNED_BEFORE } from '../../store/unusable.ts';
 import { problemAtStart } from '../../wallet/budget/store-guard.ts';
-import { SANDBOX_FILE, STORE_FILE } from '../data-files.ts';
+import { LDK_FOLDER, SANDBOX_FILE, STORE_FILE } from '../data-files.ts';
 import { isHalfRestored, keptFile, RESTORING } from '../moved-data.ts';
 import { dataPlaces } from './backup.ts';
 import { COPIED, type Contents, notWhole, readContents, requireNoLinks } from './contents.ts';
@@ -118,6 +119,11 @@ function fateOf(
     hasSandbox
       ? 'The sandbox is as it was at the copy, without the payments since.'
       : 'Payments since the copy are read from the node again.',
+    ...(store?.connectorKinds.has(STATE_ROWS)
+      ? [
+          `The channels of the LDK node are in no backup: before the start, move the folder ${LDK_FOLDER} of the data directory that was used last into ${resolve(place.dataDir)}. Never use a copy of it.`,
+        ]
+      : []),
     'Idempotency-Keys since then are forgotten: look at "wallet-sidecar payments" before a request is repeated.',
   ].join(' ');
 }

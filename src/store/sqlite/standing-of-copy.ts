@@ -7,6 +7,8 @@ interface CopiedStore {
   /** The id of the secrets key that its rows are signed with; null where they are not signed. */
   readonly signedWith: string | null;
   readonly standing: StoreStanding;
+  /** The kinds of the rows that connectors keep in it. */
+  readonly connectorKinds: ReadonlySet<string>;
 }
 
 /** The row of `meta`. Columns that came later are missing in copies of earlier versions. */
@@ -47,7 +49,11 @@ export function copiedStore(
       wordAt,
     });
     const standing = { newest, lineage, isUnconfirmed: unconfirmed !== null };
-    return { storeId: id, signedWith: signed_with, standing };
+    const kinds = has('connector_state')
+      ? db.query<{ kind: string }, []>('SELECT DISTINCT kind FROM connector_state').all()
+      : [];
+    const connectorKinds = new Set(kinds.map(({ kind }) => kind));
+    return { storeId: id, signedWith: signed_with, standing, connectorKinds };
   } finally {
     db.close();
   }

@@ -6,6 +6,7 @@ import type { Log } from '../lib/log.ts';
 import { fileMeasurement } from '../lib/measurement.ts';
 import { random } from '../lib/random.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
+import { isApiError } from '../model/errors.ts';
 import { type NodeKind, REMOTE_KINDS, type RemoteKind } from '../model/node-kind.ts';
 import { REMOTE_NODES, ROOT_SEED_KIND } from '../nodes/kinds.ts';
 import { loadedOnUse } from '../nodes/loaded-on-use.ts';
@@ -120,7 +121,10 @@ export function defaultKind({
   return credentials?.node?.kind ?? 'sandbox';
 }
 
-/** Starts the embedded node; its code is loaded where it is used. */
+/**
+ * Starts the embedded node; its code is loaded where it is used. Throws {@link ConfigError} where it is not in this
+ * program, or may not be run from the data directory.
+ */
 async function openLdkOf(
   { dataDir, channelPeer }: Config,
   ldk: LdkConfig,
@@ -129,11 +133,15 @@ async function openLdkOf(
   const { openLdk } = await import('../nodes/ldk/index.ts');
   const { withLdkMark } = await import('./ldk-mark.ts');
   const state = store.connectorState;
-  return openLdk({
+  const opening = openLdk({
     ...ldk,
     ...{ dataDir, channelPeer, random, elapsedMs, log },
     clock: systemClock,
     state: markerPath === null ? state : withLdkMark(state, `${markerPath}.ldk`),
+  });
+  return opening.catch((error: unknown) => {
+    // A start that is repeated would end in the same way.
+    throw isApiError(error, 'refused') ? new ConfigError(error.message, { cause: error }) : error;
   });
 }
 

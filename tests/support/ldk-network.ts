@@ -30,10 +30,15 @@ const log = openLog({
   write: (line) => console.error(line),
 });
 
+/** The ids of the processes that hold the node of a data directory. */
+export function helpersOf(dataDir: string): number[] {
+  const found = Bun.spawnSync(['pgrep', '-f', `^${dataDir}/bin/`]).stdout.toString();
+  return found.split('\n').filter(Boolean).map(Number);
+}
+
 /** Kills the process of the helper that a data directory has, by its id. */
 export function killHelperOf(dataDir: string): void {
-  const found = Bun.spawnSync(['pgrep', '-f', `^${dataDir}/bin/`]).stdout.toString();
-  for (const pid of found.split('\n').filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
+  for (const pid of helpersOf(dataDir)) process.kill(pid, 'SIGKILL');
 }
 
 /** A Lightning node of somebody else, driven by its helper directly. */

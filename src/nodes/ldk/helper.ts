@@ -75,7 +75,7 @@ export class Helper {
     return this.#refusal ?? this.#kept.problem ?? this.#waiting;
   }
 
-  /** The version of the helper; empty before it has spoken. */
+  /** The version of the node software, ldk-node; empty before the helper has spoken. */
   get version(): string {
     return this.#version;
   }
@@ -159,7 +159,7 @@ export class Helper {
       return;
     }
     if ('hello' in said) {
-      this.#version = said.hello.version;
+      this.#version = said.hello.ldk_node;
       void this.#open(said.hello.protocol, process);
       return;
     }

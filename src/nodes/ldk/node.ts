@@ -139,7 +139,7 @@ async function nodeInfo(
     sendableMsat(helper),
   ]);
   return {
-    version: info.version,
+    version: helper.version,
     measurement,
     userPk,
     nodePk,

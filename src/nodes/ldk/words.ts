@@ -91,7 +91,6 @@ export const shapes = once(() => {
     info: z.object({
       node_pk: z.string(),
       height: z.int(),
-      version: z.string(),
       synced: z.object({
         lightning: timeMs.nullable(),
         onchain: timeMs.nullable(),
@@ -133,7 +132,7 @@ export type LdkSigned = z.output<ReturnType<typeof shapes>['signed']>;
 /** What the helper says without being asked, or in answer to a request. */
 export const saidShape = once(() =>
   z.union([
-    z.object({ hello: z.object({ protocol: z.int(), version: z.string() }) }),
+    z.object({ hello: z.object({ protocol: z.int(), ldk_node: z.string() }) }),
     z.object({ changed: z.object({ seq: z.int(), chain: z.int() }) }),
     z.object({ id: z.int(), result: z.unknown() }),
     z.object({

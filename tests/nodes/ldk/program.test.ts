@@ -1,0 +1,30 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { helperProgram } from '../../../src/nodes/ldk/program.ts';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { hasLdkHelper } from '../../support/ldk-network.ts';
+
+describe.skipIf(!hasLdkHelper())('the program of the LDK node in the data directory', () => {
+  const dataDir = temporaryFolder('ldk-program');
+  const bin = join(dataDir, 'bin');
+  afterAll(() => removeFolder(dataDir));
+
+  test('is the one of this version alone, whatever versions were used before', async () => {
+    mkdirSync(bin);
+    for (const name of ['ldk-helper-0123456789abcdef', 'ldk-helper-fedcba9876543210.part', 'mine'])
+      writeFileSync(join(bin, name), 'other');
+    const { path, measurement } = await helperProgram(dataDir);
+    expect(path).toBe(join(bin, `ldk-helper-${measurement.slice(0, 16)}`));
+    expect(readdirSync(bin).toSorted()).toEqual([path.slice(bin.length + 1), 'mine']);
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+  });
+
+  test('is replaced where another program has its name', async () => {
+    const { path } = await helperProgram(dataDir);
+    const whole = readFileSync(path);
+    writeFileSync(path, whole.subarray(0, 1000));
+    await helperProgram(dataDir);
+    expect(readFileSync(path).equals(whole)).toBe(true);
+  });
+});

@@ -58,7 +58,7 @@ async function measureCalls(
   note: Note,
 ) {
   const [payer, receiver] = [callsTo(alice), callsTo(bob)];
-  const node = `Core Lightning ${version}`;
+  const node = `Core Lightning ${version} called directly`;
   const measure = (name: string, calls: Omit<Comparison, 'node'>) =>
     compare(`${name} on Core Lightning`, { node, ...calls }, note);
   // Invoices are made before the clock starts, as many for each side.

@@ -6,14 +6,15 @@ const WARM_UP = 5;
 
 /** Calls of a node with the sidecar, without it, and by a bare program in its place. */
 export interface Comparison {
-  /** The node's name and version. */
+  /** What is called directly, in words. */
   readonly node: string;
   readonly rounds: number;
   readonly direct: () => Promise<unknown>;
   readonly throughSidecar: () => Promise<unknown>;
   /** Targets for the median of what is added, and for the p99 against the node's. */
   readonly targets: { readonly median: TargetName; readonly p99: TargetName };
-  readonly throughFloor: () => Promise<unknown>;
+  /** Null where no bare program stands beside the node. */
+  readonly throughFloor: (() => Promise<unknown>) | null;
 }
 
 /** How many sides {@link compare} calls. */
@@ -38,7 +39,7 @@ export async function compare(
   const calls = [
     async () => ofNode.push(await timed(direct)),
     async () => all.push(await timed(throughSidecar)),
-    async () => ofFloor.push(await timed(throughFloor)),
+    ...(throughFloor ? [async () => ofFloor.push(await timed(throughFloor))] : []),
   ];
   for (let round = 0; round < callsOf(rounds); round++) {
     const first = round % calls.length;
@@ -53,9 +54,9 @@ export async function compare(
       0.5,
     );
   const addedMs = added(through);
-  const least = `a bare program adds ${added(bare).toFixed(2)} ms`;
+  const least = throughFloor ? `; a bare program adds ${added(bare).toFixed(2)} ms` : '';
   note(`added by ${name}, median of differences`, `${addedMs.toFixed(2)} ms`, {
-    beside: `${quantile(plain, 0.5).toFixed(2)} ms, ${node} called directly; ${least}`,
+    beside: `${quantile(plain, 0.5).toFixed(2)} ms, ${node}${least}`,
     goal: { target: targets.median, is: addedMs },
   });
   const plainP99 = quantile(plain, 0.99);
@@ -64,7 +65,7 @@ export async function compare(
     return `${p99.toFixed(2)} ms, ${(p99 / plainP99).toFixed(2)} times`;
   };
   note(`${name}, p99`, p99Of(through), {
-    beside: `${plainP99.toFixed(2)} ms, ${node} called directly; ${p99Of(bare)}, by a bare program`,
+    beside: `${plainP99.toFixed(2)} ms, ${node}${throughFloor ? `; ${p99Of(bare)}, by a bare program` : ''}`,
     goal: { target: targets.p99, is: quantile(through, 0.99) / plainP99 },
   });
 }

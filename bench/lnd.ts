@@ -59,7 +59,7 @@ async function measureCalls(
   note: Note,
 ) {
   const [lnd, receiver] = [callsTo(alice), callsTo(bob)];
-  const node = `LND ${alice.version.split(' ')[0]}`;
+  const node = `LND ${alice.version.split(' ')[0]} called directly`;
   const measure = (name: string, calls: Omit<Comparison, 'node'>) =>
     compare(`${name} on LND`, { node, ...calls }, note);
   // Invoices are made before the clock starts, as many for each side.

@@ -111,6 +111,13 @@ export const TARGETS = {
     ...{ most: 1.5, unit: ' times' },
     why: 'The node lists its rows faster than they can be read, checked and stored, and the sidecar asks for the newest number of each list besides.',
   },
+  ldkInfo: { most: 1, unit: ' ms', why: IN_BETWEEN },
+  ldkInfoP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  ldkCreate: { most: 1, unit: ' ms', why: FLUSHES },
+  ldkCreateP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  ldkPay: { most: 1, unit: ' ms', why: FLUSHES },
+  ldkPayP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  ldkSize: { most: 32, unit: ' MB', why: null },
   lookup: { least: 0.5, unit: '', why: ROUTING },
   fleet: {
     ...{ least: 1, unit: ' times one on SQLite' },

@@ -1,5 +1,6 @@
 import { measureCln } from '../cln.ts';
 import { measureFleet } from '../fleet.ts';
+import { measureLdk } from '../ldk.ts';
 import { measureLnd } from '../lnd.ts';
 import { measureConsole } from './console.ts';
 import { measureMixedLoad } from './endurance.ts';
@@ -24,6 +25,7 @@ export const PARTS: readonly Part[] = [
   { name: 'endurance', measure: measureMixedLoad },
   { name: 'lnd', measure: ({ note }) => measureLnd(note) },
   { name: 'cln', measure: ({ note }) => measureCln(note) },
+  { name: 'ldk', measure: measureLdk },
   { name: 'postgres', measure: measurePostgres },
   { name: 'fleet', measure: ({ note }) => measureFleet(note) },
   { name: 'lnbits', measure: measureLnbits },

@@ -26,7 +26,8 @@ import { setting } from './settings.ts';
 const ROUNDS = Math.ceil(5 * setting('BENCH_NODE_PERCENT'));
 const PAY_ROUNDS = Math.ceil(setting('BENCH_NODE_PERCENT'));
 const COINS_SAT = 50_000_000n;
-const CHANNEL_SAT = 40_000_000n;
+/** More is opened between nodes alone that both say so. */
+const CHANNEL_SAT = 16_000_000n;
 const NODE = 'the node called directly';
 
 /**

@@ -50,14 +50,11 @@ export function newestOf(results: readonly PartResult[]): PartResult[] {
   return [...byPart.values()].toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 }
 
-/** Throws Error unless all parts are of one machine and of one day, since only such figures stand in one page. */
-export function checkTogether(parts: readonly PartResult[]): void {
-  const machines = new Set(parts.map(({ machine, bun }) => `${machine}, Bun ${bun}`));
-  if (machines.size > 1) {
-    throw new Error(`The parts are of several machines: ${[...machines].join('; ')}.`);
-  }
-  const times = parts.map(({ startedAt }) => Date.parse(startedAt));
-  if (Math.max(...times) - Math.min(...times) > DAY_MS) {
-    throw new Error('The parts are not of one day: measure the older ones again.');
-  }
+/**
+ * Whether a part was measured on another machine or another day than the first of a page, between two whole runs: only
+ * figures of one machine and one day are compared, so such a part says that it stands alone.
+ */
+export function isApart(part: PartResult, first: PartResult): boolean {
+  const daysMs = Math.abs(Date.parse(part.startedAt) - Date.parse(first.startedAt));
+  return part.machine !== first.machine || part.bun !== first.bun || daysMs > DAY_MS;
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { ROOT } from '../tests/support/pages.ts';
 import { drawPicture } from './page/draw.ts';
 import { pageOf } from './page/page.ts';
-import { checkTogether, newestOf, type PartResult, readResults, writeResults } from './results.ts';
+import { newestOf, type PartResult, readResults, writeResults } from './results.ts';
 
 /** The results that the page is made of, in the repository. */
 export const COMMITTED = join(ROOT, 'docs', 'performance.json');
@@ -11,7 +11,6 @@ const TEMPLATE = join(import.meta.dir, 'page', 'performance.md');
 
 /** Returns what the documentation holds of these results, by path from the root of the repository. */
 export function filesOf(parts: readonly PartResult[]): Map<string, string> {
-  checkTogether(parts);
   const pictures = parts.flatMap((part) => part.pictures);
   return new Map([
     ['docs/performance.md', pageOf(readFileSync(TEMPLATE, 'utf8'), parts)],

@@ -1,5 +1,5 @@
 import type { Figure } from '../figures.ts';
-import type { PartResult } from '../results.ts';
+import { isApart, type PartResult } from '../results.ts';
 import { isMet, TARGETS, type Target, type TargetName, wanted } from '../targets.ts';
 
 /** From this percentage of the processors on, other programs change the figures. */
@@ -12,6 +12,7 @@ const BUSY_PERCENT = 10;
  */
 export function pageOf(template: string, parts: readonly PartResult[]): string {
   const left = new Map(parts.map((part) => [part.part, part]));
+  const [first] = parts;
   const page = template.replace(/^\{\{(\w+)\}\}$/gm, (_, name: string) => {
     if (name === 'machine') return machineOf(parts);
     const part = left.get(name);
@@ -19,7 +20,7 @@ export function pageOf(template: string, parts: readonly PartResult[]): string {
       throw new Error(`The part ${name} was not measured: run npm run bench -- --only ${name}.`);
     }
     left.delete(name);
-    return sectionOf(part);
+    return sectionOf(part, first !== undefined && isApart(part, first));
   });
   if (left.size > 0) {
     throw new Error(`The template has no place for the parts ${[...left.keys()].join(', ')}.`);
@@ -29,15 +30,16 @@ export function pageOf(template: string, parts: readonly PartResult[]): string {
 
 function machineOf(parts: readonly PartResult[]): string {
   const [first] = parts;
-  const days = new Set(parts.map(({ startedAt }) => startedAt.slice(0, 10)));
+  const together = parts.filter((part) => first !== undefined && !isApart(part, first));
+  const days = new Set(together.map(({ startedAt }) => startedAt.slice(0, 10)));
   return `Measured on ${[...days].toSorted().join(' and ')} on ${first?.machine} with Bun ${first?.bun}.`;
 }
 
 /** The figures of one part: when and how it was measured, the table, the reasons of what is missed, and the pictures. */
-function sectionOf({ figures, pictures, ...part }: PartResult): string {
+function sectionOf({ figures, pictures, ...part }: PartResult, isAlone: boolean): string {
   const missed = figures.filter((figure) => !met(figure));
   return [
-    circumstances(part),
+    circumstances(part, isAlone),
     tableOf(figures),
     ...(missed.length === 0 ? [] : [reasonsOf(missed)]),
     ...pictures.map(({ name, title }) => `![${title}](images/${name}.svg)`),
@@ -46,20 +48,19 @@ function sectionOf({ figures, pictures, ...part }: PartResult): string {
 
 type Circumstances = Omit<PartResult, 'figures' | 'pictures'>;
 
-function circumstances({
-  startedAt,
-  endedAt,
-  commit,
-  before,
-  after,
-  differences,
-}: Circumstances): string {
+function circumstances(part: Circumstances, isAlone: boolean): string {
+  const { startedAt, endedAt, commit, before, after, differences } = part;
   const time = `${startedAt.slice(0, 10)}, ${startedAt.slice(11, 16)} to ${endedAt.slice(11, 16)} UTC`;
   const load = `load average ${before.load.toFixed(1)} before and ${after.load.toFixed(1)} after`;
   const others = `other programs used ${before.busyPercent} % of the processors before and ${after.busyPercent} % after`;
   const busy = Math.max(before.busyPercent, after.busyPercent) >= BUSY_PERCENT;
   return [
     `${time}, commit ${commit}; ${load}; ${others}.`,
+    ...(isAlone
+      ? [
+          `**Measured apart from the other parts**, on ${part.machine} with Bun ${part.bun}: its figures are compared with each other alone.`,
+        ]
+      : []),
     ...(busy ? ['**The machine was busy with other work, which makes these figures worse.**'] : []),
     ...(differences.length === 0
       ? []

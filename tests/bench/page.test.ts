@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { pageOf } from '../../bench/page/page.ts';
-import { checkTogether, newestOf, type PartResult } from '../../bench/results.ts';
+import { newestOf, type PartResult } from '../../bench/results.ts';
 import { isMet, wanted } from '../../bench/targets.ts';
 
 const TEMPLATE = '# Page\n\n{{machine}}\n\n{{requests}}\n';
@@ -73,14 +73,19 @@ test('of each part the newest result counts', () => {
   expect(newestOf([resultOf(), older, lnd])).toEqual([lnd, resultOf()]);
 });
 
-test('only results of one machine and one day stand in one page', () => {
-  const lnd = { part: 'lnd' };
-  expect(() => checkTogether([resultOf(), resultOf(lnd)])).not.toThrow();
-  expect(() => checkTogether([resultOf(), resultOf({ ...lnd, machine: '8 x Slow' })])).toThrow(
-    'several machines: 2 x Fast, Bun 1.2.3; 8 x Slow, Bun 1.2.3',
-  );
-  const old = { ...lnd, startedAt: '2026-11-20T10:00:00.000Z' };
-  expect(() => checkTogether([resultOf(), resultOf(old)])).toThrow('not of one day');
+test('a part of another machine or another day says that its figures stand alone', () => {
+  const template = `${TEMPLATE}\n{{lnd}}\n`;
+  const pageWith = (changes: Partial<PartResult>) =>
+    pageOf(template, [resultOf(), resultOf({ part: 'lnd', ...changes })]);
+  expect(pageWith({})).not.toContain('apart');
+  expect(pageWith({ startedAt: '2026-11-23T09:00:00.000Z' })).not.toContain('apart');
+  const apart = (where: string) =>
+    `**Measured apart from the other parts**, on ${where}: its figures are compared with each other alone.`;
+  expect(pageWith({ machine: '8 x Slow' })).toContain(apart('8 x Slow with Bun 1.2.3'));
+  expect(pageWith({ bun: '9.0.0' })).toContain(apart('2 x Fast with Bun 9.0.0'));
+  const later = pageWith({ startedAt: '2026-11-28T10:00:00.000Z' });
+  expect(later).toContain(apart('2 x Fast with Bun 1.2.3'));
+  expect(later).toContain('Measured on 2026-11-22 on 2 x Fast with Bun 1.2.3.');
 });
 
 test('a target is met at its limit', () => {

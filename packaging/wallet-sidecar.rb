@@ -63,6 +63,7 @@ class WalletSidecar < Formula
       What it says is in
         #{var}/log/wallet-sidecar.log
       It asks callers for credentials; the command line finds the owner's by itself.
+      An LDK node is not for this service: run `wallet-sidecar serve --node ldk` by yourself.
       To try it without a node: wallet-sidecar dev
     TEXT
   end

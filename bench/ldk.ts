@@ -104,9 +104,10 @@ async function measureStart(sidecar: NodeSidecar, note: Note): Promise<void> {
   note('memory', `${residentMb(own).toFixed(0)} MB, the sidecar`, {
     beside: `${residentMb(node).toFixed(0)} MB, the node`,
   });
-  const [all, program] = [BINARY, LDK_HELPER].map((file) => statSync(file).size / 1e6);
-  note('size of the node in the program', `${program?.toFixed(1)} MB of ${all?.toFixed(0)} MB`, {
-    goal: { target: 'ldkSize', is: program ?? 0 },
+  const sizeMb = (file: string) => statSync(file).size / 1e6;
+  const [all, program] = [sizeMb(BINARY), sizeMb(LDK_HELPER)];
+  note('size of the node in the program', `${program.toFixed(1)} MB of ${all.toFixed(0)} MB`, {
+    goal: { target: 'ldkSize', is: program },
   });
 }
 
@@ -123,14 +124,19 @@ async function measureCalls({ payee, direct, sidecar }: Nodes, note: Note): Prom
       const usedMs = (cpuTimeMs(pid) ?? Number.NaN) - (before[at] ?? Number.NaN);
       return (usedMs / callsOf(calls.rounds)).toFixed(1);
     });
-    note(`CPU time of ${name}`, `${ofSidecar} ms, the sidecar`, { beside: `${ofNode} ms, its node` });
+    note(`CPU time of ${name}`, `${ofSidecar} ms, the sidecar`, {
+      beside: `${ofNode} ms, its node`,
+    });
   };
   const madeBy = async (node: OutsideNode, amountMsat: bigint) =>
     (await node.invoice({ amountMsat })).invoice;
   await measure('node_info', {
     rounds: ROUNDS,
     direct: () =>
-      Promise.all([direct.call('info', {}, shapes().info), direct.call('channels', {}, shapes().channels)]),
+      Promise.all([
+        direct.call('info', {}, shapes().info),
+        direct.call('channels', {}, shapes().channels),
+      ]),
     throughSidecar: () => nodeInfo(sidecar),
     targets: { median: 'ldkInfo', p99: 'ldkInfoP99' },
   });

@@ -16,6 +16,8 @@ const isRoot = (path: string) => /^(app\/|main\.ts$|version\.ts$)/.test(path);
 
 /** Tests that may sleep, each with what the pause is. */
 const SLEEPERS: Readonly<Record<string, string>> = {
+  'nodes/ldk/binary.test.ts':
+    'a stop must not end before its node: that it has not is seen by waiting',
   'cli/commands/backup.test.ts': 'the moment of a kill',
   'faults/clock-jumps.test.ts': 'a random time between two jumps of the clock',
   'faults/clock.test.ts': 'a random time that a receiver takes, while the clock jumps',

@@ -1,9 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helperProgram } from '../../../src/nodes/ldk/program.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { hasLdkHelper } from '../../support/ldk-network.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describe.skipIf(!hasLdkHelper())('the program of the LDK node in the data directory', () => {
   const dataDir = temporaryFolder('ldk-program');

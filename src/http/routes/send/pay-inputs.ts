@@ -11,11 +11,14 @@ import { agree } from '../../input-comparison.ts';
 import { sameAsInBody } from '../../query.ts';
 import type { SessionContext } from '../../route.ts';
 
-/** The errors of every Lightning payment. */
-export const PAY_ERRORS: readonly ErrorName[] = ['notFound', 'overBudget', 'timeout'];
-
-/** The errors of pay operations that may call an outside service. */
-export const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'];
+/** The errors of every call that pays over Lightning: services outside say what a name or a price is worth. */
+export const PAY_ERRORS: readonly ErrorName[] = [
+  'notFound',
+  'overBudget',
+  'timeout',
+  'serviceFailed',
+  'unsupported',
+];
 
 /** The request's own cap on routing fees (docs/decisions.md 48). */
 export const maxFeeInput = once(() =>

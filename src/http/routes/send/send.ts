@@ -36,7 +36,7 @@ import {
   maxFeeInput,
   noteQuery,
   notesQuery,
-  OUTSIDE_PAY_ERRORS,
+  PAY_ERRORS,
   PAYS,
   PAYS_WITH_NOTES,
   priceToPayInput,
@@ -134,7 +134,7 @@ export const sendRoutes = [
     }),
     ...PAYS,
     permissionOf: (answer) => permissionToPay(paymentJson().parse(answer).rail),
-    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
+    errors: PAY_ERRORS,
     example: { body: { payable: exampleInvoice }, response: examplePayment },
     handler: async (context, { body, query }) => {
       const payable = agreedPaymentString('payable', body.payable, query.payable);
@@ -162,7 +162,7 @@ export const sendRoutes = [
     ...PAYS,
     query: noteQuery,
     queryIsNew: true,
-    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
+    errors: PAY_ERRORS,
     example: { body: { invoice: exampleInvoice }, response: examplePayment },
     handler: (context, { body, query }) => {
       const { personal_note, note } = body;
@@ -188,7 +188,7 @@ export const sendRoutes = [
     paymentStrings: ['offer'],
     body: offerBody,
     ...PAYS_WITH_NOTES,
-    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
+    errors: PAY_ERRORS,
     example: {
       body: { offer: exampleOffer, amount: '1000', message: 'Thank you' },
       response: exampleOfferPayment,
@@ -221,7 +221,7 @@ export const sendRoutes = [
     paymentStrings: ['lnurl'],
     body: lnurlBody,
     ...PAYS_WITH_NOTES,
-    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
+    errors: PAY_ERRORS,
     example: {
       body: { lnurl: exampleLnurl, amount: '1000', message: 'Thank you' },
       response: exampleLnurlPayment,

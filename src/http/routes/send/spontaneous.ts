@@ -10,7 +10,7 @@ import { exampleNodePk, exampleSpontaneousPayment } from '../../examples.ts';
 import { post } from '../../route.ts';
 import {
   agreedNotes,
-  OUTSIDE_PAY_ERRORS,
+  PAY_ERRORS,
   PAYS_WITH_NOTES,
   priceToPayInput,
   requireAmountGiven,
@@ -39,7 +39,7 @@ export const spontaneousRoutes = [
       'Waits until the payment is completed or failed. The receiving node must accept spontaneous payments.',
     body: spontaneousBody,
     ...PAYS_WITH_NOTES,
-    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
+    errors: PAY_ERRORS,
     example: {
       body: { node_pk: exampleNodePk, amount: '100', message: 'Thank you' },
       response: exampleSpontaneousPayment,

@@ -10,8 +10,8 @@ const HEX = '#';
 const HEX_PART = /^[0-9a-f]{4,64}$/;
 /** Characters of a hash that are kept: no two hashes have the same. */
 const HEX_MOST = 16;
-/** Characters of a word that are kept. */
-const WORD_MOST = 64;
+/** What a word has behind the characters that are kept. */
+const BEYOND_MOST = /(?<=[^ ]{64})[^ ]+/g;
 
 /** The scripts that write no space between words. */
 const UNSPACED = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]`;
@@ -20,7 +20,8 @@ const WORDS = new RegExp(
   String.raw`${UNSPACED}|[[\p{L}\p{N}]--${UNSPACED}]+|\p{Extended_Pictographic}`,
   'gv',
 );
-const ASCII_WORDS = /[a-z0-9]+/g;
+/** What is between the words of a text in ASCII, which are as {@link WORDS} are. */
+const NO_ASCII_WORD = /[^a-z0-9]+/g;
 const ASCII = /^\p{ASCII}*$/u;
 /** Numbers with commas or points between their digits. */
 const NUMBERS = /\d+(?:[.,]\d+)+/g;
@@ -28,8 +29,8 @@ const NUMBERS = /\d+(?:[.,]\d+)+/g;
 const BEFORE_HEX = /\b(?:u?\d{19}-)?(?:ln|fs|fr|os|or)_(?=[0-9a-f]{64}\b)/g;
 
 /**
- * Returns the words by which a payment is found, each once, with a space between: of its texts, of its amount, and its
- * ids behind a sign of their own. A store compares them as they are (docs/decisions.md 193).
+ * Returns the words by which a payment is found, with a space between: of its texts, of its amount, and its ids behind a
+ * sign of their own. A store compares them as they are (docs/decisions.md 193).
  */
 export function searchWordsOf(payment: Payment): string {
   const { description, personalNote, message, payerName, externalId, address } = payment;
@@ -37,25 +38,23 @@ export function searchWordsOf(payment: Payment): string {
   const text = plain(
     [description, personalNote, message, payerName, externalId, address].join('\n'),
   );
-  const words = [...wordsIn(text), ...(text.match(NUMBERS) ?? []).map(withoutCommas)];
-  if (amountMsat !== null) words.push(formatAmountMsat(amountMsat));
-  for (const hex of [index.slice(-64), refundOf?.slice(-64), hash, txid, offerId]) {
-    if (hex) words.push(HEX + hex.slice(0, HEX_MOST));
+  let words = wordsOf(text);
+  for (const number of text.match(NUMBERS) ?? []) words += ` ${withoutCommas(number)}`;
+  if (amountMsat !== null) words += ` ${formatAmountMsat(amountMsat)}`;
+  const id = index.slice(-64);
+  for (const hex of [id, refundOf?.slice(-64), hash === id ? null : hash, txid, offerId]) {
+    if (hex) words += ` ${HEX}${hex.slice(0, HEX_MOST)}`;
   }
-  // A word that another one begins with finds nothing more.
-  return words
-    .map((word) => word.slice(0, WORD_MOST))
-    .toSorted()
-    .filter((word, at, sorted) => !sorted[at + 1]?.startsWith(word))
-    .join(' ');
+  return words.trimStart().replace(BEYOND_MOST, '');
 }
 
 /** Returns the words of a search, each of which a payment must have. A search without any finds every payment. */
 export function soughtWords(search: string): SoughtWord[] {
   const text = plain(search).replace(BEFORE_HEX, '');
   const numbers = (text.match(NUMBERS) ?? []).map((number) => [withoutCommas(number)]);
-  const words = wordsIn(text.replace(NUMBERS, ' ')).map((word) => {
-    const whole = word.slice(0, WORD_MOST);
+  const rest = wordsOf(text.replace(NUMBERS, ' '));
+  const words = (rest === '' ? [] : rest.split(' ')).map((word) => {
+    const whole = word.replace(BEYOND_MOST, '');
     return HEX_PART.test(word) ? [whole, HEX + whole.slice(0, HEX_MOST)] : [whole];
   });
   return [...numbers, ...words];
@@ -73,8 +72,11 @@ function plain(text: string): string {
     .replaceAll('ς', 'σ');
 }
 
-function wordsIn(plainText: string): readonly string[] {
-  return plainText.match(ASCII.test(plainText) ? ASCII_WORDS : WORDS) ?? [];
+/** Returns the words of a plain text, with a space between. */
+function wordsOf(plainText: string): string {
+  // This takes a third of the time of a search for each word.
+  if (ASCII.test(plainText)) return plainText.replace(NO_ASCII_WORD, ' ').trim();
+  return (plainText.match(WORDS) ?? []).join(' ');
 }
 
 function withoutCommas(number: string): string {

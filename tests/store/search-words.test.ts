@@ -9,7 +9,6 @@ import type { CacheQuery, Store } from '../../src/store/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
-import { indexedWords } from '../../src/store/words/sqlite.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { samplePayment } from '../support/sample-payment.ts';
@@ -83,12 +82,9 @@ describe('payments that were cached before words were kept are found by them', (
     await expectFound(store);
     await store.close();
     const stored = new Database(path);
-    const indexed = (words: string) =>
-      stored
-        .query('SELECT rowid AS at FROM cache_word WHERE cache_word MATCH ?')
-        .values(indexedWords(WALLET, 0, words).replaceAll(/\S+/g, '"$&"*'));
-    expect(indexed('coffee')).toEqual([[700]]);
-    expect(indexed('table 13')).toEqual([[1]]);
+    expect(
+      stored.query("SELECT since, until, lines LIKE '% coffee%' FROM word_bundle").values(),
+    ).toEqual([[1, 800, 1]]);
     expect(stored.query('PRAGMA integrity_check').values()).toEqual([['ok']]);
     stored.close();
   });
@@ -127,22 +123,22 @@ describe('payments that were cached before words were kept are found by them', (
   });
 });
 
-test('a change that leaves the words as they are writes nothing into their index', async () => {
+test('a change that leaves the words as they are writes nothing into their bundles', async () => {
   const path = join(folder, 'unchanged.sqlite');
   const store = openSqliteStore(path);
-  const indexed = () => {
+  const bundled = () => {
     const db = new Database(path, { readonly: true });
-    const blocks = db.query('SELECT id, hex(block) FROM cache_word_data').values();
+    const bundles = db.query('SELECT id, lines FROM word_bundle').values();
     db.close();
-    return blocks;
+    return bundles;
   };
   await store.cache.apply(WALLET, payments.slice(0, 50), null);
-  const before = indexed();
+  const before = bundled();
   const done = payments.slice(0, 50).map((payment) => ({ ...payment, status: 'failed' }) as const);
   expect(await store.cache.apply(WALLET, done, null)).toEqual({ numNew: 0, numUpdated: 50 });
-  expect(indexed()).toEqual(before);
+  expect(bundled()).toEqual(before);
   await store.cache.apply(WALLET, [{ ...payments[0], personalNote: 'x' } as Payment], null);
-  expect(indexed()).not.toEqual(before);
+  expect(bundled()).not.toEqual(before);
   await store.close();
 });
 

@@ -131,7 +131,7 @@ export function paymentCache(
       const raws =
         sought.length === 0
           ? await db.read(list)
-          : await search(walletId, { ...query, limit: most }, conditions);
+          : await search({ walletId, query: { ...query, limit: most }, conditions });
       const page = raws.slice(0, query.limit);
       const last = raws.length > query.limit ? page.at(-1) : undefined;
       return {

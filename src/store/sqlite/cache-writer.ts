@@ -1,10 +1,9 @@
-import { createdAtOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
 import { mayGiveWay } from '../giving-way.ts';
 import type { CachedRow, CacheWriter } from '../rows/payment-cache.ts';
 import type { Rows } from '../rows/rows.ts';
 import type { Steps } from '../rows/steps.ts';
 import { SIGNED } from '../signed-tables.ts';
-import { indexedWords } from '../words/sqlite.ts';
+import { bundleWriter } from '../words/bundles.ts';
 import { AtOnce, perform } from './rows.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -22,11 +21,12 @@ const NAMES: readonly (keyof CachedRow)[] = [
 ];
 
 /** Returns how rows of the cache are written: many by one statement. */
-export function sqliteCacheWriter({ prepare }: Rows, queue: WriteQueue): CacheWriter {
-  const insertOf = (rows: number) => {
+export function sqliteCacheWriter(rows: Rows, queue: WriteQueue): CacheWriter {
+  const { prepare } = rows;
+  const insertOf = (count: number) => {
     const places = `(${NAMES.map(() => '?').join(', ')})`;
     return prepare(
-      `INSERT INTO wallet_sidecar.cache (${NAMES.join(', ')}) VALUES ${Array(rows).fill(places).join(', ')}
+      `INSERT INTO wallet_sidecar.cache (${NAMES.join(', ')}) VALUES ${Array(count).fill(places).join(', ')}
        ON CONFLICT DO NOTHING`,
     );
   };
@@ -37,44 +37,34 @@ export function sqliteCacheWriter({ prepare }: Rows, queue: WriteQueue): CacheWr
   const otherWords = prepare(
     'SELECT 1 FROM wallet_sidecar.cache WHERE wallet = ? AND idx = ? AND words <> ?',
   );
-  const addWords = prepare('INSERT INTO cache_word (rowid, words) VALUES (?, ?)');
+  const bundle = bundleWriter(rows);
   const isJournaled = prepare('SELECT 1 FROM wallet_sidecar.journal WHERE wallet = ? AND idx = ?');
   let logged = 0;
 
-  /** Writes words into their index: in the order of time and each time once, since FTS5 ends a segment otherwise. */
-  function* index(rows: readonly CachedRow[]): Steps<void> {
-    const sorted = rows.toSorted((a, b) => (a.idx < b.idx ? -1 : 1));
-    const times = Map.groupBy(sorted, ({ idx }) => createdAtOfIndex(idx as PaymentIndex));
-    for (const [atMs, same] of times) {
-      const words = same.map((row) => row.words).join(' ');
-      yield* addWords.run(atMs, indexedWords(sorted[0]?.wallet ?? '', atMs, words));
-    }
-  }
-
   function* update(row: CachedRow): Steps<number> {
     const { status, json, mac, words, wallet, idx } = row;
-    if (yield* otherWords.one(wallet, idx, words)) yield* index([row]);
+    if (yield* otherWords.one(wallet, idx, words)) yield* bundle([row]);
     return yield* updateRow.run(status, json, mac, words, wallet, idx);
   }
 
   return {
     *put(given) {
-      const rows = [...given];
+      const left = [...given];
       const added: CachedRow[] = [];
       let [numNew, numUpdated] = [0, 0];
-      while (rows.length > 0) {
-        const isEnough = rows.length >= ROWS;
-        const some = rows.splice(0, isEnough ? ROWS : 1);
+      while (left.length > 0) {
+        const isEnough = left.length >= ROWS;
+        const some = left.splice(0, isEnough ? ROWS : 1);
         const values = some.flatMap((row) => NAMES.map((name) => row[name]));
         const changes = yield* (isEnough ? insertRows : insertRow).run(...values);
         numNew += changes;
-        // Some may have been there already: the index may say too much.
+        // Some may have been there already: a bundle may say too much.
         if (changes > 0) added.push(...some);
         if (changes === some.length) continue;
         // A row that was just inserted does not differ from what is stored.
         for (const row of some) numUpdated += yield* update(row);
       }
-      yield* index(added);
+      yield* bundle(added);
       return { numNew, numUpdated };
     },
     stillThere: (walletId, payments) =>

@@ -3,7 +3,7 @@ import { plannedOnce } from '../../lib/databases/planned-once.ts';
 import type { RowSigner } from '../row-signer.ts';
 import type { Joint, Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Step, Steps, Value } from '../rows/steps.ts';
-import { sqliteWordIndex } from '../words/sqlite.ts';
+import { bundledWords } from '../words/bundles.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Work that is done when it is iterated and stops for nothing. */
@@ -37,7 +37,7 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
     },
     indexedBy: (index) => `INDEXED BY ${index}`,
     lockingFree: '',
-    wordIndex: sqliteWordIndex(query),
+    wordIndex: bundledWords(query),
     forms: {
       hasMac: () => true,
       nameOf: (_table, column) => column,

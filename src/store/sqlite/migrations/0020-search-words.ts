@@ -1,7 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import { createdAtOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import { searchWordsIn } from '../../columns/cached.ts';
-import { indexedWords } from '../../words/sqlite.ts';
+
+/** A period, about 25 days, and the end of a wallet's id: what terms of the index begin with. */
+const PERIOD_MS = 2 ** 31;
 
 /**
  * Adds the words of cached payments, and an index of them (docs/decisions.md 193). The index names times of creation,
@@ -26,4 +28,11 @@ INSERT INTO cache_word (cache_word, rank) VALUES ('automerge', 8);`);
     write.run(words, wallet, idx);
     add.run(createdAtOfIndex(idx), indexedWords(wallet, createdAtOfIndex(idx), words));
   }
+}
+
+/** Returns what the index of words keeps of the payments that a wallet made at a time. */
+function indexedWords(walletId: string, atMs: number, words: string): string {
+  const period = Math.floor(atMs / PERIOD_MS).toString(36);
+  const beginning = period + walletId.slice(-6).replace(/[^0-9a-z]/gi, '');
+  return beginning + words.replaceAll(' ', ` ${beginning}`);
 }

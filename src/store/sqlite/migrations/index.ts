@@ -20,6 +20,7 @@ import { origins } from './0018-origins.ts';
 import { completions } from './0019-completions.ts';
 import { searchWords } from './0020-search-words.ts';
 import { own } from './0021-own.ts';
+import { wordBundles } from './0022-word-bundles.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -47,6 +48,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   completions,
   searchWords,
   own,
+  wordBundles,
 ];
 
 /** The version of the schema that this program reads and writes. */

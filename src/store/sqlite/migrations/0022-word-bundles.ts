@@ -1,0 +1,54 @@
+import type { Database } from 'bun:sqlite';
+import { createdAtOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
+import { lineOf } from '../../words/lines.ts';
+
+/** Payments of a bundle, which makes it one that is joined to no other. */
+const AT_ONCE = 2000;
+const LAST_LEVEL = 9;
+
+interface Row {
+  readonly wallet: string;
+  readonly idx: PaymentIndex;
+  readonly direction: string;
+  readonly rail: string;
+  readonly words: string;
+}
+
+/**
+ * Keeps the words of cached payments in bundles in the place of an index (docs/decisions.md 193): a row has the words
+ * of many payments, a line for each, made between two times.
+ */
+export function wordBundles(db: Database): void {
+  db.run(`
+DROP TABLE cache_word;
+CREATE TABLE word_bundle (
+  id INTEGER PRIMARY KEY,
+  wallet TEXT NOT NULL,
+  level INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  lines TEXT NOT NULL
+) STRICT;
+CREATE INDEX word_bundle_by_level ON word_bundle (wallet, level);`);
+  const add = db.query(
+    'INSERT INTO word_bundle (wallet, level, since, until, lines) VALUES (?, ?, ?, ?, ?)',
+  );
+  const write = (rows: readonly Row[]) => {
+    const [first, last] = [rows[0], rows.at(-1)];
+    if (first === undefined || last === undefined) return;
+    const [since, until] = [createdAtOfIndex(first.idx), createdAtOfIndex(last.idx)];
+    add.run(first.wallet, LAST_LEVEL, since, until, rows.map(lineOf).join(''));
+  };
+  let rows: Row[] = [];
+  const read = db.query<Row, []>(
+    'SELECT wallet, idx, direction, rail, words FROM cache ORDER BY wallet, idx',
+  );
+  for (const row of read.iterate()) {
+    if (rows.length === AT_ONCE || rows[0]?.wallet !== row.wallet) {
+      write(rows);
+      rows = [];
+    }
+    rows.push(row);
+  }
+  write(rows);
+}

@@ -1,0 +1,81 @@
+import type { SoughtWord } from '../../model/payment-search.ts';
+import type { CacheQuery } from '../ports.ts';
+
+/** The columns of a cached payment that its line says. */
+interface Said {
+  readonly idx: string;
+  readonly direction: string;
+  readonly rail: string;
+  readonly words: string;
+}
+
+/** What begins words of a line that no text has, each of which stands for a filter of lists. */
+const [DIRECTION, RAIL, LAST] = ['>', '<', '%'] as const;
+/** Characters with which no two directions, and no two rails, begin. */
+const [DIRECTION_MOST, RAIL_MOST] = [3, 2] as const;
+/** The last characters of an index that a line has: the fewest by which a payment is looked for. */
+const LAST_MOST = 4;
+/** Where an index says the time of creation; the digits before are zeros in every index. */
+const [TIME_BEGIN, TIME_END] = [3, 19] as const;
+const NEW_LINE = 10;
+
+/**
+ * Returns the line of a payment in a bundle: its time of creation, filters that never change, and its words, each
+ * behind a space.
+ */
+export function lineOf({ idx, direction, rail, words }: Said): string {
+  return `\n${idx.slice(TIME_BEGIN, TIME_END)} ${directionWord(direction)} ${railWord(rail)} ${LAST}${idx.slice(-LAST_MOST)} ${words}`;
+}
+
+const directionWord = (direction: string): string => DIRECTION + direction.slice(0, DIRECTION_MOST);
+const railWord = (rail: string): string => RAIL + rail.slice(0, RAIL_MOST);
+
+/** Returns the words that the line of a payment has which fits a query, in which these words are sought. */
+export function soughtInLines(sought: readonly SoughtWord[], query: CacheQuery): SoughtWord[] {
+  const { direction, rail, idPart } = query;
+  return [
+    ...sought,
+    ...(direction === null ? [] : [[directionWord(direction)]]),
+    ...(rail === null ? [] : [[railWord(rail)]]),
+    // Ids are kept in the words by as many characters as those of a text.
+    ...(idPart === undefined ? [] : [[`#${idPart.slice(0, 16)}`, LAST + idPart.slice(-LAST_MOST)]]),
+  ];
+}
+
+/** Returns the times of creation, not in order, that the lines have in which there is each of these words. */
+export function timesOfLines(lines: Uint8Array, sought: readonly SoughtWord[]): number[] {
+  const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
+  const next = sought.map((word) => finder(bytes, word));
+  const times: number[] = [];
+  // Each word in turn is looked for from the line on that has those before it, until one line has all of them.
+  for (let [line, has, turn] = [0, 0, 0]; ; turn = (turn + 1) % next.length) {
+    const at = next[turn]?.(line) ?? bytes.length;
+    if (at === bytes.length) return times;
+    let begin = at;
+    while (begin > 0 && bytes[begin] !== NEW_LINE) begin -= 1;
+    has = begin === line ? has + 1 : 1;
+    line = begin;
+    if (has < next.length) continue;
+    const time = bytes.toString('latin1', begin + 1, begin + 1 + TIME_END - TIME_BEGIN);
+    times.push(Number(time));
+    has = 0;
+    line = bytes.indexOf(NEW_LINE, at);
+    if (line < 0) return times;
+  }
+}
+
+/** Returns what finds the next place, from a byte on, of a word that begins so; the end where there is none. */
+function finder(bytes: Buffer, word: SoughtWord): (from: number) => number {
+  const starts = word.map((start) => ({ text: Buffer.from(` ${start}`), at: -1 }));
+  return (from) => {
+    let first = bytes.length;
+    for (const start of starts) {
+      if (start.at < from) {
+        const found = bytes.indexOf(start.text, from);
+        start.at = found < 0 ? bytes.length : found;
+      }
+      first = Math.min(first, start.at);
+    }
+    return first;
+  };
+}

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { encodePayment, type Payment } from '../../../src/model/payment.ts';
+import { DIRECTIONS, encodePayment, type Payment, RAILS } from '../../../src/model/payment.ts';
 import { searchWordsOf, soughtWords } from '../../../src/model/payment-search.ts';
 import type { CacheQuery, Store } from '../../../src/store/ports.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
@@ -21,13 +21,73 @@ const EVERYTHING: CacheQuery = {
   externalId: null,
 };
 
+/** A text of words that are no digits of a hash. */
+const SOME_WORDS = fc
+  .array(fc.constantFrom('zimt', 'Zimtstern', 'NELKE', 'anis', 'nel', '1,781', 'größe', 'x'), {
+    minLength: 1,
+    maxLength: 2,
+  })
+  .map((words) => words.join(' '));
+/** What is done to a cache, or asked of it: only what a kind needs of the rest is used. */
+const SEARCH_STEP = fc.tuple(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom('add' as const, 'change' as const) },
+    { weight: 6, arbitrary: fc.constant('ask' as const) },
+    { weight: 1, arbitrary: fc.constant('clear' as const) },
+  ),
+  fc.nat(),
+  fc.array(
+    fc.record({
+      createdAtMs: fc.oneof(
+        fc.integer({ min: 1_000_000, max: 1_000_009 }),
+        fc.integer({ min: 1_000_000, max: 4_000_000_000 }),
+      ),
+      description: fc.option(SOME_WORDS),
+      personalNote: fc.option(SOME_WORDS),
+      externalId: fc.option(fc.constantFrom('a', 'b')),
+      amountMsat: fc.constantFrom(null, 1_781_000n),
+      status: fc.constantFrom('pending' as const, 'completed' as const, 'failed' as const),
+      direction: fc.constantFrom(...DIRECTIONS),
+      rail: fc.constantFrom(...RAILS),
+    }),
+    { minLength: 1, maxLength: 20 },
+  ),
+  fc.record({
+    text: SOME_WORDS,
+    filter: fc.constantFrom(
+      'all' as const,
+      'all' as const,
+      'pending' as const,
+      'completed' as const,
+      'failed' as const,
+      'finalized' as const,
+    ),
+    order: fc.constantFrom('asc' as const, 'desc' as const),
+    limit: fc.integer({ min: 1, max: 6 }),
+    direction: fc.option(fc.constantFrom(...DIRECTIONS)),
+    rail: fc.option(fc.constantFrom(...RAILS)),
+    externalId: fc.option(fc.constantFrom('a', 'b'), { freq: 2 }),
+    sinceMs: fc.option(fc.constantFrom(1_000_005, 1_000_000_000)),
+    untilMs: fc.option(fc.constantFrom(1_000_008, 2_500_000_000)),
+    after: fc.boolean(),
+    idPart: fc.constantFrom('none', 'none', 'none', 'first', 'last'),
+  }),
+);
+
 /** The payments that a list is to have, found by comparing each. */
 function expected(payments: Iterable<Payment>, query: CacheQuery): string[] {
-  const { text = '', order, limit, after, filter, sinceMs, untilMs } = query;
+  const { text = '', order, limit, after, filter, sinceMs, untilMs, direction, rail } = query;
+  const { idPart = '', externalId } = query;
   const sought = soughtWords(text);
   const found = [...payments].filter((payment) => {
     const { index } = payment;
-    if (filter !== 'all' && payment.status !== filter) return false;
+    const isOver = payment.status !== 'pending';
+    if (filter !== 'all' && (filter === 'finalized' ? !isOver : payment.status !== filter))
+      return false;
+    if (direction !== null && payment.direction !== direction) return false;
+    if (rail !== null && payment.rail !== rail) return false;
+    if (externalId !== null && payment.externalId !== externalId) return false;
+    if (!index.slice(-64).startsWith(idPart) && !index.endsWith(idPart)) return false;
     if (sinceMs !== null && payment.createdAtMs < sinceMs) return false;
     if (untilMs !== null && payment.createdAtMs >= untilMs) return false;
     if (after !== null && (order === 'asc' ? index <= after : index >= after)) return false;
@@ -214,6 +274,55 @@ export function searchContract(open: () => Promise<Store>): void {
         { numRuns: 60 },
       );
     });
+
+    for (const [where, isFar] of [
+      ['also where some is cleared', false],
+      ['behind many', true],
+    ] as const) {
+      test(`finds what comparing each payment finds, whatever was stored, changed and asked before, ${where}`, async () => {
+        if (isFar) {
+          await fill(1);
+          await fill(10_000_000_000);
+        }
+        const payments = new Map<string, Payment>();
+        const put = async (some: readonly Payment[]) => {
+          for (const payment of some) payments.set(payment.index, payment);
+          await apply(some);
+        };
+        let number = 50_000;
+        await fc.assert(
+          fc.asyncProperty(fc.array(SEARCH_STEP, { maxLength: 12 }), async (steps) => {
+            for (const [kind, at, changes, query] of steps) {
+              const known = [...payments.values()][at % Math.max(payments.size, 1)];
+              if (kind === 'add') {
+                await put(changes.map((change) => samplePayment(++number, change)));
+              } else if (kind === 'clear' && !isFar) {
+                await store.cache.clear(WALLET);
+                payments.clear();
+              } else if (kind === 'change' && known) {
+                const { personalNote, status } = changes[0] ?? known;
+                await put([{ ...known, personalNote, status }]);
+              } else {
+                const index = known?.index ?? samplePayment(1).index;
+                const asked: CacheQuery = {
+                  ...EVERYTHING,
+                  ...query,
+                  after: query.after ? index : null,
+                  idPart: { first: index.slice(-64, -59), last: index.slice(-5), none: undefined }[
+                    query.idPart
+                  ],
+                };
+                expect([asked, await find(query.text, asked)]).toEqual([
+                  asked,
+                  expected(payments.values(), asked),
+                ]);
+              }
+            }
+          }),
+          { numRuns: isFar ? 40 : 150 },
+        );
+      });
+    }
 
     test('leaves nothing out of many that fit, also of one millisecond, and lists nothing twice', async () => {
       const change = { description: 'Zimt', amountMsat: null };

@@ -1,5 +1,5 @@
 /** A value of a statement, in SQLite's form. */
-export type Value = string | number | bigint | boolean | null;
+export type Value = string | number | bigint | boolean | Uint8Array | null;
 
 /** A statement that an engine sends, and whose answer it waits for. */
 export interface Statement {

@@ -3,7 +3,7 @@ import { cacheConditions } from '../cache-conditions.ts';
 import type { CachedRow } from '../rows/payment-cache.ts';
 import type { Rows } from '../rows/rows.ts';
 import type { Steps } from '../rows/steps.ts';
-import { lineOf, soughtInLines, timesOfLines } from './lines.ts';
+import { joinedMarks, lineOf, marksOf, mayHave, soughtInLines, timesOfLines } from './lines.ts';
 import {
   type FoundWords,
   isUp,
@@ -21,8 +21,10 @@ const LARGE = 8 * 1024;
 const LAST_LEVEL = 9;
 /** Bundles that are read before other requests are served, which takes about a millisecond. */
 const READ_AT_ONCE = 32;
-/** Payments that are compared before other requests are served, which takes some milliseconds. */
-const AT_ONCE = 500;
+/** Payments after which no more bundles are read before these are compared. */
+const ENOUGH = 2000;
+/** Payments that are compared before other requests are served, which takes about a millisecond. */
+const COMPARED_AT_ONCE = 250;
 /** Payments from which on it is cheaper to ask another index first which of them fit the filters. */
 const MANY = 50;
 
@@ -34,18 +36,18 @@ type Prepare = Pick<Rows, 'prepare'>;
  */
 export function bundleWriter({ prepare }: Prepare): (rows: readonly CachedRow[]) => Steps<void> {
   const insert = prepare(
-    'INSERT INTO word_bundle (wallet, level, since, until, lines) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO word_bundle (wallet, level, since, until, marks, lines) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const count = prepare<{ n: number }>(
     'SELECT count(*) AS n FROM word_bundle WHERE wallet = ? AND level = ?',
   );
-  const bytes = prepare<{ n: number }>(
-    'SELECT sum(octet_length(lines)) AS n FROM word_bundle WHERE wallet = ? AND level = ?',
+  const sizes = prepare<{ bytes: number; marks: Uint8Array }>(
+    'SELECT octet_length(lines) AS bytes, marks FROM word_bundle WHERE wallet = ? AND level = ?',
   );
   // Before those that it is made of are deleted, so that no bundle ever gets the number of another one.
   const join = prepare(
-    `INSERT INTO word_bundle (wallet, level, since, until, lines)
-     SELECT wallet, ?, min(since), max(until), group_concat(lines, '') FROM word_bundle
+    `INSERT INTO word_bundle (wallet, level, since, until, marks, lines)
+     SELECT wallet, ?, min(since), max(until), ?, group_concat(lines, '') FROM word_bundle
      WHERE wallet = ? AND level = ? GROUP BY wallet`,
   );
   const remove = prepare('DELETE FROM word_bundle WHERE wallet = ? AND level = ?');
@@ -53,9 +55,10 @@ export function bundleWriter({ prepare }: Prepare): (rows: readonly CachedRow[])
   /** Joins the bundles of a level where there are enough, which may make enough of the next one. */
   function* joinLevel(wallet: string, level: number): Steps<void> {
     if (((yield* count.one(wallet, level))?.n ?? 0) < JOINED) return;
-    const size = (yield* bytes.one(wallet, level))?.n ?? 0;
+    const joined = yield* sizes.all(wallet, level);
+    const size = joined.reduce((sum, { bytes }) => sum + bytes, 0);
     const next = size >= LARGE ? LAST_LEVEL : level + 1;
-    yield* join.run(next, wallet, level);
+    yield* join.run(next, joinedMarks(joined.map(({ marks }) => marks)), wallet, level);
     yield* remove.run(wallet, level);
     if (next < LAST_LEVEL) yield* joinLevel(wallet, next);
   }
@@ -72,7 +75,7 @@ export function bundleWriter({ prepare }: Prepare): (rows: readonly CachedRow[])
     }
     const [since, until] = [createdAtOfIndex(lowest), createdAtOfIndex(highest)];
     const level = lines.length >= LARGE ? LAST_LEVEL : 0;
-    yield* insert.run(wallet, level, since, until, lines);
+    yield* insert.run(wallet, level, since, until, marksOf(lines), lines);
     if (level === 0) yield* joinLevel(wallet, level);
   };
 }
@@ -82,6 +85,7 @@ interface Bundle {
   readonly id: number;
   readonly since: number;
   readonly until: number;
+  readonly marks: Uint8Array;
 }
 
 /**
@@ -103,14 +107,15 @@ export function bundledWords(query: Rows['query']): WordIndex {
   ): Steps<FoundWords> {
     const isUpwards = isUp(wanted.query);
     const order = isUpwards ? 'since' : 'until DESC';
-    const bundles = yield* query<Bundle>(
-      `SELECT id, since, until FROM word_bundle
+    const sought = soughtInLines(wanted.conditions.sought, wanted.query);
+    const all = yield* query<Bundle>(
+      `SELECT id, since, until, marks FROM word_bundle
        WHERE wallet = ? AND until >= ? AND since <= ? ORDER BY ${order}`,
     ).all(wanted.walletId, sinceMs, untilMs);
+    const bundles = all.filter(({ marks }) => mayHave(marks, sought));
     const linesOf = query<{ lines: Uint8Array }>(
       'SELECT CAST(lines AS BLOB) AS lines FROM word_bundle WHERE id = ? AND wallet = ?',
     );
-    const sought = soughtInLines(wanted.conditions.sought, wanted.query);
     return yield* bundlesFrom(0, [sinceMs, untilMs], []);
 
     /** Reads some bundles. `waiting` are times of payments before which later bundles may have others. */
@@ -120,7 +125,7 @@ export function bundledWords(query: Rows['query']): WordIndex {
       waiting: readonly number[],
     ): Steps<FoundWords> {
       const times = [...waiting];
-      const most = waiting.length + AT_ONCE;
+      const most = waiting.length + ENOUGH;
       let at = first;
       while (at < bundles.length && at < first + READ_AT_ONCE && times.length < most) {
         const read = yield* linesOf.one(bundles[at]?.id ?? null, wanted.walletId);
@@ -154,10 +159,10 @@ export function bundledWords(query: Rows['query']): WordIndex {
     next: FoundWords['next'],
   ): Steps<FoundWords> {
     const times = given.length > MANY ? yield* fitting(wanted, given) : given;
-    return yield* from(0);
+    return times.length === 0 ? { found: [], next } : yield* from(0);
 
     function* from(at: number): Steps<FoundWords> {
-      const to = at + AT_ONCE;
+      const to = at + COMPARED_AT_ONCE;
       const [lowest, highest] = rangeOf(wanted.query);
       const { where, values, order } = unbound(wanted);
       const ranges = times.slice(at, to).map((time) => {

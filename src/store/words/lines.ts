@@ -18,6 +18,11 @@ const LAST_MOST = 4;
 /** Where an index says the time of creation; the digits before are zeros in every index. */
 const [TIME_BEGIN, TIME_END] = [3, 19] as const;
 const NEW_LINE = 10;
+/** Bytes of the marks of a bundle, as many as SQLite keeps in the page where a row begins. */
+const MARK_BYTES = 384;
+/** Characters of a word that have a mark. Of a hash the sign before it is one. */
+const [MARKED, MARKED_OF_HASH] = [3, 4] as const;
+const [HASH, LAST_SIGN] = ['#', LAST].map((sign) => sign.charCodeAt(0));
 
 /**
  * Returns the line of a payment in a bundle: its time of creation, filters that never change, and its words, each
@@ -78,4 +83,44 @@ function finder(bytes: Buffer, word: SoughtWord): (from: number) => number {
     }
     return first;
   };
+}
+
+/**
+ * Returns the marks of lines: one bit for the first characters of each word, some of which share one. A bundle without
+ * the mark of a sought word need not be read.
+ */
+export function marksOf(lines: string): Uint8Array {
+  const marks = new Uint8Array(MARK_BYTES);
+  for (let at = lines.indexOf(' ') + 1; at > 0; at = lines.indexOf(' ', at) + 1) {
+    const bit = markOf(lines, at);
+    if (bit !== null) marks[bit >> 3] = (marks[bit >> 3] ?? 0) | (1 << (bit & 7));
+  }
+  return marks;
+}
+
+/** Returns the marks that any of these have. */
+export function joinedMarks(all: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from({ length: MARK_BYTES }, (_, at) =>
+    all.reduce((bits, marks) => bits | (marks[at] ?? 0), 0),
+  );
+}
+
+/** Whether lines with these marks may have a line with each of these words. */
+export function mayHave(marks: Uint8Array, sought: readonly SoughtWord[]): boolean {
+  return sought.every((word) =>
+    word.some((start) => {
+      const bit = markOf(start, 0);
+      return bit === null || ((marks[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+    }),
+  );
+}
+
+/** Returns the bit of the word that begins at a place; null where too little of it is there, or it has none. */
+function markOf(text: string, from: number): number | null {
+  const sign = text.charCodeAt(from);
+  const to = from + (sign === HASH ? MARKED_OF_HASH : MARKED);
+  if (sign === LAST_SIGN || to > text.length) return null;
+  let mixed = 0;
+  for (let at = from; at < to; at++) mixed = Math.imul(mixed ^ text.charCodeAt(at), 16_777_619);
+  return (mixed >>> 0) % (8 * MARK_BYTES);
 }

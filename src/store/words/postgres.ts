@@ -1,6 +1,7 @@
 import { createdAtOfIndex, type PaymentIndex, timePart } from '../../model/payment-index.ts';
 import type { SoughtWord } from '../../model/payment-search.ts';
 import { type CacheConditions, cacheConditions, hasWord, patternsOf } from '../cache-conditions.ts';
+import type { CacheQuery } from '../ports.ts';
 import type { Rows } from '../rows/rows.ts';
 import { type Steps, together } from '../rows/steps.ts';
 import {
@@ -21,9 +22,10 @@ const PERIOD_MS = 1_000_000_000;
 /** Where the text of an index says the period. */
 const PERIOD = [6, 10] as const;
 
-/** The words of a payment behind its period, as the step of the schema indexes them. */
+/** The filters and words of a payment, each behind its period, as the step of the schema indexes them. */
 const TERMS = `array_to_tsvector(string_to_array(
-  substr(idx, 7, 4) || replace(words, ' ', ' ' || substr(idx, 7, 4)), ' '))`;
+  substr(idx, 7, 4) || replace('>' || direction || ' <' || rail || ' =' || status || ' ' || words,
+    ' ', ' ' || substr(idx, 7, 4)), ' '))`;
 
 /** Returns how the index of words is read, a period at a time. */
 export function postgresWordIndex(query: Rows['query']): WordIndex {
@@ -62,6 +64,7 @@ export function postgresWordIndex(query: Rows['query']): WordIndex {
     const listed = cacheConditions(walletId, { ...unbound, ...WORDLESS });
     const [lowest, highest] = rangeOf({ ...wanted, after: from });
     const rare = yield* rareOf(near, conditions.sought);
+    const terms = [...rare, ...filterWords(wanted)];
     // OFFSET keeps the server from reading payments in order until it finds these, of which it expects more.
     const inPeriod = query<{ idx: PaymentIndex }>(
       `SELECT idx FROM (
@@ -81,7 +84,7 @@ export function postgresWordIndex(query: Rows['query']): WordIndex {
       const [since, until] = [timePart(first), timePart(first + PERIOD_MS)];
       const [found, next] = yield* together([
         inPeriod.all(
-          matchOf(rare, payment.slice(...PERIOD)),
+          matchOf(terms, payment.slice(...PERIOD)),
           ...fits.values,
           since > lowest ? since : lowest,
           until < highest ? until : highest,
@@ -106,6 +109,17 @@ export function postgresWordIndex(query: Rows['query']): WordIndex {
     const least = Math.max(RARE, Math.min(...sought.map((_, at) => countOf(at))));
     return sought.filter((_, at) => countOf(at) <= least);
   }
+}
+
+/** Returns the words of the index that stand for filters. */
+function filterWords({ direction, rail, filter }: CacheQuery): SoughtWord[] {
+  const statuses = { awaiting: ['pending'], finalized: ['completed', 'failed'], all: [] };
+  const status = filter in statuses ? statuses[filter as keyof typeof statuses] : [filter];
+  return [
+    direction === null ? [] : [`>${direction}`],
+    rail === null ? [] : [`<${rail}`],
+    status.map((one) => `=${one}`),
+  ].filter((word) => word.length > 0);
 }
 
 function matchOf(words: readonly SoughtWord[], period: string): string {

@@ -13,6 +13,7 @@ import { completions } from './0011-completions.ts';
 import { searchWords } from './0012-search-words.ts';
 import { own } from './0013-own.ts';
 import { wordsByPeriod } from './0014-words-by-period.ts';
+import { filtersAsWords } from './0015-filters-as-words.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -33,6 +34,7 @@ export const STEPS: readonly (string | ((tx: SQL) => Promise<void>))[] = [
   searchWords,
   own,
   wordsByPeriod,
+  filtersAsWords,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import { createdAtOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
-import { lineOf } from '../../words/lines.ts';
+import { lineOf, marksOf } from '../../words/lines.ts';
 
 /** Payments of a bundle, which makes it one that is joined to no other. */
-const AT_ONCE = 2000;
+const AT_ONCE = 200;
 const LAST_LEVEL = 9;
 
 interface Row {
@@ -27,17 +27,19 @@ CREATE TABLE word_bundle (
   level INTEGER NOT NULL,
   since INTEGER NOT NULL,
   until INTEGER NOT NULL,
+  marks BLOB NOT NULL,
   lines TEXT NOT NULL
 ) STRICT;
 CREATE INDEX word_bundle_by_level ON word_bundle (wallet, level);`);
   const add = db.query(
-    'INSERT INTO word_bundle (wallet, level, since, until, lines) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO word_bundle (wallet, level, since, until, marks, lines) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const write = (rows: readonly Row[]) => {
     const [first, last] = [rows[0], rows.at(-1)];
     if (first === undefined || last === undefined) return;
     const [since, until] = [createdAtOfIndex(first.idx), createdAtOfIndex(last.idx)];
-    add.run(first.wallet, LAST_LEVEL, since, until, rows.map(lineOf).join(''));
+    const lines = rows.map(lineOf).join('');
+    add.run(first.wallet, LAST_LEVEL, since, until, marksOf(lines), lines);
   };
   let rows: Row[] = [];
   const read = db.query<Row, []>(

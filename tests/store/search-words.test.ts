@@ -9,6 +9,7 @@ import type { CacheQuery, Store } from '../../src/store/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
+import { lineOf } from '../../src/store/words/lines.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { samplePayment } from '../support/sample-payment.ts';
@@ -140,6 +141,41 @@ test('a change that leaves the words as they are writes nothing into their bundl
   await store.cache.apply(WALLET, [{ ...payments[0], personalNote: 'x' } as Payment], null);
   expect(bundled()).not.toEqual(before);
   await store.close();
+});
+
+const STORER = `
+  const { openSqliteStore } = await import('${import.meta.dir}/../../src/store/sqlite/index.ts');
+  const { samplePayment } = await import('${import.meta.dir}/../support/sample-payment.ts');
+  const store = openSqliteStore(process.argv[1]);
+  for (let number = 1; ; ) {
+    const some = Array.from({ length: 1 + (number % 7) }, () =>
+      samplePayment(number++, { description: 'zimt ' + number }));
+    await store.cache.apply('${WALLET}', some, null);
+    await store.cache.apply('${WALLET}', [{ ...some[0], personalNote: 'nelke' }], null);
+    if (number % 50 < 7) console.log(number);
+  }`;
+
+test('no cached payment is missing in the bundles, wherever the process that stores it is killed', async () => {
+  const path = join(folder, 'killed.sqlite');
+  for (const rounds of [1, 3, 2, 5]) {
+    const program = Bun.spawn([process.execPath, '-e', STORER, path], { stdout: 'pipe' });
+    const lines = program.stdout.getReader();
+    for (let round = 0; round < rounds; round++) await lines.read();
+    program.kill('SIGKILL');
+    await program.exited;
+    const db = new Database(path);
+    const rows = db
+      .query<Parameters<typeof lineOf>[0], []>('SELECT idx, direction, rail, words FROM cache')
+      .all();
+    const bundled = db.query<{ lines: string }, []>('SELECT lines FROM word_bundle').all();
+    const all = new Set(bundled.flatMap(({ lines: text }) => text.split('\n')));
+    expect(rows.filter((row) => !all.has(lineOf(row).slice(1)))).toEqual([]);
+    expect(rows.length).toBeGreaterThan(0);
+    // The next process stores the same payments.
+    db.run('DELETE FROM word_bundle');
+    db.run('DELETE FROM cache');
+    db.close();
+  }
 });
 
 test('searches of any number of words keep no statements, neither here nor in a server', async () => {

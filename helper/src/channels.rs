@@ -5,8 +5,10 @@ use ldk_node::bitcoin::secp256k1::PublicKey;
 use ldk_node::lightning::events::ClosureReason;
 use ldk_node::lightning::ln::msgs::SocketAddress;
 use ldk_node::{ChannelDetails, Event, LightningBalance, NodeError, PendingSweepBalance};
+use ldk_node::lightning::routing::gossip::NodeId;
 use rusqlite::{params, Connection, OptionalExtension};
-use serde_json::{json, Value};
+use serde_json::{json, Map, Value};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long an opening waits for the peer's word before it returns the channel as it is.
@@ -48,6 +50,29 @@ pub fn learn(app: &App, event: &Event) -> Answer<()> {
         }
         Ok(())
     })
+}
+
+/// Writes beside the state who the other sides of the channels are, and where they are reached: where the state is lost,
+/// they are asked to close. Those of channels that are closed stay.
+pub fn note_peers(app: &App) {
+    let path = Path::new(&app.node.config().storage_dir_path).join("peers.json");
+    let before: Map<String, Value> = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+    let mut now = before.clone();
+    let (peers, graph) = (app.node.list_peers(), app.node.network_graph());
+    for pk in app.node.list_channels().iter().map(|channel| channel.counterparty_node_id) {
+        let said = graph.node(&NodeId::from_pubkey(&pk))
+            .and_then(|node| Some(node.announcement_info?.addresses().first()?.to_string()));
+        let lsp = app.lsp.as_ref().filter(|(lsp, _)| *lsp == pk).map(|(_, address)| address.to_string());
+        let reached = peers.iter().find(|peer| peer.node_id == pk && peer.is_persisted).map(|peer| peer.address.to_string());
+        let address = said.or(lsp).or(reached).map(Value::from);
+        now.entry(pk.to_string()).and_modify(|known| if let Some(address) = &address { *known = address.clone() })
+            .or_insert(address.clone().unwrap_or_default());
+    }
+    if now == before { return }
+    let part = path.with_extension("part");
+    if let Err(error) = std::fs::write(&part, json!(now).to_string()).and_then(|()| std::fs::rename(&part, &path)) {
+        crate::log::say(format_args!("{} cannot be written: {error}", path.display()));
+    }
 }
 
 /// Whether nothing can have been under way in the channel.

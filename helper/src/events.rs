@@ -56,6 +56,7 @@ fn handle(app: &App, event: &Event) -> Answer<()> {
         }
         Event::ChannelPending { .. } | Event::ChannelReady { .. } | Event::ChannelClosed { .. } => {
             channels::learn(app, event)?;
+            channels::note_peers(app);
             app.store.raise_chain();
         }
         // LDK has named every payment for years.

@@ -10,6 +10,7 @@ impl LogWriter for StderrLog {
     fn log<'a>(&self, record: LogRecord<'a>) {
         match record.module_path {
             "lightning::ln::peer_handler" => self.message(&record.args.to_string()),
+            "lightning::ln::channelmanager" => self.unknown_channel(&record.args.to_string()),
             "lightning::chain::channelmonitor" | "lightning::chain::onchaintx" => self.broadcast(&record.args.to_string()),
             _ => {}
         }
@@ -27,6 +28,13 @@ impl StderrLog {
         self.store.naming.pass();
         let rests_on_nothing = ["Ping", "Pong", "Init"].iter().any(|name| message.starts_with(name));
         self.store.step.before_message(&self.store, rests_on_nothing);
+    }
+
+    /// LDK tells a peer to close a channel that it knows and we do not, and no event says so.
+    fn unknown_channel(&self, text: &str) {
+        let Some(rest) = text.strip_prefix("Sending bogus ChannelReestablish for unknown channel ") else { return };
+        let id = rest.split(' ').next().unwrap_or(rest).to_string();
+        self.store.unknown_channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(id);
     }
 
     fn broadcast(&self, text: &str) {

@@ -10,6 +10,7 @@ mod onchain;
 mod open;
 mod protocol;
 mod rows;
+mod source;
 mod spend;
 mod step;
 mod store;
@@ -101,7 +102,8 @@ impl Helper {
         let app = Arc::new(open::open(params, &self.out)?);
         events::drain(&app)?;
         fates::resume(&app)?;
-        if let Err(error) = sync_chain(&app) { log::say(format_args!("{}", error.message)) }
+        channels::note_peers(&app);
+        if let Err(error) = app.sync_chain() { log::say(format_args!("{}", error.message)) }
         let (opens, seq) = app.store.place()?;
         let follow: [(&str, fn(Arc<App>)); 3] = [("events", events::follow), ("fates", fates::follow), ("chain", follow_chain)];
         for (name, work) in follow {
@@ -115,10 +117,6 @@ impl Helper {
     }
 }
 
-fn sync_chain(app: &App) -> Answer<()> {
-    app.chain.as_ref().map_or(Ok(()), |chain| chain.sync(&channels::sweeps(app)))
-}
-
 fn follow_chain(app: Arc<App>) {
     loop {
         std::thread::sleep(app.sync_every);
@@ -126,14 +124,8 @@ fn follow_chain(app: Arc<App>) {
         if app.sync_every < LDK_LOOKS_EVERY {
             if let Err(error) = app.node.sync_wallets() { log::say(format_args!("{error}")) }
         }
-        if let Err(error) = sync_chain(&app) { log::say(format_args!("{}", error.message)) }
+        if let Err(error) = app.sync_chain() { log::say(format_args!("{}", error.message)) }
     }
-}
-
-fn sync(app: &App) -> Answer<Value> {
-    app.node.sync_wallets()?;
-    sync_chain(app)?;
-    Ok(json!({}))
 }
 
 fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
@@ -141,7 +133,6 @@ fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
     let app = helper.app.get().ok_or_else(|| refused("The node is not open."))?;
     match method {
         "info" => transactions::info(app),
-        "sync" => sync(app),
         "create_invoice" => lightning::create_invoice(app, params),
         "cancel_invoice" => lightning::cancel_invoice(app, params),
         "settle_invoice" => lightning::settle_invoice(app, params),
@@ -156,12 +147,13 @@ fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
         "fee_rates" => spend::fee_rates(app),
         "address" => spend::address(app),
         "sign" => spend::sign(app, params),
-        "release" => spend::release(app, params),
-        "hold" => spend::hold(app, params),
+        "release" => spend::lock(app, params, false),
+        "hold" => spend::lock(app, params, true),
         "publish" => spend::publish(app, params),
         "sign_child" => spend::sign_child(app, params),
         "transactions" => transactions::transactions(app, params),
         "coins" => transactions::coins(app),
+        "find" => app.chain.find(params),
         "channels" => channels::channels(app),
         "open_channel" => channels::open_channel(app, params),
         "close_channel" => channels::close_channel(app, params),

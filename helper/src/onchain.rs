@@ -1,31 +1,31 @@
-//! A second wallet on the same descriptors as ldk-node's: it is kept by Esplora, and knows what ldk-node does not show.
-use crate::protocol::{refused, unreachable, Answer};
+//! A second wallet on the same descriptors as ldk-node's: it knows what ldk-node does not show, and signs without
+//! publishing.
+use crate::protocol::{hex, msat, refused, unreachable, Answer, Params};
+use crate::source::Source;
 use crate::store::Store;
-use bdk_esplora::{esplora_client, EsploraAsyncExt};
 use bdk_wallet::bitcoin::bip32::Xpriv;
 use bdk_wallet::bitcoin::{consensus, Network, OutPoint, ScriptBuf, Transaction, Txid};
-use bdk_wallet::chain::DescriptorExt;
+use bdk_wallet::chain::spk_client::SyncRequest;
+use bdk_wallet::chain::{ConfirmationBlockTime, DescriptorExt, TxGraph};
 use bdk_wallet::template::Bip84;
 use bdk_wallet::{KeychainKind, Wallet};
 use rusqlite::params;
-use std::collections::HashMap;
-use std::future::Future;
+use serde_json::{json, Value};
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-const GAP: usize = 20;
-const REQUESTS: usize = 4;
-const SCAN_TAKES: Duration = Duration::from_secs(120);
 pub const KEYCHAINS: [KeychainKind; 2] = [KeychainKind::External, KeychainKind::Internal];
 
 pub struct Chain {
-    pub client: esplora_client::AsyncClient,
+    pub source: Source,
     /// The coins of signed transactions, each kept until then or until it is given back.
     pub locks: Mutex<HashMap<OutPoint, Instant>>,
     wallet: Mutex<Wallet>,
-    runtime: tokio::runtime::Runtime,
+    /// So many addresses in a row without a payment end the first look.
+    gap: usize,
     scanned: AtomicBool,
     syncing: Mutex<()>,
     /// What was noted last.
@@ -34,21 +34,14 @@ pub struct Chain {
 }
 
 impl Chain {
-    pub fn new(url: &str, seed: &[u8; 64], network: Network, store: Arc<Store>) -> Answer<Chain> {
+    pub fn new(source: Source, seed: &[u8; 64], network: Network, gap: usize, store: Arc<Store>) -> Answer<Chain> {
         let failed = |what: String| refused(format!("The on-chain wallet cannot be made: {what}"));
         let master = Xpriv::new_master(network, seed).map_err(|error| failed(error.to_string()))?;
         let mut wallet = Wallet::create(Bip84(master, KEYCHAINS[0]), Bip84(master, KEYCHAINS[1])).network(network)
             .create_wallet_no_persist().map_err(|error| failed(error.to_string()))?;
         wallet.apply_unconfirmed_txs(unconfirmed(&store)?);
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
-            .map_err(|error| failed(error.to_string()))?;
-        let client = {
-            let _inside = runtime.enter();
-            esplora_client::Builder::new(url.trim_end_matches('/')).timeout(20).build_async()
-                .map_err(|_| failed("the address of the Esplora cannot be used.".into()))?
-        };
         Ok(Chain {
-            client, locks: Mutex::default(), wallet: Mutex::new(wallet), runtime, scanned: AtomicBool::new(false),
+            source, locks: Mutex::default(), wallet: Mutex::new(wallet), gap, scanned: AtomicBool::new(false),
             syncing: Mutex::default(), seen: Mutex::default(), store,
         })
     }
@@ -58,27 +51,22 @@ impl Chain {
     /// The wallet, once it has been compared with the chain.
     pub fn ready(&self) -> Answer<MutexGuard<'_, Wallet>> {
         if self.scanned.load(Ordering::SeqCst) { Ok(self.wallet()) }
-        else { Err(unreachable("The chain was not read yet: the Esplora did not answer.")) }
-    }
-
-    pub fn wait<T>(&self, work: impl Future<Output = T>) -> Answer<T> {
-        self.runtime.block_on(async { tokio::time::timeout(SCAN_TAKES, work).await })
-            .map_err(|_| unreachable("The Esplora did not answer in time."))
+        else { Err(unreachable("The chain was not read yet: its server did not answer.")) }
     }
 
     /// Compares the wallet with the chain: all of it the first time, then what is known. `sweeps` are LDK's own.
     pub fn sync(&self, sweeps: &[String]) -> Answer<()> {
         let _one = self.syncing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.reveal()?;
-        let failed = |what: String| unreachable(format!("The chain could not be read: {what}"));
+        let failed = |error: bdk_wallet::chain::local_chain::CannotConnectError| unreachable(format!("The chain could not be read: {error}"));
         if !self.scanned.load(Ordering::SeqCst) {
             let request = self.wallet().start_full_scan().build();
-            let update = self.wait(self.client.full_scan(request, GAP, REQUESTS))?.map_err(|error| failed(error.to_string()))?;
-            self.wallet().apply_update(update).map_err(|error| failed(error.to_string()))?;
+            let update = self.source.scan(request, self.gap)?;
+            self.wallet().apply_update(update).map_err(failed)?;
         }
         let request = self.wallet().start_sync_with_revealed_spks().build();
-        let update = self.wait(self.client.sync(request, REQUESTS))?.map_err(|error| failed(error.to_string()))?;
-        self.wallet().apply_update(update).map_err(|error| failed(error.to_string()))?;
+        let update = self.source.sync(request)?;
+        self.wallet().apply_update(update).map_err(failed)?;
         self.scanned.store(true, Ordering::SeqCst);
         self.note(sweeps)
     }
@@ -87,6 +75,39 @@ impl Chain {
     pub fn published(&self, tx: Transaction) -> Answer<()> {
         self.wallet().apply_unconfirmed_txs([(tx, crate::protocol::now_ms() / 1000)]);
         self.note(&[])
+    }
+
+    /// Whether the network has the transaction, as was read last.
+    pub fn has(&self, txid: Txid) -> bool { self.wallet().get_tx(txid).is_some() }
+
+    /// A coin of the transaction that another one has spent, in a block.
+    pub fn spent_by_other(&self, tx: &Transaction) -> Option<OutPoint> {
+        let wallet = self.wallet();
+        let spent = wallet.tx_graph().direct_conflicts(tx).find(|(_, other)| {
+            wallet.get_tx(*other).is_some_and(|other| other.chain_position.is_confirmed())
+        });
+        spent.map(|(input, _)| tx.input[input].previous_output)
+    }
+
+    /// The coins that these scripts have got, which need not be the wallet's, and what has spent them.
+    pub fn find(&self, params: &Params) -> Answer<Value> {
+        let scripts = params.list("scripts")?.iter().map(|script| {
+            script.as_str().and_then(crate::protocol::unhex).map(ScriptBuf::from_bytes)
+        }).collect::<Option<Vec<_>>>().ok_or_else(|| crate::protocol::invalid("scripts must be a list of hex."))?;
+        let found = self.source.sync(SyncRequest::builder().spks(scripts.clone()).build())?;
+        let mut graph = TxGraph::<ConfirmationBlockTime>::default();
+        let _ = graph.apply_update(found.tx_update);
+        let scripts: HashSet<ScriptBuf> = scripts.into_iter().collect();
+        let height = |txid| graph.get_tx_node(txid).and_then(|tx| Some(tx.anchors.first()?.block_id.height));
+        let coins: Vec<Value> = graph.full_txs().flat_map(|tx| tx.tx.output.iter().enumerate().filter_map(|(vout, output)| {
+            let place = OutPoint::new(tx.txid, vout as u32);
+            let spender = graph.outspends(place).iter().next();
+            scripts.contains(&output.script_pubkey).then(|| json!({
+                "outpoint": place.to_string(), "amount_msat": msat(output.value.to_sat() * 1000), "height": height(tx.txid),
+                "script": hex(output.script_pubkey.as_bytes()),
+                "spent": spender.map(|txid| json!({"txid": txid.to_string(), "height": height(*txid)}))}))
+        }).collect::<Vec<_>>()).collect();
+        Ok(json!({"coins": coins}))
     }
 
     /// ldk-node shows addresses too. Its stored index names its descriptors, with the last shown address of each.

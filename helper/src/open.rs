@@ -1,6 +1,7 @@
 //! Starts the node: reads the settings, refuses a state that must not be used, and puts the parts together.
 use crate::log::StderrLog;
 use crate::onchain::Chain;
+use crate::source::{Address, Source};
 use crate::protocol::{refused, unreachable, Answer, Out, Params};
 use crate::store::Store;
 use ldk_node::bitcoin::hashes::{sha256, Hash};
@@ -14,12 +15,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+const GAP: usize = 20;
+
 /// The running node and what stands beside it.
 pub struct App {
     pub node: Arc<Node>,
     pub store: Arc<Store>,
-    pub chain: Option<Chain>,
+    pub chain: Chain,
     pub network: Network,
+    pub lsp: Option<(PublicKey, SocketAddress)>,
     pub opens: u64,
     pub started: Instant,
     pub sync_every: Duration,
@@ -31,13 +35,16 @@ impl App {
     /// that is told again after a crash can never be taken for one of a later attempt. Held too by what changes a
     /// channel while LDK does not look whether it is stopped.
     pub fn in_order(&self) -> MutexGuard<'_, ()> { self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) }
+
+    pub fn sync_chain(&self) -> Answer<()> { self.chain.sync(&crate::channels::sweeps(self)) }
 }
 
 struct Settings {
     network: Network,
     dir: PathBuf,
     seed: [u8; 64],
-    esplora: Option<String>,
+    chain: Address,
+    gap: usize,
     lsp: Option<(PublicKey, SocketAddress, Option<String>)>,
     sync_secs: u64,
 }
@@ -48,25 +55,24 @@ pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
         let least = params.inside("at_least");
         Some((least.number("opens")?, least.number("seq")?))
     };
+    let source = Source::open(&settings.chain)?;
     let mut builder = builder(params, &settings)?;
     let store = Arc::new(Store::open(&settings.dir, at_least, out.clone())?);
     own_seed(&store, &settings)?;
     builder.set_custom_logger(Arc::new(StderrLog { store: store.clone() }));
     let node = builder.build_with_store(store.clone()).map_err(|error| refused(format!("The node cannot be made: {error}")))?;
-    let chain = match &settings.esplora {
-        Some(url) => Some(Chain::new(url, &settings.seed, settings.network, store.clone())?),
-        None => None,
-    };
+    let chain = Chain::new(source, &settings.seed, settings.network, settings.gap, store.clone())?;
     let opens = store.raise_opens()?;
     node.start().map_err(|error| match error {
-        NodeError::FeerateEstimationUpdateFailed | NodeError::FeerateEstimationUpdateTimeout => {
-            unreachable("The chain source did not give fee rates: check its address, then open again.")
+        NodeError::FeerateEstimationUpdateFailed | NodeError::FeerateEstimationUpdateTimeout | NodeError::ConnectionFailed => {
+            unreachable("The server of the chain did not give fee rates: check its address, then open again.")
         }
         NodeError::InvalidSocketAddress => refused("A listening address cannot be used: is another program there?"),
         other => other.into(),
     })?;
     let app = App {
         node: Arc::new(node), store, chain, network: settings.network, opens,
+        lsp: settings.lsp.map(|(pk, address, _)| (pk, address)),
         started: Instant::now(), sync_every: Duration::from_secs(settings.sync_secs), order: Mutex::new(()),
     };
     Ok(app)
@@ -88,7 +94,8 @@ fn read(params: &Params) -> Answer<Settings> {
         network, lsp,
         dir: params.text("dir")?.into(),
         seed: params.fixed("seed")?,
-        esplora: params.inside("chain").text_or_null("esplora")?.map(Into::into),
+        chain: Address::read(&params.inside("chain"))?,
+        gap: if params.is_null("gap") { GAP } else { params.number("gap")?.clamp(1, 10_000) as usize },
         sync_secs: params.number("sync_secs")?.max(1),
     })
 }
@@ -113,7 +120,7 @@ fn builder(params: &Params, settings: &Settings) -> Answer<Builder> {
     }
     let mut builder = Builder::from_config(config);
     builder.set_entropy_seed_bytes(settings.seed);
-    set_chain(&mut builder, params, settings)?;
+    set_chain(&mut builder, settings);
     let mut listen = Vec::new();
     for address in params.list("listen")? {
         let address = address.as_str().and_then(|text| text.parse::<SocketAddress>().ok());
@@ -132,26 +139,16 @@ fn builder(params: &Params, settings: &Settings) -> Answer<Builder> {
     Ok(builder)
 }
 
-fn set_chain(builder: &mut Builder, params: &Params, settings: &Settings) -> Answer<()> {
+fn set_chain(builder: &mut Builder, settings: &Settings) {
     let every = settings.sync_secs.max(10);
-    let sync = Some(BackgroundSyncConfig {
+    let background_sync_config = Some(BackgroundSyncConfig {
         onchain_wallet_sync_interval_secs: every, lightning_wallet_sync_interval_secs: every,
         fee_rate_cache_update_interval_secs: every.max(60),
     });
-    let chain = params.inside("chain");
-    if let Some(url) = &settings.esplora {
-        builder.set_chain_source_esplora(url.clone(), Some(EsploraSyncConfig { background_sync_config: sync }));
-    } else if let Some(url) = chain.text_or_null("electrum")? {
-        builder.set_chain_source_electrum(url.into(), Some(ElectrumSyncConfig { background_sync_config: sync }));
-    } else if !chain.is_null("bitcoind") {
-        let bitcoind = chain.inside("bitcoind");
-        let port = u16::try_from(bitcoind.number("port")?).map_err(|_| crate::protocol::invalid("port is no port."))?;
-        builder.set_chain_source_bitcoind_rpc(bitcoind.text("host")?.into(), port,
-            bitcoind.text("user")?.into(), bitcoind.text("password")?.into());
-    } else {
-        return Err(crate::protocol::invalid("chain must name an Esplora, an Electrum server or a bitcoind."));
-    }
-    Ok(())
+    match &settings.chain {
+        Address::Esplora(url) => builder.set_chain_source_esplora(url.clone(), Some(EsploraSyncConfig { background_sync_config })),
+        Address::Electrum(url) => builder.set_chain_source_electrum(url.clone(), Some(ElectrumSyncConfig { background_sync_config })),
+    };
 }
 
 /// An LSP for tests: its terms are fixed.

@@ -1,8 +1,7 @@
 //! Signs and publishes on-chain transactions.
 use crate::onchain::Chain;
 use crate::open::App;
-use crate::protocol::{invalid, msat, refused, unknown, unreachable, Answer, Params};
-use bdk_esplora::esplora_client::Error as EsploraError;
+use crate::protocol::{invalid, msat, refused, Answer, Params};
 use bdk_wallet::bitcoin::{consensus, Amount, FeeRate, OutPoint, Psbt, ScriptBuf, Transaction};
 use bdk_wallet::error::CreateTxError;
 use bdk_wallet::{KeychainKind, SignOptions, Wallet};
@@ -13,12 +12,8 @@ use std::time::{Duration, Instant};
 
 const LOCKED_FOR: Duration = Duration::from_secs(600);
 
-pub fn chain_of(app: &App) -> Answer<&Chain> {
-    app.chain.as_ref().ok_or_else(|| refused("On-chain sends need an Esplora as the chain source."))
-}
-
 pub fn sign(app: &App, params: &Params) -> Answer<Value> {
-    let chain = chain_of(app)?;
+    let chain = &app.chain;
     let script = ScriptBuf::from_bytes(params.bytes("script")?);
     let amount = params.msat_or_null("amount_msat")?.map(sats).transpose()?;
     let rate = rate(params)?;
@@ -50,7 +45,7 @@ pub fn sign(app: &App, params: &Params) -> Answer<Value> {
 
 /// Signs a transaction that spends one coin back into the wallet with that fee, so that miners take what made the coin.
 pub fn sign_child(app: &App, params: &Params) -> Answer<Value> {
-    let chain = chain_of(app)?;
+    let chain = &app.chain;
     let coin: OutPoint = params.parsed("coin")?;
     let fee = sats(params.msat("fee_msat")?)?;
     let reserve = reserve(app);
@@ -112,63 +107,35 @@ fn lock_and_tell(locks: &mut HashMap<OutPoint, Instant>, tx: &Transaction, fee: 
         "amount_msat": msat(sent.to_sat() * 1000), "inputs": inputs.iter().map(ToString::to_string).collect::<Vec<_>>()})
 }
 
-pub fn release(app: &App, params: &Params) -> Answer<Value> {
-    let inputs = outpoints(params, "inputs")?;
-    let mut locks = chain_of(app)?.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    for place in inputs { locks.remove(&place); }
-    Ok(json!({}))
-}
-
-/// Keeps the coins of a signed transaction from others for ten more minutes.
-pub fn hold(app: &App, params: &Params) -> Answer<Value> {
-    let inputs = outpoints(params, "inputs")?;
-    let mut locks = chain_of(app)?.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    for place in inputs { locks.insert(place, Instant::now() + LOCKED_FOR); }
+/// Keeps the coins of a signed transaction from others for ten more minutes, or gives them back.
+pub fn lock(app: &App, params: &Params, holds: bool) -> Answer<Value> {
+    let mut locks = held(&app.chain);
+    for place in outpoints(params, "inputs")? {
+        if holds { locks.insert(place, Instant::now() + LOCKED_FOR); } else { locks.remove(&place); }
+    }
     Ok(json!({}))
 }
 
 pub fn publish(app: &App, params: &Params) -> Answer<Value> {
-    let chain = chain_of(app)?;
+    let chain = &app.chain;
     let tx: Transaction = consensus::encode::deserialize(&params.bytes("hex")?)
         .map_err(|_| invalid("hex is no transaction."))?;
     let txid = tx.compute_txid();
-    let said = chain.wait(chain.client.broadcast(&tx)).map_err(|late| unknown(late.message))?;
-    if let Err(error) = said {
-        if !chain.wait(chain.client.get_tx(&txid)).is_ok_and(|known| matches!(known, Ok(Some(_)))) {
-            return Err(why_not_taken(chain, &tx, &error));
+    if let Err(said) = chain.source.broadcast(&tx) {
+        // What the chain shows decides. Certain is only a coin that another transaction has spent, in a block.
+        if app.sync_chain().is_err() { return Err(said) }
+        if let Some(place) = chain.spent_by_other(&tx) {
+            return Err(refused(format!("The coin {place} is spent by another transaction that is confirmed.")));
         }
+        if !chain.has(txid) { return Err(said) }
     }
     chain.published(tx)?;
     Ok(json!({"txid": txid.to_string()}))
 }
 
-/// Certain only where a coin is spent by another transaction that is confirmed.
-fn why_not_taken(chain: &Chain, tx: &Transaction, error: &EsploraError) -> crate::protocol::Fail {
-    for input in &tx.input {
-        let place = input.previous_output;
-        let spent = chain.wait(chain.client.get_output_status(&place.txid, u64::from(place.vout)));
-        if let Ok(Ok(Some(status))) = spent {
-            let other = status.txid.is_some_and(|by| by != tx.compute_txid());
-            if other && status.status.is_some_and(|status| status.confirmed) {
-                return refused(format!("The coin {place} is spent by another transaction that is confirmed."));
-            }
-        }
-    }
-    match error {
-        EsploraError::HttpResponse { status, message } => {
-            let message: String = message.chars().take(300).collect();
-            unknown(format!("The Esplora did not take the transaction: {status} {message}"))
-        }
-        _ => unknown("The Esplora did not answer."),
-    }
-}
-
 pub fn fee_rates(app: &App) -> Answer<Value> {
-    let chain = chain_of(app)?;
-    let rates = chain.wait(chain.client.get_fee_estimates())?
-        .map_err(|_| unreachable("The Esplora did not give fee rates."))?;
-    let rate = |blocks: usize| bdk_esplora::esplora_client::convert_fee_rate(blocks, rates.clone()).map_or(1.0, |rate| f64::from(rate).max(1.0));
-    Ok(json!({"sat_per_vbyte": {"1": rate(1), "3": rate(3), "72": rate(72)}}))
+    let [soon, hour, day] = app.chain.source.fee_rates([1, 3, 72])?;
+    Ok(json!({"sat_per_vbyte": {"1": soon, "3": hour, "72": day}}))
 }
 
 fn reserve(app: &App) -> Amount { Amount::from_sat(app.node.list_balances().total_anchor_channels_reserve_sats) }
@@ -203,8 +170,8 @@ pub fn address(app: &App) -> Answer<Value> {
     let known = app.store.meta("address")?.and_then(|text| {
         text.parse::<bdk_wallet::bitcoin::Address<_>>().ok()?.require_network(app.network).ok()
     });
-    if let (Some(address), Some(chain)) = (&known, &app.chain) {
-        if !crate::onchain::is_used(&chain.wallet(), &address.script_pubkey()) {
+    if let Some(address) = known {
+        if !crate::onchain::is_used(&app.chain.wallet(), &address.script_pubkey()) {
             return Ok(json!({"address": address.to_string()}));
         }
     }

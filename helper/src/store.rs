@@ -7,6 +7,7 @@ use ldk_node::lightning::io;
 use ldk_node::lightning::util::persist::{KVStore, KVStoreSync};
 use rusqlite::{params, Connection, OptionalExtension, Transaction};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
@@ -47,6 +48,8 @@ CREATE TABLE offers (ldk_id TEXT PRIMARY KEY, offer_id TEXT NOT NULL, descriptio
 pub struct Store {
     pub step: Step,
     pub naming: Naming,
+    /// Channels that peers have with this node, and of which this state has nothing.
+    pub unknown_channels: Mutex<BTreeSet<String>>,
     db: Mutex<Connection>,
     out: Arc<Out>,
     told: AtomicU64,
@@ -60,7 +63,7 @@ impl Store {
         let path = dir.join("state.sqlite");
         if at_least.is_some() && !path.exists() {
             return Err(refused(format!("{} is missing, though this wallet was opened before. Never restore a copy: \
-                ask for a recovery instead.", path.display())));
+                \"wallet-sidecar ldk recover\" brings back what it held.", path.display())));
         }
         let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
@@ -76,7 +79,8 @@ impl Store {
             return Err(refused(format!("{} was written by another version of this program.", path.display())));
         }
         let store = Store {
-            step: Step::default(), naming: Naming::default(), db: Mutex::new(db), out, told: AtomicU64::new(0), chain: AtomicU64::new(0), manager_writes: AtomicU64::new(0),
+            step: Step::default(), naming: Naming::default(), unknown_channels: Mutex::default(),
+            db: Mutex::new(db), out, told: AtomicU64::new(0), chain: AtomicU64::new(0), manager_writes: AtomicU64::new(0),
         };
         let (opens, seq) = store.place()?;
         if let Some((least_opens, least_seq)) = at_least {

@@ -2,7 +2,7 @@
 use crate::channels;
 use crate::open::App;
 use crate::protocol::{msat, msat_or_null, Answer, Params};
-use crate::spend::{chain_of, held};
+use crate::spend::held;
 use bdk_wallet::bitcoin::{consensus, Address, Transaction};
 use bdk_wallet::chain::ChainPosition;
 use bdk_wallet::{KeychainKind, Wallet};
@@ -13,13 +13,11 @@ pub fn info(app: &App) -> Answer<Value> {
     let status = app.node.status();
     let balances = app.node.list_balances();
     let list = app.node.list_channels();
-    let (onchain, trusted) = match &app.chain {
-        Some(chain) if chain.ready().is_ok() => {
-            let balance = chain.wallet().balance();
-            (balance.total().to_sat(), balance.trusted_spendable().to_sat())
-        }
-        _ => (balances.total_onchain_balance_sats, balances.spendable_onchain_balance_sats + balances.total_anchor_channels_reserve_sats),
+    let (onchain, trusted) = match app.chain.ready() {
+        Ok(wallet) => (wallet.balance().total().to_sat(), wallet.balance().trusted_spendable().to_sat()),
+        Err(_) => (balances.total_onchain_balance_sats, balances.spendable_onchain_balance_sats + balances.total_anchor_channels_reserve_sats),
     };
+    let unknown = app.store.unknown_channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let time = |secs: Option<u64>| secs.map(|secs| secs * 1000);
     Ok(json!({
         "node_pk": app.node.node_id().to_string(), "height": status.current_best_block.height,
@@ -30,7 +28,7 @@ pub fn info(app: &App) -> Answer<Value> {
         "onchain_msat": msat(onchain * 1000), "trusted_msat": msat(trusted * 1000),
         "reserve_msat": msat(balances.total_anchor_channels_reserve_sats * 1000),
         "lightning_msat": msat(channels::lightning_msat(app)), "channels": list.len(),
-        "usable": list.iter().filter(|channel| channel.is_usable).count(), "version": env!("CARGO_PKG_VERSION"),
+        "usable": list.iter().filter(|channel| channel.is_usable).count(), "unknown_channels": *unknown, "version": env!("CARGO_PKG_VERSION"),
     }))
 }
 
@@ -50,7 +48,7 @@ fn noted(db: &Connection, since: u64, only: Option<&str>) -> rusqlite::Result<Ve
 }
 
 pub fn transactions(app: &App, params: &Params) -> Answer<Value> {
-    let chain = chain_of(app)?;
+    let chain = &app.chain;
     let since = if params.is_null("since_height") { 0 } else { params.number("since_height")? };
     let only: Option<String> = if params.is_null("txid") { None } else { Some(params.text("txid")?.to_string()) };
     let sweeps = channels::sweeps(app);
@@ -112,7 +110,7 @@ fn role(app: &App, wallet: &Wallet, one: &Noted, tx: &Transaction, sends: bool, 
 }
 
 pub fn coins(app: &App) -> Answer<Value> {
-    let chain = chain_of(app)?;
+    let chain = &app.chain;
     let wallet = chain.ready()?;
     let locks = held(chain);
     let coins: Vec<Value> = wallet.list_unspent().map(|coin| json!({"outpoint": coin.outpoint.to_string(),

@@ -1,6 +1,6 @@
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import type { Parsed } from '../model/parsed.ts';
-import { parseServerUrl } from '../model/web-url.ts';
+import { type ChainServer, parseElectrumUrl, parseServerUrl } from '../model/web-url.ts';
 import { parseListenAddress } from './network.ts';
 import {
   ConfigError,
@@ -18,7 +18,8 @@ export interface LdkConfig {
   /** From which its keys follow. */
   readonly rootSeed: Uint8Array;
   readonly network: (typeof NETWORKS)[number];
-  readonly esploraUrl: string;
+  /** Where it reads the chain. */
+  readonly chain: ChainServer;
   /** Who opens channels for invoices that do not fit, and the most that may cost; null: nobody. */
   readonly lsp: (ChannelPeer & { readonly maxFeeMsat: bigint }) | null;
   /** Where other nodes reach it; null: it only connects to others. */
@@ -33,7 +34,14 @@ interface Given {
   readonly dataDir: string;
 }
 
-const ONLY_LDK = ['network', 'esploraUrl', 'lsp', 'maxLspFee', 'lightningListenAddr'] as const;
+const ONLY_LDK = [
+  'network',
+  'esploraUrl',
+  'electrumUrl',
+  'lsp',
+  'maxLspFee',
+  'lightningListenAddr',
+] as const;
 /** Settings of other nodes, and of what the embedded node cannot do yet. */
 const NOT_WITH_LDK = ['nodeUrl', 'nodeProxy', 'peerUrl', 'clientCredentials'] as const;
 
@@ -74,13 +82,29 @@ export function ldkOf(
   return {
     rootSeed,
     network,
-    esploraUrl: parseFound(
-      needed(find('esploraUrl'), '--esplora-url, the server that tells it of the chain'),
-      parseServerUrl,
-    ),
+    chain: chainServerOf(find),
     lsp: lsp && { ...parseFound(lsp, asPeer), maxFeeMsat },
     listen: listen?.value ?? null,
   };
+}
+
+/** The one server that the settings name. */
+function chainServerOf(find: Settings['find']): ChainServer {
+  const electrum = find('electrumUrl');
+  if (electrum === null) {
+    const esplora = needed(
+      find('esploraUrl'),
+      '--esplora-url or --electrum-url, the server that tells it of the chain',
+    );
+    return { esplora: parseFound(esplora, parseServerUrl) };
+  }
+  const esplora = find('esploraUrl');
+  if (esplora) {
+    throw new ConfigError(
+      `${esplora.source} cannot be used with ${electrum.source}: keep one of them.`,
+    );
+  }
+  return { electrum: parseFound(electrum, parseElectrumUrl) };
 }
 
 function needed(found: Found | null, what: string): Found {

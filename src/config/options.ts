@@ -152,7 +152,14 @@ export const OPTIONS = {
     env: 'SERVICE_ESPLORA_URL',
     value: 'url',
     description: 'Esplora server from which the LDK node reads the chain.',
-    fallback: 'none; --node ldk needs it',
+    fallback: 'none; --node ldk needs it or --electrum-url',
+  },
+  electrumUrl: {
+    flag: 'electrum-url',
+    env: 'SERVICE_ELECTRUM_URL',
+    value: 'url',
+    description: 'Electrum server from which the LDK node reads the chain.',
+    fallback: 'none; --node ldk needs it or --esplora-url',
   },
   lsp: {
     flag: 'lsp',

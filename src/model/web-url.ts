@@ -17,3 +17,20 @@ export function parseServerUrl(text: string): Parsed<string> {
   while (text[end - 1] === '/') end--;
   return { value: text.slice(0, end) };
 }
+
+/** The server from which a node of one's own reads the chain. */
+export type ChainServer =
+  | { readonly esplora: string }
+  /** As {@link parseElectrumUrl} reads it. */
+  | { readonly electrum: string };
+
+const HIGHEST_PORT = 65_535;
+
+/** Reads the address of an Electrum server: `ssl://host:port`, or `tcp://host:port` without encryption. */
+export function parseElectrumUrl(text: string): Parsed<string> {
+  const [, host, port] =
+    /^(?:tcp|ssl):\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(text) ?? [];
+  return host && Number(port) >= 1 && Number(port) <= HIGHEST_PORT
+    ? { value: text }
+    : { problem: 'must be ssl://host:port or tcp://host:port' };
+}

@@ -34,7 +34,14 @@ const without = (name: keyof typeof WHOLE) =>
 
 test('without --node there is no LDK node, and none of its settings', () => {
   expect(loaded({})).toBeNull();
-  for (const name of ['network', 'esplora-url', 'lsp', 'max-lsp-fee', 'lightning-listen-addr']) {
+  for (const name of [
+    'network',
+    'esplora-url',
+    'electrum-url',
+    'lsp',
+    'max-lsp-fee',
+    'lightning-listen-addr',
+  ]) {
     expect(problemOf({ [name]: 'x' })).toBe(`--${name} needs --node ldk beside it.`);
   }
 });
@@ -43,7 +50,7 @@ test('the node has the root seed, and by itself no LSP and no address', () => {
   expect(loaded(WHOLE)).toEqual({
     rootSeed: Buffer.from(SEED, 'hex'),
     network: 'signet',
-    esploraUrl: 'https://chain.example/api',
+    chain: { esplora: 'https://chain.example/api' },
     lsp: null,
     listen: null,
   });
@@ -59,12 +66,31 @@ test('an LSP takes at most 5000 sats, or what --max-lsp-fee says', () => {
 
 test('what it cannot do without is asked for, and nothing is chosen', () => {
   expect(problemOf(without('network'))).toContain('--network');
-  expect(problemOf(without('esplora-url'))).toContain('--esplora-url');
+  expect(problemOf(without('esplora-url'))).toContain('--esplora-url or --electrum-url');
   expect(problemOf(WHOLE, '')).toContain('wallet-sidecar seed new');
   expect(problemOf({ ...WHOLE, 'data-dir': ':memory:' })).toContain('data directory');
   expect(problemOf({ ...WHOLE, node: 'lnd' })).toContain('must be ldk');
   expect(problemOf({ ...WHOLE, network: 'mainnet' })).toContain('must be one of');
   expect(problemOf({ ...WHOLE, 'lightning-listen-addr': 'here' })).toContain('--lightning-listen');
+});
+
+test('an Electrum server may tell of the chain in place of an Esplora, and not beside one', () => {
+  const other = without('esplora-url');
+  for (const url of ['ssl://fulcrum.example:50002', 'tcp://127.0.0.1:50001', 'tcp://[::1]:50001']) {
+    expect(loaded({ ...other, 'electrum-url': url })?.chain).toEqual({ electrum: url });
+  }
+  for (const url of [
+    'http://a:1',
+    'ssl://a',
+    'ssl://a:0',
+    'ssl://a:65536',
+    'ssl://u:p@a:1',
+    'a:1',
+  ]) {
+    expect(problemOf({ ...other, 'electrum-url': url })).toContain('ssl://host:port');
+  }
+  const both = problemOf({ ...WHOLE, 'electrum-url': 'ssl://fulcrum.example:50002' });
+  expect(both).toBe('--esplora-url cannot be used with --electrum-url: keep one of them.');
 });
 
 test('real money needs a flag of its own', () => {

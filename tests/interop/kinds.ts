@@ -73,6 +73,7 @@ export interface RealNetwork {
   readonly version: string;
   readonly btcd: Btcd;
   readonly esploraUrl: string;
+  readonly electrumUrl: string;
   readonly alice: RealNode;
   readonly bob: RealNode;
   channelUsable(): Promise<void>;

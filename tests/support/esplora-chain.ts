@@ -1,21 +1,32 @@
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import * as btc from '@scure/btc-signer';
+import type { ChainServer } from '../../src/model/web-url.ts';
+import { serveElectrum } from './electrum-server.ts';
 import { esploraIndex, parsedTx } from './esplora-index.ts';
 import { serveEsplora } from './esplora-server.ts';
 import { hashed, merkleRoot, shown, uint32, wire } from './merkle.ts';
 
+/** The protocols in which the chain speaks; every test of the LDK node that depends on them runs on each. */
+export const CHAIN_SOURCES = ['esplora', 'electrum'] as const;
+export type ChainSource = (typeof CHAIN_SOURCES)[number];
+
 /**
- * A regtest chain that speaks as much of Esplora's HTTP API as LDK and BDK ask for. It checks double spends and nothing
- * else: no scripts, no amounts, no fees.
+ * A regtest chain that speaks as much of Esplora's HTTP API and of the Electrum protocol as LDK and BDK ask for. It checks
+ * double spends and nothing else: no scripts, no amounts, no fees.
  */
 export interface EsploraChain {
+  /** Its Esplora. */
   readonly url: string;
+  /** Where the LDK node reads it. */
+  readonly server: ChainServer;
   height(): number;
   mine(blocks: number): void;
   /** Pays an address with new coins, in a transaction that waits for a block. Returns its txid. */
   fund(address: string, sats: bigint): string;
-  /** While true, every request is answered with error 500. */
+  /** The transaction that spends a coin, or null. */
+  spenderOf(outpoint: string): string | null;
+  /** While true, every request is answered with error 500, or by the end of the connection. */
   isAway: boolean;
   stop(): void;
 }
@@ -32,8 +43,8 @@ const COINBASE_OUTPUTS = 8;
 const FIRST_BLOCKS = 110;
 const FEES = { 1: 5, 2: 5, 3: 4, 6: 3, 12: 2, 72: 1.5, 144: 1.5, 504: 1, 1008: 1 };
 
-/** Starts the chain, 110 blocks long, on a free port of this machine. */
-export function startEsploraChain(): EsploraChain {
+/** Starts the chain, 110 blocks long, on free ports of this machine. */
+export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain {
   const index = esploraIndex();
   const { blocks, txs } = index;
   const free: string[] = [];
@@ -102,7 +113,7 @@ export function startEsploraChain(): EsploraChain {
   for (let count = 0; count < FIRST_BLOCKS; count++) mineOne();
 
   const chain: EsploraChain = {
-    url: '',
+    ...{ url: '', server: { esplora: '' } },
     height: () => blocks.length - 1,
     mine(count) {
       for (let mined = 0; mined < count; mined++) mineOne();
@@ -124,14 +135,23 @@ export function startEsploraChain(): EsploraChain {
         }),
       );
     },
+    spenderOf: (outpoint) => index.spenderOf(outpoint)?.txid ?? null,
     isAway: false,
     stop: () => undefined,
   };
-  const served = serveEsplora({
+  const served = {
     ...{ index, fees: FEES, publish: accept },
     ready() {
       if (chain.isAway) throw new Error('away');
     },
+  };
+  const [esplora, electrum] = [serveEsplora(served), serveElectrum(served)];
+  const server = source === 'esplora' ? { esplora: esplora.url } : { electrum: electrum.url };
+  return Object.assign(chain, {
+    ...{ url: esplora.url, server },
+    stop() {
+      esplora.stop();
+      electrum.stop();
+    },
   });
-  return Object.assign(chain, served);
 }

@@ -10,7 +10,7 @@ import { type LdkRow, shapes } from '../../src/nodes/ldk/words.ts';
 import type { NodeConnector } from '../../src/nodes/node.ts';
 import type { ConnectorRows } from '../../src/nodes/remote-kind.ts';
 import { randomHex } from '../contracts/node/steps.ts';
-import { type EsploraChain, startEsploraChain } from './esplora-chain.ts';
+import { type ChainSource, type EsploraChain, startEsploraChain } from './esplora-chain.ts';
 import { removeFolder, temporaryFolder } from './folder.ts';
 import { memoryState } from './memory-state.ts';
 import { freePort } from './ports.ts';
@@ -79,7 +79,7 @@ export async function startOutsideNode(
   const helper = new Helper({
     program: LDK_HELPER,
     settings: {
-      ...{ network: 'regtest', dir: folder, seed: randomHex(64), chain: { esplora: chain.url } },
+      ...{ network: 'regtest', dir: folder, seed: randomHex(64), chain: chain.server },
       ...{ lsp: null, listen: [address], alias: null, sync_secs: 1 },
       ...(isLsp && { lsp_service: true }),
     },
@@ -190,15 +190,15 @@ const COINS_SAT = 10_000_000n;
 const CHANNEL_MSAT = 1_000_000_000n;
 
 /** Opens the network, which takes some seconds. */
-export async function openLdkNetwork(): Promise<LdkNetwork> {
-  const chain = startEsploraChain();
+export async function openLdkNetwork(source?: ChainSource): Promise<LdkNetwork> {
+  const chain = startEsploraChain(source);
   const outside = await startOutsideNode(chain);
   const dataDir = temporaryFolder('ldk-wallet');
   const rootSeed = new Uint8Array(Buffer.from(randomHex(32), 'hex'));
   const rows = memoryState();
   const listen = `127.0.0.1:${freePort()}`;
   const connector = await openLdk({
-    ...{ rootSeed, network: 'regtest', esploraUrl: chain.url, lsp: null, listen, dataDir },
+    ...{ rootSeed, network: 'regtest', chain: chain.server, lsp: null, listen, dataDir },
     ...{ state: rows, clock: systemClock, elapsedMs, log },
     random: (bytes) => new Uint8Array(Buffer.from(randomHex(bytes), 'hex')),
     channelPeer: { pubkey: outside.nodePk, host: outside.address },

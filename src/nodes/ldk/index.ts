@@ -1,7 +1,4 @@
 import { join } from 'node:path';
-import { hkdf } from '@noble/hashes/hkdf.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { z } from 'zod';
 import type { Network } from '../../codecs/network.ts';
@@ -11,13 +8,14 @@ import type { Log } from '../../lib/log.ts';
 import { once } from '../../lib/once.ts';
 import type { ChannelPeer } from '../../model/channel.ts';
 import { isApiError, refused } from '../../model/errors.ts';
-import { DERIVATION_LABELS } from '../../model/root-seed.ts';
+import type { ChainServer } from '../../model/web-url.ts';
 import type { ConnectedWallet, NodeConnector } from '../node.ts';
 import { requireNoPartner } from '../refusals.ts';
 import { userPkOf } from '../remote/place/identity.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import { Helper, type SeenState } from './helper.ts';
 import { ldkNode } from './node.ts';
+import { nodeSeed } from './node-seed.ts';
 import { helperProgram } from './program.ts';
 import { type Access, accessOf, OWNER } from './tokens.ts';
 import { LDK, type LdkWallet } from './wallet.ts';
@@ -27,7 +25,7 @@ import { shapes } from './words.ts';
 export interface LdkOptions {
   readonly rootSeed: Uint8Array;
   readonly network: Network;
-  readonly esploraUrl: string;
+  readonly chain: ChainServer;
   readonly lsp: (ChannelPeer & { readonly maxFeeMsat: bigint }) | null;
   /** Where other nodes reach it, as `host:port`; null: nowhere. */
   readonly listen: string | null;
@@ -61,7 +59,7 @@ const seenShape = once(() => z.object({ opens: z.int().min(0), seq: z.int().min(
  * for a build without it.
  */
 export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
-  const { rootSeed, network, esploraUrl, lsp, listen, dataDir, state, elapsedMs } = options;
+  const { rootSeed, network, chain, lsp, listen, dataDir, state, elapsedMs } = options;
   const place = `ldk/${network}`;
   const program = await helperProgram(dataDir);
   const seen = async (): Promise<SeenState | null> => {
@@ -74,7 +72,7 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
       network,
       dir: join(dataDir, 'ldk', network),
       seed: hex.encode(nodeSeed(rootSeed, network)),
-      chain: { esplora: esploraUrl },
+      chain,
       lsp: lsp && { pk: lsp.pubkey, address: lsp.host, token: null },
       listen: listen === null ? [] : [listen],
       alias: null,
@@ -149,12 +147,6 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
   };
 }
 
-/** The node's seed: 64 bytes, another one on each network, so that no key is used on two. */
-function nodeSeed(rootSeed: Uint8Array, network: Network): Uint8Array {
-  const info = utf8ToBytes(`${DERIVATION_LABELS.ldkNode}/${network}`);
-  return hkdf(sha256, rootSeed, undefined, info, 64);
-}
-
 /** Notes the newest number, at most once in a while. */
 function notingSeq(elapsedMs: () => number, note: (seq: number) => Promise<void>) {
   let notedAtMs = Number.NEGATIVE_INFINITY;
@@ -182,7 +174,7 @@ function standingOf(
         ageMs < OLD_NEWS_MS
           ? []
           : [
-              'The LDK node has not read the chain for more than half an hour: check --esplora-url.',
+              'The LDK node has not read the chain for more than half an hour: check the server that tells it of the chain.',
             ];
     } catch (error) {
       if (isApiError(error)) told = [error.message];

@@ -102,6 +102,19 @@ export const shapes = once(() => {
       lightning_msat: msat,
       channels: z.int(),
       usable: z.int(),
+      /** Those that peers spoke of and of which the state has nothing. */
+      unknown_channels: z.array(hex32),
+    }),
+    found: z.object({
+      coins: z.array(
+        z.object({
+          outpoint,
+          amount_msat: msat,
+          height: z.int().nullable(),
+          script: z.string(),
+          spent: z.object({ txid: hex32, height: z.int().nullable() }).nullable(),
+        }),
+      ),
     }),
     fee: z.object({ fee_msat: msat.nullable() }),
     feeRates: z.object({ sat_per_vbyte: z.record(z.string(), z.number()) }),

@@ -25,6 +25,7 @@ export interface OnChain {
   readonly btcd: Btcd;
   /** Where LDK reads it. */
   readonly esploraUrl: string;
+  readonly electrumUrl: string;
   /** Kills every process and removes every file. Call it in `afterAll`. */
   stop(): Promise<void>;
 }
@@ -53,7 +54,8 @@ export async function startOnChain<T>(
     const bitcoinCli = await startBitcoinCli(folder, access);
     stops.push(bitcoinCli.stop);
     const chain = { btcd, folder, reaper, access, feeUrl: fees.url, bitcoinCli: bitcoinCli.path };
-    return { ...(await start(chain)), btcd, esploraUrl: esplora.url, stop };
+    const { url: esploraUrl, electrumUrl } = esplora;
+    return { ...(await start(chain)), btcd, esploraUrl, electrumUrl, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,4 +1,5 @@
 import { hex } from '@scure/base';
+import { serveElectrum } from '../../support/electrum-server.ts';
 import { esploraIndex, parsedTx } from '../../support/esplora-index.ts';
 import { serveEsplora } from '../../support/esplora-server.ts';
 import type { ChainAccess } from './btcd.ts';
@@ -8,6 +9,8 @@ import { SAT_PER_VBYTE } from './fee-estimates.ts';
 /** The chain as LDK reads it. */
 export interface Esplora {
   readonly url: string;
+  /** The same chain as an Electrum server tells of it. */
+  readonly electrumUrl: string;
   stop(): Promise<void>;
 }
 
@@ -17,19 +20,27 @@ interface Block {
   readonly rawtx: readonly { readonly txid: string; readonly hex: string }[];
 }
 
-/** Serves btcd's chain as Esplora does. It reads what is new before each answer, and follows no reorganization. */
+/** Serves btcd's chain as Esplora and an Electrum server do. It reads what is new before each answer, and follows no reorganization. */
 export function startEsplora(access: ChainAccess): Esplora {
   const rpc = btcdRpc(access);
   const index = esploraIndex();
   let turn: Promise<void> = Promise.resolve();
-  return serveEsplora({
+  const source = {
     ...{ index, fees: SAT_PER_VBYTE },
-    publish: (bytes) => publishRaw(rpc, hex.encode(bytes)),
+    publish: (bytes: Uint8Array) => publishRaw(rpc, hex.encode(bytes)),
     ready() {
       turn = turn.catch(() => undefined).then(() => catchUp(rpc, index));
       return turn;
     },
-  });
+  };
+  const [esplora, electrum] = [serveEsplora(source), serveElectrum(source)];
+  return {
+    ...{ url: esplora.url, electrumUrl: electrum.url },
+    async stop() {
+      electrum.stop();
+      await esplora.stop();
+    },
+  };
 }
 
 /** The mempool is read first: what leaves it for a block meanwhile is in one of the two. */

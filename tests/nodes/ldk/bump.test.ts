@@ -6,6 +6,7 @@ import { shapes } from '../../../src/nodes/ldk/words.ts';
 import type { BumpFeeCommand, NodeOnchain, WalletNode } from '../../../src/nodes/node.ts';
 import { weightOf } from '../../../src/nodes/remote/orders/psbt.ts';
 import { follow, randomHex } from '../../contracts/node/steps.ts';
+import { CHAIN_SOURCES } from '../../support/esplora-chain.ts';
 import { hasLdkHelper, type LdkNetwork, openLdkNetwork } from '../../support/ldk-network.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 
@@ -14,13 +15,15 @@ setDefaultTimeout(SLOW_TEST_MS);
 /** Satoshis per virtual byte with which the chain of the tests takes a transaction into the next block. */
 const RATE = 5;
 
-describe.skipIf(!hasLdkHelper())('the fee of a send of an LDK node', () => {
+const WITH_HELPER = describe.skipIf(!hasLdkHelper());
+
+WITH_HELPER.each([...CHAIN_SOURCES])('the fee of a send of an LDK node, on %s', (source) => {
   let network: LdkNetwork;
   let node: WalletNode;
   let onchain: NodeOnchain;
 
   beforeAll(async () => {
-    network = await openLdkNetwork();
+    network = await openLdkNetwork(source);
     ({ node } = await network.connector.connectRoot(network.rootSeed));
     onchain = node.onchain as NodeOnchain;
   });

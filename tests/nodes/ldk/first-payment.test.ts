@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { elapsedMs, systemClock } from '../../../src/lib/clock.ts';
 import { openLog } from '../../../src/lib/log.ts';
 import { openLdk } from '../../../src/nodes/ldk/index.ts';
 import { shapes } from '../../../src/nodes/ldk/words.ts';
 import type { NodeConnector } from '../../../src/nodes/node.ts';
 import { ended, invoiceCommand, randomHex } from '../../contracts/node/steps.ts';
-import { type EsploraChain, startEsploraChain } from '../../support/esplora-chain.ts';
+import {
+  CHAIN_SOURCES,
+  type EsploraChain,
+  startEsploraChain,
+} from '../../support/esplora-chain.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import {
   hasLdkHelper,
@@ -21,79 +27,90 @@ setDefaultTimeout(SLOW_TEST_MS);
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 const random = (bytes: number) => new Uint8Array(Buffer.from(randomHex(bytes), 'hex'));
 
-describe.skipIf(!hasLdkHelper())('the first payment into an LDK node without a coin', () => {
-  const opened: NodeConnector[] = [];
-  const folders: string[] = [];
-  let chain: EsploraChain;
-  let lsp: OutsideNode;
-  let payer: OutsideNode;
+const WITH_HELPER = describe.skipIf(!hasLdkHelper());
 
-  const openWallet = async (maxFeeMsat: bigint) => {
-    const rootSeed = random(32);
-    const dataDir = temporaryFolder('ldk-first');
-    folders.push(dataDir);
-    const connector = await openLdk({
-      ...{ rootSeed, network: 'regtest', esploraUrl: chain.url, listen: null, dataDir },
-      ...{ state: memoryState(), clock: systemClock, elapsedMs, log, random, channelPeer: null },
-      lsp: { pubkey: lsp.nodePk, host: lsp.address, maxFeeMsat },
-    });
-    opened.push(connector);
-    return (await connector.connectRoot(rootSeed)).node;
-  };
+WITH_HELPER.each([...CHAIN_SOURCES])(
+  'the first payment into an LDK node without a coin, on %s',
+  (source) => {
+    const opened: NodeConnector[] = [];
+    const folders: string[] = [];
+    let chain: EsploraChain;
+    let lsp: OutsideNode;
+    let payer: OutsideNode;
 
-  beforeAll(async () => {
-    chain = startEsploraChain();
-    lsp = await startOutsideNode(chain, { isLsp: true });
-    payer = await startOutsideNode(chain);
-    const coinsOf = async (node: OutsideNode) => {
-      const { address } = await node.call<{ address: string }>('address', {}, shapes().address);
-      chain.fund(address, 50_000_000n);
+    const openWallet = async (maxFeeMsat: bigint) => {
+      const rootSeed = random(32);
+      const dataDir = temporaryFolder('ldk-first');
+      folders.push(dataDir);
+      const connector = await openLdk({
+        ...{ rootSeed, network: 'regtest', chain: chain.server, listen: null, dataDir },
+        ...{ state: memoryState(), clock: systemClock, elapsedMs, log, random, channelPeer: null },
+        lsp: { pubkey: lsp.nodePk, host: lsp.address, maxFeeMsat },
+      });
+      opened.push(connector);
+      return (await connector.connectRoot(rootSeed)).node;
     };
-    await coinsOf(lsp);
-    await coinsOf(payer);
-    chain.mine(1);
-    const infoOf = (node: OutsideNode) =>
-      node.call<{ onchain_msat: bigint; usable: number }>('info', {}, shapes().info);
-    for (const node of [lsp, payer]) {
-      await until(async () => (await infoOf(node)).onchain_msat > 0n, 'the node has coins');
-    }
-    await payer.call(
-      'open_channel',
-      {
-        ...{ user_id: randomHex(16), value_msat: 5_000_000_000n },
-        peer: { pk: lsp.nodePk, address: lsp.address },
-      },
-      shapes().channel,
-    );
-    await minedUntil(chain, async () => (await infoOf(payer)).usable === 1, 'the payer can pay');
-  });
-  afterAll(async () => {
-    for (const connector of opened) await connector.close();
-    for (const folder of folders) removeFolder(folder);
-    await payer.close();
-    await lsp.close();
-    chain.stop();
-  });
 
-  test('opens a channel at the LSP, for the fee that was shown before', async () => {
-    const node = await openWallet(5_000_000n);
-    expect((await node.info()).numChannels).toBe(0);
-    const made = await node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
-    expect(made.payment).toMatchObject({ status: 'pending', amountMsat: 200_000_000n });
-    const feeMsat = made.payment.feesMsat;
-    expect(feeMsat).toBeGreaterThan(0n);
-    expect(feeMsat).toBeLessThanOrEqual(5_000_000n);
-    expect((await payer.pays(made.invoice, 30_000)).state).toBe('completed');
-    const { payment } = await ended(node, made.paymentHash);
-    expect(payment).toMatchObject({ status: 'completed', amountMsat: 200_000_000n - feeMsat });
-    expect(payment.feesMsat).toBe(feeMsat);
-    const info = await node.info();
-    expect(info).toMatchObject({ numChannels: 1, lightningBalanceMsat: 200_000_000n - feeMsat });
-  });
+    beforeAll(async () => {
+      chain = startEsploraChain(source);
+      lsp = await startOutsideNode(chain, { isLsp: true });
+      payer = await startOutsideNode(chain);
+      const coinsOf = async (node: OutsideNode) => {
+        const { address } = await node.call<{ address: string }>('address', {}, shapes().address);
+        chain.fund(address, 50_000_000n);
+      };
+      await coinsOf(lsp);
+      await coinsOf(payer);
+      chain.mine(1);
+      const infoOf = (node: OutsideNode) =>
+        node.call<{ onchain_msat: bigint; usable: number }>('info', {}, shapes().info);
+      for (const node of [lsp, payer]) {
+        await until(async () => (await infoOf(node)).onchain_msat > 0n, 'the node has coins');
+      }
+      await payer.call(
+        'open_channel',
+        {
+          ...{ user_id: randomHex(16), value_msat: 5_000_000_000n },
+          peer: { pk: lsp.nodePk, address: lsp.address },
+        },
+        shapes().channel,
+      );
+      await minedUntil(chain, async () => (await infoOf(payer)).usable === 1, 'the payer can pay');
+    });
+    afterAll(async () => {
+      for (const connector of opened) await connector.close();
+      for (const folder of folders) removeFolder(folder);
+      await payer.close();
+      await lsp.close();
+      chain.stop();
+    });
 
-  test('is refused where the LSP asks for more than --max-lsp-fee', async () => {
-    const node = await openWallet(1000n);
-    const order = node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
-    expect(await order.catch((error: unknown) => error)).toMatchObject({ kind: 'refused' });
-  });
-});
+    test('opens a channel at the LSP, for the fee that was shown before', async () => {
+      const node = await openWallet(5_000_000n);
+      expect((await node.info()).numChannels).toBe(0);
+      const made = await node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
+      expect(made.payment).toMatchObject({ status: 'pending', amountMsat: 200_000_000n });
+      const feeMsat = made.payment.feesMsat;
+      expect(feeMsat).toBeGreaterThan(0n);
+      expect(feeMsat).toBeLessThanOrEqual(5_000_000n);
+      expect((await payer.pays(made.invoice, 30_000)).state).toBe('completed');
+      const { payment } = await ended(node, made.paymentHash);
+      expect(payment).toMatchObject({ status: 'completed', amountMsat: 200_000_000n - feeMsat });
+      expect(payment.feesMsat).toBe(feeMsat);
+      const info = await node.info();
+      expect(info).toMatchObject({ numChannels: 1, lightningBalanceMsat: 200_000_000n - feeMsat });
+      // Whom to ask to close it, should the state be lost.
+      const peers = readFileSync(
+        join(folders.at(-1) ?? '', 'ldk', 'regtest', 'peers.json'),
+        'utf8',
+      );
+      expect(JSON.parse(peers)).toEqual({ [lsp.nodePk]: lsp.address });
+    });
+
+    test('is refused where the LSP asks for more than --max-lsp-fee', async () => {
+      const node = await openWallet(1000n);
+      const order = node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
+      expect(await order.catch((error: unknown) => error)).toMatchObject({ kind: 'refused' });
+    });
+  },
+);

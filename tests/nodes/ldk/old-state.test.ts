@@ -24,7 +24,7 @@ describe.skipIf(!hasLdkHelper())('the state of the LDK node', () => {
     const state = memoryState();
     const open = () =>
       openLdk({
-        ...{ rootSeed, network: 'regtest', esploraUrl: chain.url, lsp: null, listen: null },
+        ...{ rootSeed, network: 'regtest', chain: chain.server, lsp: null, listen: null },
         ...{ dataDir, state, clock: systemClock, elapsedMs, log, random, channelPeer: null },
       });
     const node = join(dataDir, 'ldk');

@@ -1,0 +1,124 @@
+//! The server that tells the second wallet of the chain: an Esplora or an Electrum server.
+use crate::protocol::{refused, unknown, unreachable, Answer, Params};
+use bdk_electrum::electrum_client::{Client, ConfigBuilder, ElectrumApi, Error as ElectrumError};
+use bdk_electrum::BdkElectrumClient;
+use bdk_esplora::esplora_client::{self, convert_fee_rate, AsyncClient, Error as EsploraError};
+use bdk_esplora::EsploraAsyncExt;
+use bdk_wallet::bitcoin::Transaction;
+use bdk_wallet::chain::spk_client::{FullScanRequest, FullScanResponse, SyncRequest, SyncResponse};
+use bdk_wallet::KeychainKind;
+use std::future::Future;
+use std::time::Duration;
+
+/// Requests at a time.
+const REQUESTS: usize = 4;
+/// Scripts that one line asks an Electrum server for.
+const BATCH: usize = 20;
+const SCAN_TAKES: Duration = Duration::from_secs(120);
+const ANSWERS_WITHIN_SECS: u8 = 20;
+/// Of a server that is busy, each after twice the time: eight seconds in all.
+const RETRIES: usize = 5;
+/// Of a bitcoin for a thousand virtual bytes.
+const SAT_PER_VBYTE: f64 = 100_000.0;
+
+/// Where the chain is read.
+#[derive(Clone)]
+pub enum Address { Esplora(String), Electrum(String) }
+
+impl Address {
+    pub fn read(params: &Params) -> Answer<Address> {
+        match (params.text_or_null("esplora")?, params.text_or_null("electrum")?) {
+            (Some(url), None) => Ok(Address::Esplora(url.trim_end_matches('/').into())),
+            (None, Some(url)) => Ok(Address::Electrum(url.into())),
+            _ => Err(crate::protocol::invalid("chain must name an Esplora or an Electrum server.")),
+        }
+    }
+}
+
+pub enum Source { Esplora(AsyncClient, tokio::runtime::Runtime), Electrum(BdkElectrumClient<Client>) }
+
+impl Source {
+    pub fn open(address: &Address) -> Answer<Source> {
+        let failed = |what: String| refused(format!("The server of the chain cannot be used: {what}"));
+        match address {
+            Address::Esplora(url) => {
+                let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+                    .map_err(|error| failed(error.to_string()))?;
+                let client = {
+                    let _inside = runtime.enter();
+                    esplora_client::Builder::new(url).timeout(ANSWERS_WITHIN_SECS.into()).max_retries(RETRIES).build_async()
+                        .map_err(|_| failed("its address cannot be read.".into()))?
+                };
+                Ok(Source::Esplora(client, runtime))
+            }
+            Address::Electrum(url) => {
+                let config = ConfigBuilder::new().timeout(Some(ANSWERS_WITHIN_SECS)).build();
+                let client = Client::from_config(url, config).map_err(of_electrum)?;
+                Ok(Source::Electrum(BdkElectrumClient::new(client)))
+            }
+        }
+    }
+
+    pub fn scan(&self, request: FullScanRequest<KeychainKind>, gap: usize) -> Answer<FullScanResponse<KeychainKind>> {
+        match self {
+            Source::Esplora(client, runtime) => waited(runtime, client.full_scan(request, gap, REQUESTS))?.map_err(|error| of_esplora(*error)),
+            Source::Electrum(client) => client.full_scan(request, gap, BATCH, true).map_err(of_electrum),
+        }
+    }
+
+    pub fn sync<I: Send + 'static>(&self, request: SyncRequest<I>) -> Answer<SyncResponse> {
+        match self {
+            Source::Esplora(client, runtime) => waited(runtime, client.sync(request, REQUESTS))?.map_err(|error| of_esplora(*error)),
+            Source::Electrum(client) => client.sync(request, BATCH, true).map_err(of_electrum),
+        }
+    }
+
+    /// An error says nothing of whether the network has the transaction.
+    pub fn broadcast(&self, tx: &Transaction) -> Answer<()> {
+        let said = match self {
+            Source::Esplora(client, runtime) => waited(runtime, client.broadcast(tx))?.map_err(of_esplora),
+            Source::Electrum(client) => client.inner.transaction_broadcast(tx).map(|_| ()).map_err(of_electrum),
+        };
+        said.map_err(|fail| unknown(format!("The transaction was not taken. {}", fail.message)))
+    }
+
+    /// In satoshis per virtual byte, of a transaction that is in a block within so many blocks.
+    pub fn fee_rates<const N: usize>(&self, blocks: [usize; N]) -> Answer<[f64; N]> {
+        let mut rates = [1.0; N];
+        match self {
+            Source::Esplora(client, runtime) => {
+                let told = waited(runtime, client.get_fee_estimates())?.map_err(of_esplora)?;
+                for (rate, blocks) in rates.iter_mut().zip(blocks) {
+                    *rate = convert_fee_rate(blocks, told.clone()).map_or(1.0, f64::from);
+                }
+            }
+            Source::Electrum(client) => for (rate, blocks) in rates.iter_mut().zip(blocks) {
+                *rate = client.inner.estimate_fee(blocks).map_err(of_electrum)? * SAT_PER_VBYTE;
+            },
+        }
+        Ok(rates.map(|rate| rate.max(1.0)))
+    }
+}
+
+fn waited<T>(runtime: &tokio::runtime::Runtime, work: impl Future<Output = T>) -> Answer<T> {
+    runtime.block_on(async { tokio::time::timeout(SCAN_TAKES, work).await })
+        .map_err(|_| unreachable("The Esplora did not answer in time."))
+}
+
+fn of_esplora(error: EsploraError) -> crate::protocol::Fail {
+    unreachable(match error {
+        EsploraError::HttpResponse { status, message } => {
+            format!("The Esplora said: {status} {}", message.chars().take(300).collect::<String>())
+        }
+        _ => "The Esplora did not answer: check its address.".into(),
+    })
+}
+
+fn of_electrum(error: ElectrumError) -> crate::protocol::Fail {
+    unreachable(match error {
+        ElectrumError::Protocol(said) => {
+            format!("The Electrum server said: {}", said.to_string().chars().take(300).collect::<String>())
+        }
+        _ => "The Electrum server did not answer: check its address.".into(),
+    })
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { decodeAddress } from '../../../src/codecs/address.ts';
+import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
+import { shapes } from '../../../src/nodes/ldk/words.ts';
+import type { NodeOnchain, WalletNode } from '../../../src/nodes/node.ts';
+import {
+  ended,
+  invoiceCommand,
+  known,
+  payCommand,
+  questionOf,
+  randomHex,
+} from '../../contracts/node/steps.ts';
+import { CHAIN_SOURCES } from '../../support/esplora-chain.ts';
+import {
+  hasLdkHelper,
+  type LdkNetwork,
+  minedUntil,
+  openLdkNetwork,
+} from '../../support/ldk-network.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** More than one transaction costs here, in millisatoshis. */
+const FEE_MSAT = 5_000_000n;
+
+describe.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
+  'an LDK node that reads the chain by %s',
+  (source) => {
+    let network: LdkNetwork;
+    let node: WalletNode;
+    let onchain: NodeOnchain;
+
+    beforeAll(async () => {
+      network = await openLdkNetwork(source);
+      ({ node } = await network.connector.connectRoot(network.rootSeed));
+      onchain = node.onchain as NodeOnchain;
+    });
+    afterAll(() => network.close());
+
+    const addressOutside = async () =>
+      (await network.outside.call<{ address: string }>('address', {}, shapes().address)).address;
+    const balanceMsat = async () => (await node.info()).onchainBalanceMsat;
+
+    async function send(amountMsat: bigint) {
+      const createdAtMs = node.clock.now();
+      const command = {
+        ...{ index: paymentIndex(createdAtMs, paymentId('os', randomHex(32))), createdAtMs },
+        ...{ amountMsat, address: decodeAddress(await addressOutside()), maxFeeMsat: null },
+        ...{ priority: 'high' as const, personalNote: null, externalId: null },
+      };
+      const signed = await onchain.sign(command);
+      return { command, signed };
+    }
+
+    test('receives on chain, first in no block and then in one', async () => {
+      const before = await balanceMsat();
+      const address = await onchain.nextUnusedAddress('segwit');
+      const txid = network.chain.fund(address, 70_000n);
+      await until(async () => (await balanceMsat()) === before + 70_000_000n, 'it has arrived');
+      expect((await node.info()).onchainTrustedMsat).toBe(before);
+      await network.mine(1);
+      await until(async () => (await node.info()).onchainTrustedMsat > before, 'it is confirmed');
+      const seen = await until(() => node.latestPayment(receiveId(txid, 0)), 'it is listed');
+      expect(seen.payment.amountMsat).toBe(70_000_000n);
+      expect(await onchain.nextUnusedAddress('segwit')).not.toBe(address);
+    });
+
+    test('sends on chain, and a repeat is harmless', async () => {
+      const { command, signed } = await send(20_000_000n);
+      const [lock] = signed.locks;
+      const { payment } = known(await onchain.publish(command, signed));
+      expect((await onchain.publish(command, signed)).state).toBe('known');
+      expect(network.chain.spenderOf(lock?.outpoint ?? '')).toBe(signed.txid);
+      await network.mine(1);
+      expect((await onchain.publish(command, signed)).state).toBe('known');
+      const outcome = await node.sendOutcome(questionOf(payment, { signed }));
+      expect(outcome.state).toBe('known');
+    });
+
+    test('reads on after the server was away', async () => {
+      const order = { address: decodeAddress(await addressOutside()), amountMsat: 9_000_000n };
+      const estimate = () => onchain.estimateFeeMsat({ ...order, priority: 'high' });
+      network.chain.isAway = true;
+      const error = await estimate().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ kind: 'unreachable', outcomeUnknown: false });
+      network.chain.isAway = false;
+      const { command, signed } = await send(9_000_000n);
+      network.chain.isAway = true;
+      expect((await onchain.publish(command, signed)).state).toBe('unknown');
+      network.chain.isAway = false;
+      expect((await onchain.publish(command, signed)).state).toBe('known');
+      const before = (await node.info()).onchainTrustedMsat;
+      network.chain.fund(await onchain.nextUnusedAddress('segwit'), 30_000n);
+      await network.mine(1);
+      await until(async () => (await node.info()).onchainTrustedMsat > before, 'it is read');
+    });
+
+    test('opens and closes a channel, and what was in it comes back', async () => {
+      const { channels } = node;
+      const known = (await channels?.listChannels()) ?? [];
+      const before = await balanceMsat();
+      const opened = await channels?.openChannel({
+        ...{ valueMsat: 200_000_000n, userChannelId: randomHex(16), peer: null, maxFeeMsat: null },
+      });
+      await minedUntil(
+        network.chain,
+        async () => (await node.info()).numUsableChannels === known.length + 1,
+        'the channel can be used',
+      );
+      const channelId = opened?.channelId ?? '';
+      await channels?.closeChannel(channelId, { forced: false, maxFeeMsat: null });
+      await minedUntil(
+        network.chain,
+        async () => (await channels?.listChannels())?.length === known.length,
+        'the channel is closed',
+      );
+      await until(async () => before - (await balanceMsat()) < FEE_MSAT, 'its money is back');
+    });
+
+    test('goes on after its process was killed', async () => {
+      const before = await balanceMsat();
+      await network.killHelper();
+      const usable = async () => (await node.info().catch(() => null))?.numUsableChannels === 2;
+      await until(usable, 'it is back');
+      expect(await balanceMsat()).toBe(before);
+      const { invoice, hash } = await network.outside.invoice({ amountMsat: 40_000_000n });
+      known(await node.payInvoice(payCommand(node, invoice)));
+      expect((await ended(node, hash)).payment.status).toBe('completed');
+      const made = await node.createInvoice(invoiceCommand(node, { amountMsat: 9_000_000n }));
+      expect((await network.outside.pays(made.invoice, 20_000)).state).toBe('completed');
+    });
+
+    test('a send whose coin another transaction has spent is refused once that has a block', async () => {
+      const address = decodeAddress(await addressOutside());
+      const most = await onchain.mostSendable({ address, priority: 'high' });
+      // Each takes every coin.
+      const { command, signed } = await send(most.amountMsat - 5_000_000n);
+      await onchain.release(signed);
+      const other = await send(most.amountMsat - 6_000_000n);
+      expect(other.signed.locks.map(({ outpoint }) => outpoint)).toContain(
+        signed.locks[0]?.outpoint as string,
+      );
+      expect((await onchain.publish(other.command, other.signed)).state).toBe('known');
+      await network.mine(1);
+      expect((await onchain.publish(command, signed)).state).toBe('refused');
+    });
+  },
+);

@@ -32,6 +32,7 @@ if (!runsServer(words)) {
     backup: async (dir, flags) => (await import('./app/backup/backup.ts')).backup(dir, flags),
     restore: async (dir, flags) => (await import('./app/backup/restore.ts')).restore(dir, flags),
     migrate: async (flags) => (await import('./app/migrate.ts')).migrateToPostgres(flags),
+    recoverLdk: async (...given) => (await import('./app/recover-ldk.ts')).recoverLdk(...given),
     connectKinds: await remoteNodes(),
   });
 }

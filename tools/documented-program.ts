@@ -25,7 +25,7 @@ export const SILENT: CliIo = {
 export function documentedProgram(version: string, io: CliIo = SILENT): Command {
   const program = buildProgram({ ...io, version, serve: async () => undefined });
   const said = async () => '';
-  const files = { backup: said, restore: said, migrate: said };
+  const files = { backup: said, restore: said, migrate: said, recoverLdk: async () => undefined };
   addCommands(program, { ...io, ...files, connectKinds });
   return program;
 }

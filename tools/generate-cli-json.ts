@@ -47,6 +47,7 @@ const PRINTED: Readonly<Record<string, object>> = {
   'backup copy': { done: 'Copied to /home/me/copy: sidecar.sqlite. …' },
   'restore copy': { done: '/home/me/data holds the backup of 2026-11-23T10:00:00.000Z. …' },
   'migrate sqlite-to-postgres': { done: '512 rows were copied. …' },
+  'ldk recover': { done: 'Connected to 02…. …' },
 };
 
 /** Returns `docs/cli-json.md`. */

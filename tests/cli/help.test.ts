@@ -41,7 +41,7 @@ test('what few people need stands under a heading of its own', async () => {
     const [, text = ''] = /\nAdvanced:\n((?:.+\n)+)/.exec(stdout) ?? [];
     return [...text.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name);
   };
-  expect(await advanced()).toEqual(['updates', 'provision', 'secrets-key', 'migrate']);
+  expect(await advanced()).toEqual(['updates', 'provision', 'secrets-key', 'migrate', 'ldk']);
   expect(await advanced('clients')).toEqual(['prune', 'confirm']);
 });
 

@@ -139,7 +139,12 @@ describe('without a command', () => {
     const program = buildProgram({ ...io, version: '0', serve });
     if (!runsServer(args)) {
       const said = async () => '';
-      const files = { backup: said, restore: said, migrate: said };
+      const files = {
+        backup: said,
+        restore: said,
+        migrate: said,
+        recoverLdk: async () => undefined,
+      };
       addCommands(program, { ...io, ...files, connectKinds: {} });
     }
     const exitCode = await runProgram(program, ['bun', 'wallet-sidecar', ...args], io);

@@ -12,6 +12,7 @@ import { addConsole } from './console.ts';
 import { addEvents } from './events.ts';
 import { addExport } from './export.ts';
 import { addHealth } from './health.ts';
+import { addLdk, type RecoverLdk } from './ldk/index.ts';
 import { addListen } from './listen.ts';
 import { addMcp } from './mcp.ts';
 import { addMigrate, type Migrate } from './migrate.ts';
@@ -40,6 +41,7 @@ interface CommandOptions extends CliIo {
   readonly backup: CopyData;
   readonly restore: CopyData;
   readonly migrate: Migrate;
+  readonly recoverLdk: RecoverLdk;
   readonly connectKinds: Readonly<Record<string, ConnectKind>>;
 }
 
@@ -86,4 +88,5 @@ export function addCommands(program: Command, options: CommandOptions): void {
   program.commandsGroup(ADVANCED);
   for (const add of [addUpdates, addProvision, addSecretsKey]) add(program, options);
   addMigrate(program, options, options.migrate);
+  addLdk(program, options, options.recoverLdk);
 }

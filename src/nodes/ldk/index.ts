@@ -21,6 +21,8 @@ import { type Access, accessOf, OWNER } from './tokens.ts';
 import { LDK, type LdkWallet } from './wallet.ts';
 import { shapes } from './words.ts';
 
+export { recoverLdk } from './recovery/recovery.ts';
+
 /** Options of the embedded node. */
 export interface LdkOptions {
   readonly rootSeed: Uint8Array;

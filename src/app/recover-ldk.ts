@@ -37,7 +37,7 @@ export async function recoverLdk(
       ...{ rootSeed, network, chain, listen, dataDir, peers, to, say, elapsedMs },
       log: openLog({
         ...{ level: logLevel === 'info' ? 'warn' : logLevel, format: logFormat },
-        write: (line) => process.stderr.write(line),
+        write: (line) => console.error(line),
       }),
       everyMs: isTest ? TEST_EVERY_MS : EVERY_MS,
       quietMs: isTest ? TEST_QUIET_MS : QUIET_MS,

@@ -96,7 +96,12 @@ export class KeptProcess {
     this.#stop = async () => {
       child.stdin.end();
       const isGone = child.exited.then(() => true);
-      if (await Promise.race([isGone, sleep(STOPS_WITHIN_MS).then(() => false)])) return;
+      // The timer must not keep the program running once the process is gone.
+      const waiting = new AbortController();
+      const isLate = sleep(STOPS_WITHIN_MS, waiting.signal).then(() => false);
+      const isStopped = await Promise.race([isGone, isLate]);
+      waiting.abort();
+      if (isStopped) return;
       child.kill('SIGKILL');
       await isGone;
     };

@@ -187,16 +187,18 @@ class Recovery {
     this.#options.say(sentence);
   }
 
+  /** Connects to the peers that are not connected; one may have left before it understood. */
   async #connect(): Promise<void> {
     for (const [pk, address] of this.#peers) {
-      if (this.#reached.has(pk)) continue;
       try {
         await this.#helper.call('connect', { pk, address }, shapes().done);
         this.#reached.add(pk);
         this.#say(`Connected to ${pk}.`);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        this.#say(`${pk} at ${address} cannot be reached, and is tried again.`);
+        if (!this.#reached.has(pk)) {
+          this.#say(`${pk} at ${address} cannot be reached, and is tried again.`);
+        }
       }
     }
   }

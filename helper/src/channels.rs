@@ -267,6 +267,8 @@ pub fn close_channel(app: &App, params: &Params) -> Answer<Value> {
 }
 
 pub fn connect(app: &App, params: &Params) -> Answer<Value> {
-    app.node.connect(params.parsed("pk")?, params.parsed("address")?, true)?;
+    let pk = params.parsed("pk")?;
+    if params.flag("again")? { let _ = app.node.disconnect(pk); }
+    app.node.connect(pk, params.parsed("address")?, true)?;
     Ok(json!({}))
 }

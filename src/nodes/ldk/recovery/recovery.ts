@@ -43,6 +43,8 @@ export interface RecoveryOptions {
 
 /** Scripts that the helper looks up at a time. */
 const SCRIPTS = 200;
+/** For so many rounds a peer stays connected. */
+const ROUNDS_CONNECTED = 5;
 /** An earlier wallet may have shown many addresses, two for each channel, that were never paid. */
 const GAP = 200;
 
@@ -135,6 +137,7 @@ class Recovery {
   readonly #reached = new Set<string>();
   #newsAtMs: number;
   #height = -1;
+  #round = 0;
   #coins: readonly FoundCoin[] = [];
 
   constructor(
@@ -187,11 +190,16 @@ class Recovery {
     this.#options.say(sentence);
   }
 
-  /** Connects to the peers that are not connected; one may have left before it understood. */
+  /**
+   * Connects to the peers, now and then anew: Core Lightning may drop a channel's part of a connection before it has
+   * read that the channel is not known, and says no more of the channel then.
+   */
   async #connect(): Promise<void> {
+    const again = this.#round > 0 && this.#round % ROUNDS_CONNECTED === 0;
+    this.#round++;
     for (const [pk, address] of this.#peers) {
       try {
-        await this.#helper.call('connect', { pk, address }, shapes().done);
+        await this.#helper.call('connect', { pk, address, again }, shapes().done);
         this.#reached.add(pk);
         this.#say(`Connected to ${pk}.`);
       } catch (error) {

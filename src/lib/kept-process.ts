@@ -15,6 +15,8 @@ interface KeptOptions {
   readonly title: string;
   /** The program and its arguments. */
   readonly argv: readonly string[];
+  /** What it finds in its environment besides what this process has. */
+  readonly env: Readonly<Record<string, string>>;
   /** Called when the process runs. What it returns is given each line, and told when the process is gone. */
   readonly started: (process: LineProcess) => {
     readonly line: (text: string) => void;
@@ -92,6 +94,7 @@ export class KeptProcess {
       stdin: 'pipe',
       stdout: 'pipe',
       stderr: 'pipe',
+      env: { ...process.env, ...this.#options.env },
     });
     this.#stop = async () => {
       child.stdin.end();

@@ -53,7 +53,6 @@ export class Helper {
   #opened = Promise.withResolvers<OpenedNode>();
   #lastId = 0;
   #refusal: string | null = null;
-  /** Why the node could not open yet. */
   #waiting: string | null = null;
   #version = '';
 
@@ -63,6 +62,8 @@ export class Helper {
     this.#kept = new KeptProcess({
       title: 'The LDK node',
       argv: [options.program],
+      // Its chain is served on this machine, which a proxy for the web cannot reach.
+      env: { NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1' },
       started: (process) => this.#started(process),
       log: options.log,
       elapsedMs: options.elapsedMs,
@@ -70,9 +71,14 @@ export class Helper {
     });
   }
 
-  /** Why the node cannot be used, as a sentence for health; null while it can. */
+  /** Why the process or its state cannot be used, as a sentence for health; null while they can. */
   get problem(): string | null {
-    return this.#refusal ?? this.#kept.problem ?? this.#waiting;
+    return this.#refusal ?? this.#kept.problem;
+  }
+
+  /** Why the node could not open yet, as a sentence for health; null once it is open. */
+  get waiting(): string | null {
+    return this.#waiting;
   }
 
   /** The version of the node software, ldk-node; empty before the helper has spoken. */
@@ -124,7 +130,10 @@ export class Helper {
   }
 
   #away(what: string): ApiError {
-    return new ApiError('unreachable', this.problem ?? `${what}: try again in a moment.`);
+    return new ApiError(
+      'unreachable',
+      this.problem ?? this.#waiting ?? `${what}: try again in a moment.`,
+    );
   }
 
   #started(process: LineProcess) {

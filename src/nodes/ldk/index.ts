@@ -13,6 +13,7 @@ import type { ConnectedWallet, NodeConnector } from '../node.ts';
 import { requireNoPartner } from '../refusals.ts';
 import { userPkOf } from '../remote/place/identity.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
+import { type ChainSource, chainSource } from './chain-source.ts';
 import { Helper, type SeenState } from './helper.ts';
 import { ldkNode } from './node.ts';
 import { nodeSeed } from './node-seed.ts';
@@ -49,6 +50,8 @@ const SYNC_SECS = 30;
 const TEST_SYNC_SECS = 1;
 /** How long the node may be without news of the chain before health says so. */
 const OLD_NEWS_MS = 30 * 60_000;
+const OLD_NEWS =
+  'The LDK node has not read the chain for more than half an hour: check the server that tells it of the chain.';
 /** How often health has the node asked. */
 const ASK_AGAIN_MS = 15_000;
 /** How often the newest number of the node's state is stored, at most. */
@@ -68,13 +71,14 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
     const kept = seenShape().safeParse(await state.get(place, STATE_ROWS, 'seen'));
     return kept.success ? kept.data : null;
   };
+  const source = chainSource({ ...options, chain });
   const helper = new Helper({
     program: program.path,
     settings: {
       network,
       dir: join(dataDir, 'ldk', network),
       seed: hex.encode(nodeSeed(rootSeed, network)),
-      chain,
+      chain: source.server,
       lsp: lsp && { pk: lsp.pubkey, address: lsp.host, token: null },
       listen: listen === null ? [] : [listen],
       alias: null,
@@ -86,7 +90,7 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
     seen,
     keep: (reached) => state.put(place, STATE_ROWS, 'seen', reached),
   });
-  const health = standingOf(helper, options);
+  const health = standingOf(helper, source, elapsedMs);
   let known: LdkWallet | null = null;
 
   async function walletOf(): Promise<LdkWallet> {
@@ -145,7 +149,11 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
       await helper.opened();
     },
     problems: health,
-    close: () => helper.close(),
+    async close() {
+      // The node may publish a last transaction.
+      await helper.close();
+      await source.close();
+    },
   };
 }
 
@@ -159,31 +167,33 @@ function notingSeq(elapsedMs: () => number, note: (seq: number) => Promise<void>
   };
 }
 
-/** What health says of the node. It is asked in the background. */
+/** What health says of the node and of its source of the chain. The node is asked in the background. */
 function standingOf(
   helper: Helper,
-  { clock, elapsedMs }: Pick<LdkOptions, 'clock' | 'elapsedMs'>,
+  source: Pick<ChainSource, 'problems'>,
+  elapsedMs: () => number,
 ): () => readonly string[] {
   let told: readonly string[] = [];
-  const startedAtMs = clock.now();
+  let news = '';
+  let newsAtMs = elapsedMs();
   let askedAtMs = Number.NEGATIVE_INFINITY;
   async function ask(): Promise<void> {
     try {
       const { synced } = await helper.call('info', {}, shapes().info);
-      const newsMs = Math.min(synced.lightning ?? 0, synced.onchain ?? 0);
-      const ageMs = clock.now() - Math.max(newsMs, startedAtMs);
-      told =
-        ageMs < OLD_NEWS_MS
-          ? []
-          : [
-              'The LDK node has not read the chain for more than half an hour: check the server that tells it of the chain.',
-            ];
+      // Whether there is news is seen by what changes, since this machine's clock may be set.
+      const now = `${synced.lightning} ${synced.onchain}`;
+      if (now !== news) newsAtMs = elapsedMs();
+      news = now;
+      told = elapsedMs() - newsAtMs < OLD_NEWS_MS ? [] : [OLD_NEWS];
     } catch (error) {
       if (isApiError(error)) told = [error.message];
     }
   }
   return () => {
     if (helper.problem !== null) return [helper.problem];
+    const ofSource = source.problems();
+    if (ofSource.length > 0) return ofSource;
+    if (helper.waiting !== null) return [helper.waiting];
     if (elapsedMs() - askedAtMs >= ASK_AGAIN_MS) {
       askedAtMs = elapsedMs();
       void ask();

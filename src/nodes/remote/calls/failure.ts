@@ -38,6 +38,7 @@ const CERTIFICATE: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
 ]);
 /** Error codes of a connection that was never made; the request was not sent. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([

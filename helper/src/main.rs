@@ -25,6 +25,8 @@ use std::time::Duration;
 
 const REQUEST: &str = "request";
 const LDK_LOOKS_EVERY: Duration = Duration::from_secs(10);
+/// An opening waits so long for the first look at the chain, which a slow Esplora can draw out for minutes.
+const FIRST_LOOK: Duration = Duration::from_secs(10);
 
 struct Helper { out: Arc<Out>, app: OnceLock<Arc<App>>, opening: Mutex<()> }
 
@@ -103,7 +105,6 @@ impl Helper {
         events::drain(&app)?;
         fates::resume(&app)?;
         channels::note_peers(&app);
-        if let Err(error) = app.sync_chain() { log::say(format_args!("{}", error.message)) }
         let (opens, seq) = app.store.place()?;
         let follow: [(&str, fn(Arc<App>)); 3] = [("events", events::follow), ("fates", fates::follow), ("chain", follow_chain)];
         for (name, work) in follow {
@@ -111,6 +112,7 @@ impl Helper {
             std::thread::Builder::new().name(name.into()).spawn(move || work(app))
                 .map_err(|_| refused("A thread could not be started."))?;
         }
+        while app.chain.ready().is_err() && app.started.elapsed() < FIRST_LOOK { std::thread::sleep(Duration::from_millis(20)) }
         let node_pk = app.node.node_id().to_string();
         let _ = self.app.set(app);
         Ok(json!({"node_pk": node_pk, "opens": opens, "seq": seq}))
@@ -119,12 +121,12 @@ impl Helper {
 
 fn follow_chain(app: Arc<App>) {
     loop {
+        if let Err(error) = app.sync_chain() { log::say(format_args!("{}", error.message)) }
         std::thread::sleep(app.sync_every);
         // ldk-node itself looks every ten seconds at most.
         if app.sync_every < LDK_LOOKS_EVERY {
             if let Err(error) = app.node.sync_wallets() { log::say(format_args!("{error}")) }
         }
-        if let Err(error) = app.sync_chain() { log::say(format_args!("{}", error.message)) }
     }
 }
 

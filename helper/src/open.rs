@@ -59,10 +59,11 @@ pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
     let mut builder = builder(params, &settings)?;
     let store = Arc::new(Store::open(&settings.dir, at_least, out.clone())?);
     own_seed(&store, &settings)?;
+    // A full disk is met here, before anything is begun.
+    let opens = store.raise_opens().map_err(|error| unreachable(error.message))?;
     builder.set_custom_logger(Arc::new(StderrLog { store: store.clone() }));
     let node = builder.build_with_store(store.clone()).map_err(|error| refused(format!("The node cannot be made: {error}")))?;
     let chain = Chain::new(source, &settings.seed, settings.network, settings.gap, store.clone())?;
-    let opens = store.raise_opens()?;
     node.start().map_err(|error| match error {
         NodeError::FeerateEstimationUpdateFailed | NodeError::FeerateEstimationUpdateTimeout | NodeError::ConnectionFailed => {
             unreachable("The server of the chain did not give fee rates: check its address, then open again.")

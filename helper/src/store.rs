@@ -1,11 +1,11 @@
 //! The one file that holds everything: ldk-node's keys and values, and the helper's own tables, in one SQLite database.
 //! A write is on disk when the call returns, so that writes of a key take effect in the order of the calls.
 use crate::naming::Naming;
-use crate::protocol::{refused, unknown, Answer, Out};
+use crate::protocol::{refused, unknown, unreachable, Answer, Out};
 use crate::step::{after_write, Step, Write};
 use ldk_node::lightning::io;
 use ldk_node::lightning::util::persist::{KVStore, KVStoreSync};
-use rusqlite::{params, Connection, OptionalExtension, Transaction};
+use rusqlite::{params, Connection, ErrorCode, OptionalExtension, Transaction};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -66,9 +66,12 @@ impl Store {
                 \"wallet-sidecar ldk recover\" brings back what it held.", path.display())));
         }
         let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                refused(format!("Another process uses {}. Stop it first.", path.display()))
-            }
+            // The helper of a sidecar that was killed stops by itself.
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => unreachable(format!("Another process still uses \
+                {}, and is waited for. If this stays, stop it: perhaps another sidecar has this data directory.", path.display())),
+            Some(ErrorCode::DiskFull) => unreachable(format!("The disk of {} is full: free some of it.", path.display())),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => refused(format!("{} is damaged: {error}. Keep it, \
+                check the disk, and put no copy in its place, since an old one loses money.", path.display())),
             _ => refused(format!("{} cannot be opened: {error}", path.display())),
         };
         private(dir, &path).map_err(|error| refused(format!("{} cannot be made: {error}", path.display())))?;

@@ -1,6 +1,6 @@
 import { backoffDelayMs } from './backoff.ts';
+import { codeOf } from './error-code.ts';
 import type { Log } from './log.ts';
-import { sleep } from './sleep.ts';
 
 /** A process that has lines to say and to be told. */
 export interface LineProcess {
@@ -13,8 +13,11 @@ export interface LineProcess {
 interface KeptOptions {
   /** The name of the process in sentences, such as `The LDK node`. */
   readonly title: string;
-  /** The program and its arguments. */
-  readonly argv: readonly string[];
+  /**
+   * Returns the path of the program, which must be what it was: it is called before each start. What it throws is told
+   * as the problem.
+   */
+  readonly program: () => Promise<string>;
   /** What it finds in its environment besides what this process has. */
   readonly env: Readonly<Record<string, string>>;
   /** Called when the process runs. What it returns is given each line, and told when the process is gone. */
@@ -26,6 +29,8 @@ interface KeptOptions {
   /** A monotonic time in milliseconds. */
   readonly elapsedMs: () => number;
   readonly random: () => number;
+  /** Waits so many milliseconds, or until the signal. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** The longest line that is read. A process that says more without an end is ended. */
@@ -74,7 +79,8 @@ export class KeptProcess {
       const nowMs = elapsedMs();
       endedAtMs = [...endedAtMs.filter((atMs) => atMs > nowMs - ENDS_WITHIN_MS), nowMs];
       if (endedAtMs.length > MOST_ENDS) {
-        this.#problem = `${title} ended ${endedAtMs.length} times within ten minutes and is not started again: read the log, mend the cause and restart the sidecar.`;
+        const last = error instanceof NotStarted ? ` ${error.message}` : '';
+        this.#problem = `${title} ended ${endedAtMs.length} times within ten minutes and is not started again: read the log, mend the cause and restart the sidecar.${last}`;
         log.warn(this.#problem);
         return;
       }
@@ -82,32 +88,29 @@ export class KeptProcess {
         ...{ firstMs: 200, mostMs: 30_000, jitter: 0.2 },
         random,
       });
-      this.#problem = `${title} ended and is started again.`;
+      this.#problem =
+        error instanceof NotStarted ? error.message : `${title} ended and is started again.`;
       log.warn(this.#problem, { pauseMs, ...(error instanceof Error ? { error } : {}) });
-      await sleep(pauseMs, signal);
+      await this.#options.sleep(pauseMs, signal);
     }
   }
 
   /** Runs the process once, until it is gone. */
   async #once(): Promise<void> {
-    const child = Bun.spawn([...this.#options.argv], {
-      stdin: 'pipe',
-      stdout: 'pipe',
-      stderr: 'pipe',
-      env: { ...process.env, ...this.#options.env },
-    });
+    const child = await this.#spawned();
     this.#stop = async () => {
       child.stdin.end();
       const isGone = child.exited.then(() => true);
       // The timer must not keep the program running once the process is gone.
       const waiting = new AbortController();
-      const isLate = sleep(STOPS_WITHIN_MS, waiting.signal).then(() => false);
+      const isLate = this.#options.sleep(STOPS_WITHIN_MS, waiting.signal).then(() => false);
       const isStopped = await Promise.race([isGone, isLate]);
       waiting.abort();
       if (isStopped) return;
       child.kill('SIGKILL');
       await isGone;
     };
+    if (this.#closing.signal.aborted) void this.#stop();
     const heard = this.#options.started({
       tell(line) {
         child.stdin.write(`${line}\n`);
@@ -130,6 +133,30 @@ export class KeptProcess {
       heard.gone();
     }
   }
+
+  async #spawned() {
+    const { title, program, env } = this.#options;
+    let path = '';
+    try {
+      path = await program();
+      return Bun.spawn([path], {
+        ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
+        env: { ...process.env, ...env },
+      });
+    } catch (error) {
+      throw new NotStarted(notStarted(title, path, error), { cause: error });
+    }
+  }
+}
+
+/** The process could not be started; the message is a sentence for health. */
+class NotStarted extends Error {}
+
+function notStarted(title: string, path: string, error: unknown): string {
+  if (path === '') return `${title} cannot be started. ${(error as Error).message}`;
+  return codeOf(error) === 'EACCES'
+    ? `${title} cannot be started, since ${path} may not be run: its file system is perhaps mounted with noexec. Allow it there, or move the data directory.`
+    : `${title} cannot be started from ${path} (${codeOf(error)}): check that file and its disk.`;
 }
 
 async function eachLine(

@@ -77,7 +77,7 @@ export async function startOutsideNode(
   const folder = temporaryFolder('ldk-outside');
   const address = `127.0.0.1:${freePort()}`;
   const helper = new Helper({
-    program: LDK_HELPER,
+    program: async () => LDK_HELPER,
     settings: {
       ...{ network: 'regtest', dir: folder, seed: randomHex(64), chain: chain.server },
       ...{ lsp: null, listen: [address], alias: null, sync_secs: 1 },

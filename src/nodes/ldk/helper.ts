@@ -13,8 +13,8 @@ export interface SeenState {
 }
 
 interface HelperOptions {
-  /** The path of the program. */
-  readonly program: string;
+  /** Returns the path of the program, after it was looked at. */
+  readonly program: () => Promise<string>;
   /** What `open` is told, but for `at_least`. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly log: Pick<Log, 'debug' | 'warn'>;
@@ -61,13 +61,14 @@ export class Helper {
     this.#opened.promise.catch(() => undefined);
     this.#kept = new KeptProcess({
       title: 'The LDK node',
-      argv: [options.program],
+      program: options.program,
       // Its chain is served on this machine, which a proxy for the web cannot reach.
       env: { NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1' },
       started: (process) => this.#started(process),
       log: options.log,
       elapsedMs: options.elapsedMs,
       random: options.random,
+      sleep,
     });
   }
 

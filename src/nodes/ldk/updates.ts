@@ -63,12 +63,15 @@ export async function* followWallet(
         shapes().transactions,
       );
       const observations = (await readTransactions(wallet, chain, told)).filter(isWanted);
-      height = Math.max(height, chain.height - UNSETTLED_BLOCKS);
+      // A chain that ends below what was read is not the one that was: all of it is read again.
+      const wasOther = chain.height < height;
+      height = wasOther ? 0 : Math.max(height, chain.height - UNSETTLED_BLOCKS);
       if (isFirst || observations.length > 0 || written() !== toldCursor) {
         toldCursor = written();
         yield { observations, cursor: toldCursor, caughtUp: isFirst };
       }
       isFirst = false;
+      if (wasOther) continue;
       const timer = new AbortController();
       await Promise.race([news.promise, sleep(REST_MS, AbortSignal.any([signal, timer.signal]))]);
       timer.abort();

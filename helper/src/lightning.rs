@@ -1,6 +1,6 @@
 //! Invoices and attempts to pay. A row is committed before LDK is asked to pay, and after it made an invoice.
 use crate::open::App;
-use crate::protocol::{hex, invalid, msat_or_null, not_found, now_ms, refused, unknown, Answer, Fail, Params};
+use crate::protocol::{hex, invalid, msat_or_null, not_found, now_ms, refused, unknown, unreachable, Answer, Fail, Params};
 use crate::rows::{self, Row};
 use ldk_node::bitcoin::hashes::{sha256, Hash};
 use ldk_node::bitcoin::secp256k1::PublicKey;
@@ -67,10 +67,11 @@ fn made_invoice(app: &App, params: &Params, amount: Option<u64>, expiry: u32, ha
     };
     made.map_err(|error| match error {
         // No row tells of the invoice, so nobody gets it.
-        NodeError::PersistenceFailed => refused("The invoice could not be stored."),
-        NodeError::ConnectionFailed | NodeError::LiquidityRequestFailed => {
-            crate::protocol::unreachable("The LSP did not answer.")
-        }
+        NodeError::PersistenceFailed => unreachable("The invoice could not be stored: look after the disk."),
+        NodeError::ConnectionFailed => unreachable("The LSP cannot be reached: check --lsp, or try again later."),
+        NodeError::LiquidityRequestFailed => unreachable("The LSP did not say what a channel for this amount costs, or \
+            sells none: try again later, or another amount."),
+        NodeError::LiquidityFeeTooHigh => refused("The LSP asks for more than --max-lsp-fee for this channel."),
         other => other.into(),
     })
 }

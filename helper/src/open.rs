@@ -60,7 +60,8 @@ pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
     let store = Arc::new(Store::open(&settings.dir, at_least, out.clone())?);
     own_seed(&store, &settings)?;
     // A full disk is met here, before anything is begun.
-    let opens = store.raise_opens().map_err(|error| unreachable(error.message))?;
+    let opens = store.raise_opens().map_err(|error| unreachable(format!("{}. Look after the disk of {}.", error.message,
+        settings.dir.display())))?;
     builder.set_custom_logger(Arc::new(StderrLog { store: store.clone() }));
     let node = builder.build_with_store(store.clone()).map_err(|error| refused(format!("The node cannot be made: {error}")))?;
     let chain = Chain::new(source, &settings.seed, settings.network, settings.gap, store.clone())?;

@@ -330,6 +330,16 @@ pub mod tests {
     }
 
     #[test]
+    fn a_damaged_state_is_refused_and_stays_as_it_is() {
+        let folder = Folder::new("damaged");
+        std::fs::create_dir_all(&folder.0).unwrap();
+        std::fs::write(folder.0.join("state.sqlite"), "garbage".repeat(1000)).unwrap();
+        let error = folder.open(None).err().unwrap();
+        assert!(error.code == Code::Refused && error.message.contains("is damaged"), "{}", error.message);
+        assert_eq!(std::fs::read(folder.0.join("state.sqlite")).unwrap(), "garbage".repeat(1000).as_bytes());
+    }
+
+    #[test]
     fn a_state_from_before_offers_gets_what_they_need() {
         let folder = Folder::new("step");
         std::fs::create_dir_all(&folder.0).unwrap();

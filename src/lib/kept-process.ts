@@ -50,6 +50,7 @@ export class KeptProcess {
   readonly #closing = new AbortController();
   readonly #run: Promise<void>;
   #problem: string | null = null;
+  #isGivenUp = false;
   #stop: (() => Promise<void>) | null = null;
 
   constructor(options: KeptOptions) {
@@ -60,6 +61,11 @@ export class KeptProcess {
   /** Why the process does not run, as a sentence for health; null while it runs. */
   get problem(): string | null {
     return this.#problem;
+  }
+
+  /** Whether it is not started any more. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
   }
 
   /** Ends the input of the process and waits until it has stopped, for half a minute at most. */
@@ -81,6 +87,7 @@ export class KeptProcess {
       if (endedAtMs.length > MOST_ENDS) {
         const last = error instanceof NotStarted ? ` ${error.message}` : '';
         this.#problem = `${title} ended ${endedAtMs.length} times within ten minutes and is not started again: read the log, mend the cause and restart the sidecar.${last}`;
+        this.#isGivenUp = true;
         log.warn(this.#problem);
         return;
       }

@@ -24,7 +24,7 @@ export interface CheckedAnswer {
 }
 
 /** The highest fee rate that is taken over, in satoshis per virtual byte. No block of mainnet ever asked for more. */
-export const MOST_SAT_PER_VBYTE = 2000;
+const MOST_SAT_PER_VBYTE = 2000;
 
 const HASH = /^[0-9a-f]{64}$/;
 const HEX = /^([0-9a-f]{2})+$/;
@@ -53,8 +53,8 @@ export function readHash(path: string, body: Uint8Array): string {
 }
 
 /**
- * Checks what the Esplora said to a path that LDK and BDK ask for, without asking anything else: that it is of the right
- * form, and fits what it was asked for where that can be computed. Throws {@link BadAnswer}.
+ * Checks what the Esplora said to a path that LDK and BDK ask for, without asking anything else: that it is of the
+ * right form, and fits what it was asked for where that can be computed. Throws {@link BadAnswer}.
  */
 export function checkedAnswer(path: string, body: Uint8Array): CheckedAnswer {
   const [first, second = '', third] = path.split('/');

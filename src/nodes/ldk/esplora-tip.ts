@@ -1,3 +1,4 @@
+import { hex } from '@scure/base';
 import { NETWORKS, type Network } from '../../codecs/network.ts';
 import type { ToldBlock } from './esplora-answers.ts';
 import { BadAnswer } from './esplora-words.ts';
@@ -43,5 +44,5 @@ export function tipNote({ network, firstHash, newest, highest, nowMs }: Standing
 }
 
 function firstHashOf(network: Network): string {
-  return Buffer.from(NETWORKS[network].chainHash, 'hex').reverse().toString('hex');
+  return hex.encode(hex.decode(NETWORKS[network].chainHash).reverse());
 }

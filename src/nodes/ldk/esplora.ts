@@ -55,13 +55,14 @@ const NOT_NOW = 502;
  * is no proof of what does.
  */
 export function checkedEsplora(options: EsploraOptions): CheckedEsplora {
-  const { network, clock, elapsedMs, highest, keepHighest } = options;
+  const { network, clock, elapsedMs } = options;
   const { base, login } = placeOf(options.url);
   const secret = `/${hex.encode(options.random(16))}/`;
   const problems = new Map<string, { readonly sentence: string; readonly atMs: number }>();
   let aloneUntilMs = Number.NEGATIVE_INFINITY;
   let newestHash: string | null = null;
   let newestNote: string | null = null;
+  let highest: number | null = null;
 
   async function ask(
     path: string,
@@ -69,7 +70,8 @@ export function checkedEsplora(options: EsploraOptions): CheckedEsplora {
     body: Uint8Array<ArrayBuffer> | null = null,
   ): Promise<{ readonly status: number; readonly body: Uint8Array }> {
     const aloneMs = aloneUntilMs - elapsedMs();
-    if (aloneMs > 0) throw tooMany(Math.ceil(aloneMs / 1000));
+    // What is published may be due, such as what answers a peer that cheats.
+    if (body === null && aloneMs > 0) throw tooMany(Math.ceil(aloneMs / 1000));
     const response = await fetch(`${base}/${path}`, {
       ...{ method: body === null ? 'GET' : 'POST', body, signal },
       // Compressed data could expand beyond the bound, so it is not unpacked.
@@ -96,15 +98,17 @@ export function checkedEsplora(options: EsploraOptions): CheckedEsplora {
   /** Returns what health says of the newest block. Throws {@link BadAnswer} where it must not be used. */
   async function noteOf(hash: string, signal: AbortSignal): Promise<string | null> {
     if (hash === newestHash) return newestNote;
-    const [first, newest, highestBefore] = await Promise.all([
+    const [first, newest] = await Promise.all([
       found('block-height/0', signal).then((body) => readHash('block-height/0', body)),
       found(`block/${hash}`, signal).then((body) => readBlock(`block/${hash}`, body)),
-      highest(),
     ]);
-    const note = tipNote({
-      ...{ network, firstHash: first, newest, highest: highestBefore, nowMs: clock.now() },
-    });
-    if (newest.height > highestBefore) await keepHighest(newest.height);
+    highest ??= await options.highest();
+    const note = tipNote({ network, firstHash: first, newest, highest, nowMs: clock.now() });
+    if (newest.height > highest) {
+      highest = newest.height;
+      // A full disk must not hide the chain from the node: until it can be stored, this process remembers it.
+      await options.keepHighest(highest).catch(() => undefined);
+    }
     newestHash = hash;
     newestNote = note;
     return note;

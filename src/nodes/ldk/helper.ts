@@ -87,8 +87,9 @@ export class Helper {
     return this.#version;
   }
 
-  /** Resolves once the node runs. Throws `unreachable` when it does not start in time. */
+  /** Resolves once the node runs. Throws `unreachable` when it does not start in time, or is not started any more. */
   async opened(): Promise<OpenedNode> {
+    if (this.#kept.isGivenUp) throw this.#away('The LDK node ended');
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => late.reject(this.#away('The LDK node is still starting')),

@@ -15,6 +15,7 @@ let checked: CheckedEsplora;
 let nowMs: number;
 let passedMs: number;
 let highest: number;
+let isFull: boolean;
 
 /** Opens the checks; `url` is what was configured, the liar's address unless given. */
 function open(network: Network = 'regtest', url = liar.url): CheckedEsplora {
@@ -23,13 +24,14 @@ function open(network: Network = 'regtest', url = liar.url): CheckedEsplora {
     random: (bytes) => new Uint8Array(Buffer.from(randomHex(bytes), 'hex')),
     highest: async () => highest,
     keepHighest: async (height) => {
+      if (isFull) throw new Error('no room');
       highest = height;
     },
   });
 }
 
 beforeEach(() => {
-  [nowMs, passedMs, highest] = [Date.now(), 0, 0];
+  [nowMs, passedMs, highest, isFull] = [Date.now(), 0, 0, false];
   chain = startEsploraChain();
   liar = startLyingEsplora(chain.url);
   checked = open();
@@ -127,6 +129,8 @@ describe('an Esplora whose answers are looked at', () => {
     expect(asked).toBe(1);
     expect(checked.problems()).toEqual([expect.stringContaining('after 30 seconds')]);
     liar.lie = null;
+    const sent = await fetch(`${checked.url}/tx`, { method: 'POST', body: '00' });
+    expect(sent.status).toBe(400);
     passedMs += 31_000;
     expect((await get('blocks')).status).toBe(200);
   });
@@ -228,6 +232,14 @@ describe('the chain of an Esplora', () => {
     liar.lie = null;
     for (const path of newestAsked) expect((await get(path)).status).toBe(200);
     expect(checked.problems()).toEqual([]);
+  });
+
+  test('is used while the disk is full, and what was seen of it is remembered', async () => {
+    isFull = true;
+    for (const path of newestAsked) expect((await get(path)).status).toBe(200);
+    expect([highest, checked.problems()]).toEqual([0, []]);
+    liar.lie = goBackTo(103);
+    for (const path of newestAsked) expect((await get(path)).status).toBe(502);
   });
 
   test('that ends now is used whatever height an earlier lie told of', async () => {

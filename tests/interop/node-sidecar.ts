@@ -32,8 +32,11 @@ export interface NodeSidecar extends SucceedingCalls {
 }
 
 /** Starts the sidecar with these flags and waits until it answers. */
-export async function startNodeSidecar(flags: readonly string[]): Promise<NodeSidecar> {
-  const dataDir = temporaryFolder('node-sidecar');
+export async function startNodeSidecar(
+  flags: readonly string[],
+  dataDir = temporaryFolder('node-sidecar'),
+  env: Readonly<Record<string, string>> = {},
+): Promise<NodeSidecar> {
   const port = freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const { plain, secrets } = withoutSecrets(flags);
@@ -49,7 +52,7 @@ export async function startNodeSidecar(flags: readonly string[]): Promise<NodeSi
         ...plain,
       ],
       {
-        env: { ...process.env, ...secrets },
+        env: { ...process.env, ...secrets, ...env },
         onOutput: (text) => {
           log += text;
         },

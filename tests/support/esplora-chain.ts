@@ -22,6 +22,8 @@ export interface EsploraChain {
   readonly server: ChainServer;
   height(): number;
   mine(blocks: number): void;
+  /** Replaces the newest blocks by one more of other blocks; their transactions wait again. */
+  reorganize(blocks: number): void;
   /** Pays an address with new coins, in a transaction that waits for a block. Returns its txid. */
   fund(address: string, sats: bigint): string;
   /** The transaction that spends a coin, or null. */
@@ -47,8 +49,10 @@ const FEES = { 1: 5, 2: 5, 3: 4, 6: 3, 12: 2, 72: 1.5, 144: 1.5, 504: 1, 1008: 1
 export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain {
   const index = esploraIndex();
   const { blocks, txs } = index;
-  const free: string[] = [];
+  let free: string[] = [];
   let waiting: string[] = [];
+  /** Blocks of one height differ by it. */
+  let branch = 0;
 
   /** Takes a transaction. One that spends the same coins and is in no block gives way to it. */
   function accept(bytes: Uint8Array): string {
@@ -71,7 +75,7 @@ export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain
   function mineOne(): void {
     const height = blocks.length;
     const before = blocks.at(-1);
-    const tag = utf8ToBytes(`block ${height}`);
+    const tag = utf8ToBytes(`block ${height} ${branch}`);
     const coinbase = parsedTx(
       btc.RawTx.encode({
         ...{ version: 2, segwitFlag: false, witnesses: undefined, lockTime: 0 },
@@ -117,6 +121,19 @@ export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain
     height: () => blocks.length - 1,
     mine(count) {
       for (let mined = 0; mined < count; mined++) mineOne();
+    },
+    reorganize(count) {
+      branch++;
+      for (let undone = 0; undone < count; undone++) {
+        const [coinbase = '', ...others] = index.undo()?.txids ?? [];
+        free = free.filter((outpoint) => !outpoint.startsWith(coinbase));
+        index.drop(coinbase);
+        waiting.unshift(...others);
+      }
+      const again = waiting;
+      waiting = [];
+      for (let mined = 0; mined <= count; mined++) mineOne();
+      waiting = again;
     },
     fund(address, sats) {
       const [txid = '', vout = ''] = (free.shift() ?? '').split(':');

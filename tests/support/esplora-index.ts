@@ -39,6 +39,8 @@ export interface EsploraIndex {
   drop(txid: string): void;
   /** The next block; its transactions are known. */
   confirm(block: IndexedBlock): void;
+  /** Takes the newest block back, and returns it; its transactions wait for another one. */
+  undo(): IndexedBlock | undefined;
 }
 
 /** Reads a transaction. */
@@ -101,6 +103,14 @@ export function esploraIndex(): EsploraIndex {
         const tx = txs.get(txid);
         if (tx) tx.height = block.height;
       }
+    },
+    undo() {
+      const block = blocks.pop();
+      for (const txid of block?.txids ?? []) {
+        const tx = txs.get(txid);
+        if (tx) tx.height = null;
+      }
+      return block;
     },
   };
 }

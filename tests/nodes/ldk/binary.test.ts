@@ -3,21 +3,18 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeOffer } from '../../../src/codecs/bolt12/index.ts';
 import { randomHex } from '../../contracts/node/steps.ts';
-import { type NodeSidecar, startNodeSidecar } from '../../interop/node-sidecar.ts';
+import type { NodeSidecar } from '../../interop/node-sidecar.ts';
 import { runBinary } from '../../support/binary.ts';
-import { type EsploraChain, startEsploraChain } from '../../support/esplora-chain.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import {
   hasLdkHelper,
   helpersOf,
   killHelperOf,
-  minedUntil,
   type OutsideNode,
-  startOutsideNode,
 } from '../../support/ldk-network.ts';
-import { freePort } from '../../support/ports.ts';
+import { type LdkSidecar, openLdkSidecar } from '../../support/ldk-sidecar.ts';
 import type { Body } from '../../support/requests.ts';
-import { SLOW_TEST_MS, until, waitUntil } from '../../support/until.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -25,52 +22,21 @@ setDefaultTimeout(SLOW_TEST_MS);
 const LONGER_THAN_OTHER_PARTS_MS = 2_000;
 
 describe.skipIf(!hasLdkHelper())('the compiled binary with --node ldk', () => {
-  const folder = temporaryFolder('ldk-binary');
-  const seedPath = join(folder, 'seed');
-  let chain: EsploraChain;
+  let wallet: LdkSidecar;
   let outside: OutsideNode;
   let sidecar: NodeSidecar;
 
-  const info = () => sidecar.get('/v2/node/node_info');
-  const payment = (index: string) => sidecar.get('/v2/node/payment', { index });
-  const ended = (index: string) =>
-    until(async () => {
-      const found = await payment(index);
-      return found.status !== 'pending' && found;
-    }, 'the payment has ended');
-  const usable = () =>
-    waitUntil('the channel can be used', async () => (await info()).num_usable_channels === 1);
-  const killNode = () => killHelperOf(sidecar.dataDir);
-
   beforeAll(async () => {
-    chain = startEsploraChain();
-    outside = await startOutsideNode(chain);
-    writeFileSync(seedPath, randomHex(32), { mode: 0o600 });
-    const listen = `127.0.0.1:${freePort()}`;
-    sidecar = await startNodeSidecar([
-      ...['--node', 'ldk', '--network', 'regtest', '--esplora-url', chain.url],
-      ...['--root-seed-path', seedPath, '--lightning-listen-addr', listen],
-    ]);
-    const { address } = await sidecar.post('/v2/node/get_next_unused_address');
-    chain.fund(address, 2_000_000n);
-    chain.mine(1);
-    await until(async () => (await info()).onchain_balance !== '0', 'the coins are there');
-    await sidecar.post('/v2/node/open_channel', {
-      ...{ value: '1000000', peer: `${outside.nodePk}@${outside.address}` },
-      user_channel_id: randomHex(16),
-    });
-    await minedUntil(
-      chain,
-      async () => (await info()).num_usable_channels === 1,
-      'the channel can be used',
-    );
+    wallet = await openLdkSidecar();
+    ({ outside, sidecar } = wallet);
   });
-  afterAll(async () => {
-    await sidecar.close();
-    await outside.close();
-    chain.stop();
-    removeFolder(folder);
-  });
+  afterAll(() => wallet.close());
+
+  const info = () => wallet.info();
+  const payment = (index: string) => wallet.payment(index);
+  const ended = (index: string) => wallet.ended(index);
+  const usable = () => wallet.usable();
+  const killNode = () => killHelperOf(sidecar.dataDir);
 
   const pay = async (amountMsat: bigint, holds = false, credentials?: string) => {
     const made = await outside.invoice({ amountMsat, holds });

@@ -5,8 +5,9 @@ import { elapsedMs, systemClock } from '../../../src/lib/clock.ts';
 import { openLog } from '../../../src/lib/log.ts';
 import { openLdk } from '../../../src/nodes/ldk/index.ts';
 import { shapes } from '../../../src/nodes/ldk/words.ts';
-import type { NodeConnector } from '../../../src/nodes/node.ts';
+import type { NodeConnector, WalletNode } from '../../../src/nodes/node.ts';
 import { ended, invoiceCommand, randomHex } from '../../contracts/node/steps.ts';
+import { type CuttingProxy, cuttingProxy } from '../../support/cutting-proxy.ts';
 import {
   CHAIN_SOURCES,
   type EsploraChain,
@@ -20,7 +21,7 @@ import {
   startOutsideNode,
 } from '../../support/ldk-network.ts';
 import { memoryState } from '../../support/memory-state.ts';
-import { SLOW_TEST_MS, until } from '../../support/until.ts';
+import { SLOW_TEST_MS, until, waitUntil } from '../../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -38,14 +39,15 @@ WITH_HELPER.each([...CHAIN_SOURCES])(
     let lsp: OutsideNode;
     let payer: OutsideNode;
 
-    const openWallet = async (maxFeeMsat: bigint) => {
+    /** Opens a wallet that reaches the LSP by that address. */
+    const openWallet = async (maxFeeMsat: bigint, host = lsp.address) => {
       const rootSeed = random(32);
       const dataDir = temporaryFolder('ldk-first');
       folders.push(dataDir);
       const connector = await openLdk({
         ...{ rootSeed, network: 'regtest', chain: chain.server, listen: null, dataDir },
         ...{ state: memoryState(), clock: systemClock, elapsedMs, log, random, channelPeer: null },
-        lsp: { pubkey: lsp.nodePk, host: lsp.address, maxFeeMsat },
+        lsp: { pubkey: lsp.nodePk, host, maxFeeMsat },
       });
       opened.push(connector);
       return (await connector.connectRoot(rootSeed)).node;
@@ -110,7 +112,74 @@ WITH_HELPER.each([...CHAIN_SOURCES])(
     test('is refused where the LSP asks for more than --max-lsp-fee', async () => {
       const node = await openWallet(1000n);
       const order = node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
-      expect(await order.catch((error: unknown) => error)).toMatchObject({ kind: 'refused' });
+      expect(await order.catch((error: unknown) => error)).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('--max-lsp-fee'),
+      });
+    });
+
+    // The source of the chain has no part in it.
+    if (source !== 'esplora') return;
+    describe('whose LSP vanishes', () => {
+      const lspProxy = () => cuttingProxy(Number(lsp.address.split(':')[1]));
+      const invoiceOf = (node: WalletNode) =>
+        node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
+
+      test.each([
+        ['is away', (proxy: CuttingProxy, on: boolean) => proxy.refuse(on)],
+        ['does not answer', (proxy: CuttingProxy, on: boolean) => proxy.silence(on)],
+      ])('makes no invoice while it %s, and makes it afterwards', async (_, vanish) => {
+        const proxy = lspProxy();
+        const node = await openWallet(5_000_000n, `127.0.0.1:${proxy.port}`);
+        vanish(proxy, true);
+        expect(await invoiceOf(node).catch((error: unknown) => error)).toMatchObject({
+          kind: 'unreachable',
+          message: expect.stringMatching(/^The LSP /),
+          outcomeUnknown: false,
+        });
+        vanish(proxy, false);
+        const made = await waitUntil('it is made', () => invoiceOf(node));
+        expect(made.payment.status).toBe('pending');
+        proxy.stop();
+      });
+
+      test('after the invoice was made leaves it pending, and others are paid when it is back', async () => {
+        const proxy = lspProxy();
+        const node = await openWallet(5_000_000n, `127.0.0.1:${proxy.port}`);
+        const made = await invoiceOf(node);
+        proxy.refuse(true);
+        expect((await payer.pays(made.invoice, 3000)).state).not.toBe('completed');
+        const state = async () => (await node.payment(made.payment.index))?.payment.status;
+        expect(await state()).toBe('pending');
+        proxy.refuse(false);
+        // To make an invoice, the node connects to the LSP.
+        const other = await waitUntil('another is made', () => invoiceOf(node));
+        expect((await payer.pays(other.invoice, 30_000)).state).toBe('completed');
+        expect((await ended(node, other.paymentHash)).payment.status).toBe('completed');
+        // What the LSP makes of the first is its own affair: it may hold it, or give it back.
+        expect(await state()).not.toBe('failed');
+        proxy.stop();
+      });
+
+      test('before the block of its channel leaves what was paid, and the channel works when it is back', async () => {
+        const proxy = lspProxy();
+        const node = await openWallet(5_000_000n, `127.0.0.1:${proxy.port}`);
+        const made = await invoiceOf(node);
+        expect((await payer.pays(made.invoice, 30_000)).state).toBe('completed');
+        const { payment } = await ended(node, made.paymentHash);
+        expect(payment.status).toBe('completed');
+        proxy.refuse(true);
+        await until(async () => (await node.info()).numUsableChannels === 0, 'the LSP is gone');
+        const held = (await node.info()).lightningBalanceMsat;
+        expect(held).toBe(payment.amountMsat ?? 0n);
+        expect((await node.payment(payment.index))?.payment).toEqual(payment);
+        chain.mine(6);
+        proxy.refuse(false);
+        await waitUntil('the node has connected to the LSP', () => invoiceOf(node));
+        await until(async () => (await node.info()).numUsableChannels === 1, 'it can be used');
+        expect((await node.info()).lightningBalanceMsat).toBe(held);
+        proxy.stop();
+      });
     });
   },
 );

@@ -29,8 +29,8 @@ const NUMBERS = /\d+(?:[.,]\d+)+/g;
 const BEFORE_HEX = /\b(?:u?\d{19}-)?(?:ln|fs|fr|os|or)_(?=[0-9a-f]{64}\b)/g;
 
 /**
- * Returns the words by which a payment is found, with a space between: of its texts, of its amount, and its ids behind a
- * sign of their own. A store compares them as they are (docs/decisions.md 193).
+ * Returns the words by which a payment is found, with a space between: of its texts, of its amount, and its ids behind
+ * a sign of their own. A store compares them as they are (docs/decisions.md 193).
  */
 export function searchWordsOf(payment: Payment): string {
   const { description, personalNote, message, payerName, externalId, address } = payment;

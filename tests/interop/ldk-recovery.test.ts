@@ -22,11 +22,12 @@ if (!hasLdkHelper()) {
     test.skip('all of it (no helper was built: npm run build:helper)', () => undefined);
   });
 } else {
-  describeKinds(TITLE, (network) => {
+  describeKinds(TITLE, (network, kind) => {
     const folder = temporaryFolder('ldk-lost');
     const seedPath = join(folder, 'seed');
     let sidecar: NodeSidecar;
     let node: readonly string[];
+    let nodePk: string;
     const info = () => sidecar.get('/v2/node/node_info');
 
     beforeAll(async () => {
@@ -35,6 +36,7 @@ if (!hasLdkHelper()) {
       node = ['--network', 'regtest', '--electrum-url', electrumUrl, '--root-seed-path', seedPath];
       const peer = ['--channel-peer', `${bob.pubkey}@${bob.peerAddress}`];
       sidecar = await startNodeSidecar(['--node', 'ldk', ...node, ...peer]);
+      nodePk = (await info()).node_pk;
       const { address } = await sidecar.post('/v2/node/get_next_unused_address');
       await btcd.send([{ address, amountSat: COINS_SAT }]);
       await btcd.generate(1);
@@ -66,6 +68,11 @@ if (!hasLdkHelper()) {
       await waitUntil('it has told bob to close', async () =>
         recovery.stdout().includes('Told to close by force: 1 channels'),
       );
+      // Core Lightning mostly answers with a warning alone, so that its operator has to close.
+      await kind.of({
+        lnd: async () => undefined,
+        cln: ({ bob }) => bob.rpc('close', { id: nodePk, unilateraltimeout: 1 }),
+      });
       await waitUntil('it has ended', async () => {
         const { alice, bob, btcd } = network();
         await btcd.generate(1);

@@ -25,9 +25,10 @@ export interface WordIndex {
 /** A query without what is compared with words and ids. */
 export const WORDLESS = { text: undefined, idPart: undefined };
 
+/** Whether a list begins with the oldest payment. */
 export const isUp = ({ order }: CacheQuery): boolean => order === 'asc';
 
-/** Returns the first and the last index that a payment may have, by their text. The one after which it begins is one. */
+/** Returns the first and the last index that a payment may have, by their text: `after`, which is no result, is one. */
 export function rangeOf({
   order,
   after,

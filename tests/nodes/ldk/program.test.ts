@@ -17,14 +17,15 @@ describe.skipIf(!hasLdkHelper())('the program of the LDK node in the data direct
     mkdirSync(bin);
     for (const name of ['ldk-helper-0123456789abcdef', 'ldk-helper-fedcba9876543210.part', 'mine'])
       writeFileSync(join(bin, name), 'other');
-    const { path, measurement } = await helperProgram(dataDir);
-    expect(path).toBe(join(bin, `ldk-helper-${measurement.slice(0, 16)}`));
+    const program = await helperProgram(dataDir);
+    const path = await program.path();
+    expect(path).toBe(join(bin, `ldk-helper-${program.measurement.slice(0, 16)}`));
     expect(readdirSync(bin).toSorted()).toEqual([path.slice(bin.length + 1), 'mine']);
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
 
   test('is replaced where another program has its name', async () => {
-    const { path } = await helperProgram(dataDir);
+    const path = await (await helperProgram(dataDir)).path();
     const whole = readFileSync(path);
     writeFileSync(path, whole.subarray(0, 1000));
     await helperProgram(dataDir);

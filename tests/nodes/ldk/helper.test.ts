@@ -35,7 +35,11 @@ for await (const line of console) {
   writeFileSync(program, text);
   chmodSync(program, 0o700);
   helper = new Helper({
-    ...{ program: async () => program, settings: {}, log: { debug: () => undefined, warn: () => undefined } },
+    ...{
+      program: async () => program,
+      settings: {},
+      log: { debug: () => undefined, warn: () => undefined },
+    },
     ...{ elapsedMs: () => performance.now(), random: () => 0 },
     ...{ seen: async () => null, keep: async () => undefined },
   });

@@ -34,8 +34,8 @@ export interface HelperProgram {
 
 /**
  * The helper is copied out of this binary into the data directory, since a program inside the binary cannot be run from
- * there; copies of other versions are removed. Throws `refused` for a build without a helper and where no program may be
- * run in the data directory, and {@link FileUnusable}.
+ * there; copies of other versions are removed. Throws `refused` for a build without a helper and where no program may
+ * be run in the data directory, and {@link FileUnusable}.
  */
 export async function helperProgram(dataDir: string): Promise<HelperProgram> {
   const measurement = hashOf(await helperBytes());

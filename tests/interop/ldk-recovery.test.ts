@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomHex } from '../contracts/node/steps.ts';
-import { startBinary } from '../support/binary.ts';
+import { type SidecarProcess, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { hasLdkHelper } from '../support/ldk-network.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
@@ -26,6 +26,7 @@ if (!hasLdkHelper()) {
     const folder = temporaryFolder('ldk-lost');
     const seedPath = join(folder, 'seed');
     let sidecar: NodeSidecar;
+    let recovery: SidecarProcess | null = null;
     let node: readonly string[];
     let nodePk: string;
     const info = () => sidecar.get('/v2/node/node_info');
@@ -53,6 +54,7 @@ if (!hasLdkHelper()) {
       expect(paid.status).toBe('completed');
     });
     afterAll(async () => {
+      await recovery?.kill();
       await sidecar?.close();
       removeFolder(folder);
     });
@@ -64,9 +66,10 @@ if (!hasLdkHelper()) {
         if (file !== 'peers.json') rmSync(join(place, file), { recursive: true });
       }
       const words = ['ldk', 'recover', ...node, '--data-dir', sidecar.dataDir];
-      const recovery = startBinary(words, { env: { ...process.env } });
+      const started = startBinary(words, { env: { ...process.env } });
+      recovery = started;
       await waitUntil('it has told bob to close', async () =>
-        recovery.stdout().includes('Told to close by force: 1 channels'),
+        started.stdout().includes('Told to close by force: 1 channels'),
       );
       // Core Lightning mostly answers with a warning alone, so that its operator has to close.
       await kind.of({
@@ -77,10 +80,10 @@ if (!hasLdkHelper()) {
         const { alice, bob, btcd } = network();
         await btcd.generate(1);
         await caughtUp(btcd, [alice.steps, bob.steps]);
-        return !recovery.running();
+        return !started.running();
       });
-      const [, foundSat] = /Done: 1 closed channels held (\d+) sats/.exec(recovery.stdout()) ?? [];
-      expect([await recovery.exit(), recovery.stderr()]).toEqual([0, '']);
+      const [, foundSat] = /Done: 1 closed channels held (\d+) sats/.exec(started.stdout()) ?? [];
+      expect([await started.exit(), started.stderr()]).toEqual([0, '']);
       // The channel's opener pays for the closing, and for both anchors.
       expect(Number(foundSat)).toBeLessThan(CHANNEL_SAT - PAID_SAT);
       expect(Number(foundSat)).toBeGreaterThan(CHANNEL_SAT - PAID_SAT - 20_000);

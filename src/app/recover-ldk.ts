@@ -1,8 +1,9 @@
 import { loadConfig } from '../config/config.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
-import { elapsedMs } from '../lib/clock.ts';
+import { elapsedMs, systemClock } from '../lib/clock.ts';
 import { ownDataDir } from '../lib/files/data-dir.ts';
 import { openLog } from '../lib/log.ts';
+import { random } from '../lib/random.ts';
 import type { ChannelPeer } from '../model/channel.ts';
 import { recoverLdk as recover } from '../nodes/ldk/index.ts';
 
@@ -34,7 +35,8 @@ export async function recoverLdk(
   const owned = ownDataDir(dataDir);
   try {
     await recover({
-      ...{ rootSeed, network, chain, listen, dataDir, peers, to, say, elapsedMs },
+      ...{ rootSeed, network, chain, listen, dataDir, peers, to, say, elapsedMs, random },
+      clock: systemClock,
       log: openLog({
         ...{ level: logLevel === 'info' ? 'warn' : logLevel, format: logFormat },
         write: (line) => console.error(line),

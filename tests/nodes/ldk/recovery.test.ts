@@ -59,6 +59,7 @@ describe.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
       const work = recoverLdk({
         ...{ rootSeed: network.rootSeed, network: 'regtest', chain: network.chain.server },
         ...{ dataDir: network.dataDir, listen: null, peers: [], to: null, log, elapsedMs },
+        ...{ clock: systemClock, random },
         ...{ say: (sentence) => void said.push(sentence), everyMs: 500, quietMs: 4_000 },
         ...given,
       }).finally(() => {

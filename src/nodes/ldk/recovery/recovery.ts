@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { hex } from '@scure/base';
 import { decodeAddress } from '../../../codecs/address.ts';
 import type { Network } from '../../../codecs/network.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { sleep } from '../../../lib/sleep.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
@@ -10,6 +11,7 @@ import type { ChannelPeer } from '../../../model/channel.ts';
 import { ApiError, isApiError, refused } from '../../../model/errors.ts';
 import type { ChainServer } from '../../../model/web-url.ts';
 import { CHANNEL_BLOCKS } from '../../remote/orders/onchain-send.ts';
+import { type ChainSource, chainSource } from '../chain-source.ts';
 import { Helper } from '../helper.ts';
 import { nodeSeed } from '../node-seed.ts';
 import { feeRate } from '../onchain.ts';
@@ -32,7 +34,9 @@ export interface RecoveryOptions {
   /** The address that gets everything; null: an address of the wallet of the root seed. */
   readonly to: string | null;
   readonly log: Log;
+  readonly clock: Clock;
   readonly elapsedMs: () => number;
+  readonly random: (bytes: number) => Uint8Array;
   /** Told what is done and found, a sentence at a time. */
   readonly say: (sentence: string) => void;
   /** Between two looks. */
@@ -41,6 +45,8 @@ export interface RecoveryOptions {
   readonly quietMs: number;
 }
 
+/** A recovery keeps nothing, so it knows no height from before. */
+const NO_ROWS = { get: async () => null, put: async () => undefined };
 /** Scripts that the helper looks up at a time. */
 const SCRIPTS = 200;
 /** For so many rounds a peer stays connected. */
@@ -65,7 +71,7 @@ interface FoundCoin {
  * `refused` where a state is there: it never starts a node on that.
  */
 export async function recoverLdk(options: RecoveryOptions): Promise<void> {
-  const { network, dataDir, rootSeed, chain, listen, log, elapsedMs } = options;
+  const { network, dataDir, rootSeed, listen, log, elapsedMs, random } = options;
   const folder = join(dataDir, 'ldk', network);
   if (existsSync(join(folder, 'state.sqlite'))) {
     throw refused(
@@ -78,23 +84,32 @@ export async function recoverLdk(options: RecoveryOptions): Promise<void> {
     [...known.reachable, ...options.peers].map((peer) => [peer.pubkey, peer.host]),
   );
   const seed = nodeSeed(rootSeed, network);
+  const { path: program } = await helperProgram(dataDir);
+  const source = chainSource({ ...options, state: NO_ROWS });
   const helper = new Helper({
-    program: (await helperProgram(dataDir)).path,
+    program,
     settings: {
-      ...{ network, chain, gap: GAP, dir: join(folder, 'recovery'), seed: hex.encode(seed) },
+      ...{
+        network,
+        chain: source.server,
+        gap: GAP,
+        dir: join(folder, 'recovery'),
+        seed: hex.encode(seed),
+      },
       ...{ lsp: null, listen: listen === null ? [] : [listen], alias: null },
       sync_secs: Math.ceil(options.everyMs / 1000),
     },
-    ...{ log, elapsedMs, random: Math.random },
+    ...{ log, elapsedMs, random: () => (random(1)[0] ?? 0) / 256 },
     seen: async () => null,
     keep: async () => undefined,
   });
   try {
-    await opened(helper, options);
+    await opened(helper, source, options);
     const unnamed = known.withoutAddress.filter((pk) => !peers.has(pk));
-    await new Recovery(options, helper, peers, closedOutputs(seed), to).run(unnamed);
+    await new Recovery(options, helper, source, peers, closedOutputs(seed), to).run(unnamed);
   } finally {
     await helper.close();
+    await source.close();
   }
 }
 
@@ -111,6 +126,7 @@ function scriptOf(address: string, network: Network): Uint8Array {
 /** Waits for the node, whose first look at the chain may take minutes. */
 async function opened(
   helper: Helper,
+  source: Pick<ChainSource, 'problems'>,
   { say, everyMs }: Pick<RecoveryOptions, 'say' | 'everyMs'>,
 ): Promise<void> {
   let told = '';
@@ -120,8 +136,9 @@ async function opened(
       return;
     } catch (error) {
       if (!isApiError(error, 'unreachable')) throw error;
-      if (error.message !== told) say(error.message);
-      told = error.message;
+      const problem = source.problems()[0] ?? error.message;
+      if (problem !== told) say(problem);
+      told = problem;
       await sleep(everyMs);
     }
   }
@@ -130,6 +147,7 @@ async function opened(
 class Recovery {
   readonly #options: RecoveryOptions;
   readonly #helper: Helper;
+  readonly #source: Pick<ChainSource, 'problems'>;
   readonly #peers: ReadonlyMap<string, string>;
   readonly #outputs: ReadonlyMap<string, ClosedOutput>;
   readonly #to: Uint8Array | null;
@@ -143,12 +161,14 @@ class Recovery {
   constructor(
     options: RecoveryOptions,
     helper: Helper,
+    source: Pick<ChainSource, 'problems'>,
     peers: ReadonlyMap<string, string>,
     outputs: readonly ClosedOutput[],
     to: Uint8Array | null,
   ) {
     this.#options = options;
     this.#helper = helper;
+    this.#source = source;
     this.#peers = peers;
     this.#outputs = new Map(outputs.map((output) => [hex.encode(output.script), output]));
     this.#to = to;
@@ -176,6 +196,7 @@ class Recovery {
         if (!(error instanceof ApiError)) throw error;
         this.#say(error.message);
       }
+      for (const problem of this.#source.problems()) this.#say(problem);
       await sleep(everyMs);
     }
     const sweptSat = this.#coins.reduce((sum, { valueSat }) => sum + valueSat, 0n);

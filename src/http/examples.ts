@@ -92,6 +92,7 @@ export const exampleCreatedInvoice = {
   expires_at: 1764086405000,
   payment_hash: 'db0f60f89fad398d7292b150b336c8d10f03da77c248329f480b615de3b1c513',
   payment_secret: 'be2e30a41484cde1ad924a661103884252dc7a11431d6669ddf849548f829d4e',
+  lsp_fee: null,
 };
 
 /** The invoice of {@link examplePayment} while its payee held the money. */

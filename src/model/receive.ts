@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { encodeHumanBitcoinAddress } from '../codecs/human-bitcoin-address.ts';
 import { once } from '../lib/once.ts';
 import { amountOutput } from './amount.ts';
-import { hexOutput, timestamp } from './text.ts';
+import { addition, hexOutput, timestamp } from './text.ts';
 
 /** The types of on-chain addresses that a wallet hands out: P2WPKH and P2TR. */
 export const ADDRESS_TYPES = ['segwit', 'taproot'] as const;
@@ -30,6 +30,13 @@ export const createdInvoiceJson = once(() =>
       expires_at: timestamp().describe('When it expires, in milliseconds.'),
       payment_hash: hexOutput(32).describe('Hash of the payment.'),
       payment_secret: hexOutput(32).describe('Payment secret of the invoice.'),
+      lsp_fee: amountOutput()
+        .nullable()
+        .meta(
+          addition(
+            'What an LSP takes of the payment for opening a channel to this wallet, in sats; null where none does.',
+          ),
+        ),
     })
     .meta({ id: 'CreatedInvoice', description: 'A BOLT 11 invoice that was created.' }),
 );

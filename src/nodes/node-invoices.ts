@@ -38,6 +38,8 @@ export interface CreateHoldInvoiceCommand extends Omit<CreateInvoiceCommand, 'pr
 /** A created invoice and its pending payment; hashes and secrets are hex. */
 export interface CreatedInvoice extends ToldInvoice {
   readonly payment: Payment;
+  /** What an LSP takes of the payment for opening a channel, in millisatoshis; absent where no LSP has a part in it. */
+  readonly lspFeeMsat?: bigint;
 }
 
 /** Invoices for a hash whose preimage the node learns when they are settled (docs/decisions.md 116). */

@@ -64,10 +64,13 @@ export const addInvoice = asking(
   async ({ qr, wait, ...body }, { io, flags, ask }) => {
     const created = await ask((sidecar) => sidecar.createInvoice(body), createdInvoiceJson());
     const { index } = created.value;
-    show(io, flags, created, ({ invoice }) => [
+    show(io, flags, created, ({ invoice, lsp_fee: lspFee }) => [
       printable(invoice),
       ...(qr ? qrLines(io, invoiceQrText(invoice)) : []),
       `Index  ${printable(index)}`,
+      ...(lspFee === null
+        ? []
+        : [`The LSP takes ${printable(lspFee)} sats of the payment for opening a channel.`]),
     ]);
     if (wait) await followPayment(io, ask, { index, json: flags.json ?? false });
   },

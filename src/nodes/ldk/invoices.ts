@@ -86,10 +86,11 @@ function created(
   if (hash === null || bolt11 === null) throw hashInUse();
   // What the LSP takes for a channel is known before anybody pays.
   const feesMsat = lsp_fee_msat ?? 0n;
-  return createdInvoice(
-    { paymentHash: hash, invoice: bolt11, paymentSecret: secret, feesMsat },
-    command,
-  );
+  const made = { paymentHash: hash, invoice: bolt11, paymentSecret: secret, feesMsat };
+  return {
+    ...createdInvoice(made, command),
+    ...(lsp_fee_msat === null ? {} : { lspFeeMsat: lsp_fee_msat }),
+  };
 }
 
 /** Cancels a pending inbound invoice; see `WalletNode.cancelInvoice`. */

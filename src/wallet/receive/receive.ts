@@ -110,7 +110,7 @@ export async function createInvoice(
 
 /** Returns a created invoice as answers carry it. */
 export function encodeCreated(
-  { payment, invoice, paymentHash, paymentSecret, expiresAtMs }: CreatedInvoice,
+  { payment, invoice, paymentHash, paymentSecret, expiresAtMs, lspFeeMsat }: CreatedInvoice,
   request: Pick<InvoiceRequest, 'description' | 'amountMsat'>,
 ): CreatedInvoiceJson {
   return {
@@ -122,6 +122,7 @@ export function encodeCreated(
     expires_at: expiresAtMs,
     payment_hash: paymentHash,
     payment_secret: paymentSecret,
+    lsp_fee: formatNullableAmountMsat(lspFeeMsat ?? null),
   };
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startNodeSidecar } from '../../interop/node-sidecar.ts';
+import { runBinary } from '../../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { hasLdkHelper, helpersOf, killHelperOf } from '../../support/ldk-network.ts';
 import { type LdkSidecar, ldkFlags, openLdkSidecar } from '../../support/ldk-sidecar.ts';
@@ -102,19 +102,18 @@ describe.skipIf(skipped)('the disk of an LDK node', () => {
     await wallet.usable();
   });
 
-  test('that allows no programs is told of with the path', async () => {
+  test('that allows no programs ends the start, with the path', async () => {
     const other = join(folder, 'noexec');
     mkdirSync(other);
     Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=96m,noexec', 'tmpfs', other]);
-    const sidecar = await startNodeSidecar(ldkFlags(folder, wallet.chain.url), join(other, 'data'));
     try {
-      const health = async () => (await sidecar.get('/v2/health')).status as string;
-      await until(async () => /noexec/.test(await health()), 'health says so');
-      expect(await health()).toContain(join(other, 'data', 'bin'));
-      Bun.spawnSync(['mount', '-o', 'remount,exec', other]);
-      await until(async () => (await health()) === 'ok', 'it runs where programs are allowed');
+      const dataDir = join(other, 'data');
+      const flags = [...ldkFlags(folder, wallet.chain.url), '--data-dir', dataDir];
+      const { exitCode, stderr } = await runBinary(['serve', ...flags]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(join(dataDir, 'bin'));
+      expect(stderr).toContain('noexec');
     } finally {
-      await sidecar.close();
       Bun.spawnSync(['umount', '-l', other]);
     }
   });

@@ -93,6 +93,7 @@ WITH_HELPER.each([...CHAIN_SOURCES])(
       const made = await node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
       expect(made.payment).toMatchObject({ status: 'pending', amountMsat: 200_000_000n });
       const feeMsat = made.payment.feesMsat;
+      expect(made.lspFeeMsat).toBe(feeMsat);
       expect(feeMsat).toBeGreaterThan(0n);
       expect(feeMsat).toBeLessThanOrEqual(5_000_000n);
       expect((await payer.pays(made.invoice, 30_000)).state).toBe('completed');

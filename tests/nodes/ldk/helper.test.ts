@@ -23,7 +23,7 @@ function helperOf(answerTo: string, protocol = 1): Helper {
   const program = join(folder, 'helper');
   const said = (value: string) => `process.stdout.write(JSON.stringify(${value}) + '\\n')`;
   const text = `#!${process.execPath}
-${said(`{ hello: { protocol: ${protocol}, version: '0.2.0' } }`)};
+${said(`{ hello: { protocol: ${protocol}, version: '0.2.0', ldk_node: '0.7.1' } }`)};
 const opened = { node_pk: '02', opens: 1, seq: 1 };
 for await (const line of console) {
   const { id, method, params } = JSON.parse(line);

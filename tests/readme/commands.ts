@@ -34,6 +34,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs the internet; tests/nodes/ldk/binary.test.ts starts it so on a chain of its own',
   'wallet-sidecar serve --node ldk --network signet --esplora-url https://mempool.space/signet/api --root-seed-path seed --lsp PUBKEY@HOST:9735 --max-lsp-fee 5000':
     'needs the internet and an LSP; tests/nodes/ldk/first-payment.test.ts has one',
+  'wallet-sidecar ldk recover --network signet --electrum-url tcp://127.0.0.1:60601 --root-seed-path seed --data-dir new --peer PUBKEY@HOST:9735':
+    'needs a signet and a peer; tests/interop/ldk-recovery.test.ts runs it on real nodes',
   'pip install /path/to/wallet-sidecar/clients/python':
     'fetches its build tool from a registry; tests/client runs the package where it stands',
   './dist/wallet-sidecar listen --forward-to http://127.0.0.1:3000/hook':

@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LdkRow } from '../src/nodes/ldk/words.ts';
-import { shapes } from '../src/nodes/ldk/words.ts';
+import type { LdkRow } from '../src/nodes/ldk/words/words.ts';
+import { shapes } from '../src/nodes/ldk/words/words.ts';
 import { randomHex } from '../tests/contracts/node/steps.ts';
 import { type NodeSidecar, startNodeSidecar } from '../tests/interop/node-sidecar.ts';
 import { BINARY } from '../tests/support/binary.ts';

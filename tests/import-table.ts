@@ -59,4 +59,15 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly str
   },
   'nodes/lnd': NODE_ROOMS,
   'nodes/cln': NODE_ROOMS,
+  'nodes/ldk': {
+    words: [],
+    process: ['words'],
+    chain: [],
+    onchain: ['process', 'words'],
+    channels: ['onchain', 'process', 'words'],
+    lightning: ['channels', 'process', 'words'],
+    'set-up': ['process'],
+    follow: ['onchain', 'process', 'words'],
+    recovery: ['chain', 'onchain', 'process', 'words'],
+  },
 };

@@ -13,14 +13,14 @@ import type { ConnectedWallet, NodeConnector } from '../node.ts';
 import { requireNoPartner } from '../refusals.ts';
 import { userPkOf } from '../remote/place/identity.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
-import { type ChainSource, chainSource } from './chain-source.ts';
-import { Helper, type SeenState } from './helper.ts';
+import { type ChainSource, chainSource } from './chain/source.ts';
 import { ldkNode } from './node.ts';
-import { nodeSeed } from './node-seed.ts';
-import { helperProgram } from './program.ts';
-import { type Access, accessOf, OWNER } from './tokens.ts';
-import { LDK, type LdkWallet } from './wallet.ts';
-import { shapes } from './words.ts';
+import { Helper, type SeenState } from './process/helper.ts';
+import { nodeSeed } from './process/node-seed.ts';
+import { helperProgram } from './process/program.ts';
+import { LDK, type LdkWallet } from './process/wallet.ts';
+import { type Access, accessOf, OWNER } from './set-up/tokens.ts';
+import { shapes } from './words/words.ts';
 
 export { recoverLdk } from './recovery/recovery.ts';
 

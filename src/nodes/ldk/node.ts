@@ -4,16 +4,32 @@ import type { NodeInfo } from '../../model/node-info.ts';
 import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
 import type { Observation, SendReport, WalletNode } from '../node.ts';
 import { lessRoutingFees } from '../remote/place/sendable.ts';
-import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
 import {
   closeChannel,
   closeFeeBoundMsat,
   listChannels,
   openChannel,
   sendableMsat,
-} from './channels.ts';
-import { cancelInvoice, createHoldInvoice, createInvoice, settleHoldInvoice } from './invoices.ts';
-import { createOffer } from './offers.ts';
+} from './channels/channels.ts';
+import { followWallet } from './follow/updates.ts';
+import {
+  cancelInvoice,
+  createHoldInvoice,
+  createInvoice,
+  settleHoldInvoice,
+} from './lightning/invoices.ts';
+import { createOffer } from './lightning/offers.ts';
+import {
+  estimateRoutingFeeMsat,
+  lightningOutcome,
+  lightningPayment,
+  newestAttempt,
+  offerPayment,
+  payInvoice,
+  payOffer,
+  paySpontaneous,
+} from './lightning/payments.ts';
+import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
 import {
   estimateFeeMsat,
   keptSend,
@@ -25,23 +41,12 @@ import {
   releaseSend,
   renewSend,
   signSend,
-} from './onchain.ts';
-import {
-  estimateRoutingFeeMsat,
-  lightningOutcome,
-  lightningPayment,
-  newestAttempt,
-  offerPayment,
-  payInvoice,
-  payOffer,
-  paySpontaneous,
-} from './payments.ts';
-import type { HelperProgram } from './program.ts';
-import { type Access, ldkTokens } from './tokens.ts';
-import { transactionObservations } from './translate.ts';
-import { followWallet } from './updates.ts';
-import type { LdkWallet } from './wallet.ts';
-import { shapes } from './words.ts';
+} from './onchain/onchain.ts';
+import type { HelperProgram } from './process/program.ts';
+import type { LdkWallet } from './process/wallet.ts';
+import { type Access, ldkTokens } from './set-up/tokens.ts';
+import { transactionObservations } from './words/translate.ts';
+import { shapes } from './words/words.ts';
 
 /** Returns the node port of the embedded node for one token, whose permissions `access` checks at each call. */
 export function ldkNode(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { decodeAddress } from '../../../src/codecs/address.ts';
 import { isApiError } from '../../../src/model/errors.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { shapes } from '../../../src/nodes/ldk/words.ts';
+import { shapes } from '../../../src/nodes/ldk/words/words.ts';
 import type { BumpFeeCommand, NodeOnchain, WalletNode } from '../../../src/nodes/node.ts';
 import { weightOf } from '../../../src/nodes/remote/orders/psbt.ts';
 import { follow, randomHex } from '../../contracts/node/steps.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Network } from '../../../src/codecs/network.ts';
-import { type CheckedEsplora, checkedEsplora } from '../../../src/nodes/ldk/esplora.ts';
+import { type CheckedEsplora, checkedEsplora } from '../../../src/nodes/ldk/chain/esplora.ts';
 import { randomHex } from '../../contracts/node/steps.ts';
 import { type EsploraChain, startEsploraChain } from '../../support/esplora-chain.ts';
 import { type Lie, type LyingEsplora, startLyingEsplora } from '../../support/lying-esplora.ts';

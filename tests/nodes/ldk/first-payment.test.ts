@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { elapsedMs, systemClock } from '../../../src/lib/clock.ts';
 import { openLog } from '../../../src/lib/log.ts';
 import { openLdk } from '../../../src/nodes/ldk/index.ts';
-import { shapes } from '../../../src/nodes/ldk/words.ts';
+import { shapes } from '../../../src/nodes/ldk/words/words.ts';
 import type { NodeConnector, WalletNode } from '../../../src/nodes/node.ts';
 import { ended, invoiceCommand, randomHex } from '../../contracts/node/steps.ts';
 import { type CuttingProxy, cuttingProxy } from '../../support/cutting-proxy.ts';

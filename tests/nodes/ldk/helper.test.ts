@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Helper } from '../../../src/nodes/ldk/helper.ts';
+import { Helper } from '../../../src/nodes/ldk/process/helper.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 

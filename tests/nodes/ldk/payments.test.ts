@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
-import { lightningPayment, paySpontaneous } from '../../../src/nodes/ldk/payments.ts';
-import type { LdkWallet } from '../../../src/nodes/ldk/wallet.ts';
+import { lightningPayment, paySpontaneous } from '../../../src/nodes/ldk/lightning/payments.ts';
+import type { LdkWallet } from '../../../src/nodes/ldk/process/wallet.ts';
 import type { PaySpontaneousCommand } from '../../../src/nodes/node.ts';
 import { ldkRow } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { helperProgram } from '../../../src/nodes/ldk/program.ts';
+import { helperProgram } from '../../../src/nodes/ldk/process/program.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { hasLdkHelper } from '../../support/ldk-network.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';

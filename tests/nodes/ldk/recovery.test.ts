@@ -5,7 +5,7 @@ import { elapsedMs, systemClock } from '../../../src/lib/clock.ts';
 import { openLog } from '../../../src/lib/log.ts';
 import { openLdk } from '../../../src/nodes/ldk/index.ts';
 import { type RecoveryOptions, recoverLdk } from '../../../src/nodes/ldk/recovery/recovery.ts';
-import { shapes } from '../../../src/nodes/ldk/words.ts';
+import { shapes } from '../../../src/nodes/ldk/words/words.ts';
 import { ended, invoiceCommand, known, payCommand, randomHex } from '../../contracts/node/steps.ts';
 import { CHAIN_SOURCES } from '../../support/esplora-chain.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';

@@ -1,4 +1,4 @@
-import type { LdkRow } from '../../../src/nodes/ldk/words.ts';
+import type { LdkRow } from '../../../src/nodes/ldk/words/words.ts';
 
 const HASH = 'ab'.repeat(32);
 

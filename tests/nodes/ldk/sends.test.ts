@@ -8,9 +8,9 @@ import {
   offerPayment,
   payInvoice,
   paySpontaneous,
-} from '../../../src/nodes/ldk/payments.ts';
-import type { LdkWallet } from '../../../src/nodes/ldk/wallet.ts';
-import type { LdkRow } from '../../../src/nodes/ldk/words.ts';
+} from '../../../src/nodes/ldk/lightning/payments.ts';
+import type { LdkWallet } from '../../../src/nodes/ldk/process/wallet.ts';
+import type { LdkRow } from '../../../src/nodes/ldk/words/words.ts';
 import type {
   PayInvoiceCommand,
   PaySpontaneousCommand,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { decodeAddress } from '../../../src/codecs/address.ts';
 import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
-import { shapes } from '../../../src/nodes/ldk/words.ts';
+import { shapes } from '../../../src/nodes/ldk/words/words.ts';
 import type { NodeOnchain, WalletNode } from '../../../src/nodes/node.ts';
 import {
   ended,

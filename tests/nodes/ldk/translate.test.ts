@@ -5,8 +5,8 @@ import {
   type KnownSend,
   rowObservations,
   transactionObservations,
-} from '../../../src/nodes/ldk/translate.ts';
-import type { LdkRow, LdkTransaction } from '../../../src/nodes/ldk/words.ts';
+} from '../../../src/nodes/ldk/words/translate.ts';
+import type { LdkRow, LdkTransaction } from '../../../src/nodes/ldk/words/words.ts';
 import { ldkRow } from './rows.ts';
 
 /** The output that {@link RAW} spends. */

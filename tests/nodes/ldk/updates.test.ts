@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { followWallet } from '../../../src/nodes/ldk/updates.ts';
-import type { LdkWallet } from '../../../src/nodes/ldk/wallet.ts';
-import type { LdkTransaction } from '../../../src/nodes/ldk/words.ts';
+import { followWallet } from '../../../src/nodes/ldk/follow/updates.ts';
+import type { LdkWallet } from '../../../src/nodes/ldk/process/wallet.ts';
+import type { LdkTransaction } from '../../../src/nodes/ldk/words/words.ts';
 import type { UpdateBatch, UpdatesOptions } from '../../../src/nodes/node.ts';
 
 const TXID = 'ab'.repeat(32);

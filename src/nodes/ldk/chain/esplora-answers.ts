@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { RawTx } from '@scure/btc-signer';
 import { z } from 'zod';
-import { once } from '../../lib/once.ts';
+import { once } from '../../../lib/once.ts';
 import { BadAnswer, unlikeEsplora } from './esplora-words.ts';
 
 /** A block as the Esplora tells of it. */

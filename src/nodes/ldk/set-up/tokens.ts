@@ -1,10 +1,10 @@
 import { hex } from '@scure/base';
 import { z } from 'zod';
-import { once } from '../../lib/once.ts';
-import type { Permission } from '../../model/clients/permissions.ts';
-import { ApiError, endedCredentials } from '../../model/errors.ts';
-import type { ClientToken, IssueTokenCommand, NodeTokens } from '../node.ts';
-import type { LdkWallet } from './wallet.ts';
+import { once } from '../../../lib/once.ts';
+import type { Permission } from '../../../model/clients/permissions.ts';
+import { ApiError, endedCredentials } from '../../../model/errors.ts';
+import type { ClientToken, IssueTokenCommand, NodeTokens } from '../../node.ts';
+import type { LdkWallet } from '../process/wallet.ts';
 
 const KIND = 'ldk_tokens';
 const KEY = 'all';

@@ -1,5 +1,5 @@
-import { timestampOf } from '../../codecs/bolt11/index.ts';
-import { HELD, type Payment } from '../../model/payment.ts';
+import { timestampOf } from '../../../codecs/bolt11/index.ts';
+import { HELD, type Payment } from '../../../model/payment.ts';
 import {
   createdAtOfIndex,
   miningFeeId,
@@ -7,10 +7,10 @@ import {
   paymentId,
   paymentIndex,
   receiveId,
-} from '../../model/payment-index.ts';
-import { FINAL_CONFIRMATIONS, shownTransaction } from '../../model/transaction.ts';
-import type { Observation } from '../node.ts';
-import { COMPLETED, REPLACED, shownPayment } from '../shown-payment.ts';
+} from '../../../model/payment-index.ts';
+import { FINAL_CONFIRMATIONS, shownTransaction } from '../../../model/transaction.ts';
+import type { Observation } from '../../node.ts';
+import { COMPLETED, REPLACED, shownPayment } from '../../shown-payment.ts';
 import type { LdkRow, LdkTransaction } from './words.ts';
 
 /** The reason of an attempt that a crash cut before LDK took it: nothing was sent, and nothing will be. */

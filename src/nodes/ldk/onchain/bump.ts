@@ -1,13 +1,13 @@
-import { MSAT_PER_SAT } from '../../model/amount.ts';
-import type { BumpFeeCommand, NodeOnchain } from '../node-groups.ts';
-import { nothingToRaise } from '../refusals.ts';
-import { type FeeChild, feeChild } from '../remote/orders/fee-child.ts';
-import { requireFeeWithin } from '../remote/orders/fee-limit.ts';
-import { sendNotListed, TARGET_BLOCKS } from '../remote/orders/onchain-send.ts';
-import { spentOutpoints } from '../remote/orders/psbt.ts';
+import { MSAT_PER_SAT } from '../../../model/amount.ts';
+import type { BumpFeeCommand, NodeOnchain } from '../../node-groups.ts';
+import { nothingToRaise } from '../../refusals.ts';
+import { type FeeChild, feeChild } from '../../remote/orders/fee-child.ts';
+import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
+import { sendNotListed, TARGET_BLOCKS } from '../../remote/orders/onchain-send.ts';
+import { spentOutpoints } from '../../remote/orders/psbt.ts';
+import type { LdkWallet } from '../process/wallet.ts';
+import { type LdkTransaction, shapes } from '../words/words.ts';
 import { feeRate, releaseSend, signedSend } from './onchain.ts';
-import type { LdkWallet } from './wallet.ts';
-import { type LdkTransaction, shapes } from './words.ts';
 
 /** Weight of a transaction with one P2WPKH input and one P2WPKH output, the longest signature counted. */
 const CHILD_WEIGHT = 440n;

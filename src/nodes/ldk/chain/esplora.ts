@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
-import type { Network } from '../../codecs/network.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { failureOf, RemoteFailure } from '../remote/calls/failure.ts';
+import type { Network } from '../../../codecs/network.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { failureOf, RemoteFailure } from '../../remote/calls/failure.ts';
 import { checkedAnswer, readBlock, readHash } from './esplora-answers.ts';
 import { tipNote } from './esplora-tip.ts';
 import {

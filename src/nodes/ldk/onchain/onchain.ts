@@ -1,32 +1,32 @@
 import { hex } from '@scure/base';
 import { z } from 'zod';
-import { MSAT_PER_SAT } from '../../model/amount.ts';
-import { ApiError, refused } from '../../model/errors.ts';
-import { PRIORITIES } from '../../model/payment.ts';
-import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { AddressType } from '../../model/receive.ts';
+import { MSAT_PER_SAT } from '../../../model/amount.ts';
+import { ApiError, refused } from '../../../model/errors.ts';
+import { PRIORITIES } from '../../../model/payment.ts';
+import type { PaymentIndex } from '../../../model/payment-index.ts';
+import type { AddressType } from '../../../model/receive.ts';
 import type {
   PayOnchainCommand,
   SendOutcome,
   SendQuestion,
   SendReport,
   SignedSend,
-} from '../node.ts';
-import { unsupportedBy } from '../refusals.ts';
-import { requireFeeWithin } from '../remote/orders/fee-limit.ts';
+} from '../../node.ts';
+import { unsupportedBy } from '../../refusals.ts';
+import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
 import {
   type BegunSend,
   CHANNEL_BLOCKS,
   nothingToSend,
   publishedSend,
   TARGET_BLOCKS,
-} from '../remote/orders/onchain-send.ts';
-import { reportOf } from '../remote/orders/sends.ts';
-import { keptRows } from '../remote/place/kept-rows.ts';
-import type { Helper } from './helper.ts';
-import { type KnownSend, sentPayment } from './translate.ts';
-import type { LdkWallet } from './wallet.ts';
-import { type LdkSigned, type LdkTransaction, shapes } from './words.ts';
+} from '../../remote/orders/onchain-send.ts';
+import { reportOf } from '../../remote/orders/sends.ts';
+import { keptRows } from '../../remote/place/kept-rows.ts';
+import type { Helper } from '../process/helper.ts';
+import type { LdkWallet } from '../process/wallet.ts';
+import { type KnownSend, sentPayment } from '../words/translate.ts';
+import { type LdkSigned, type LdkTransaction, shapes } from '../words/words.ts';
 
 /** Virtual bytes of a transaction that funds a channel: some inputs, the channel's output and change. */
 const FUNDING_VBYTES = 400n;

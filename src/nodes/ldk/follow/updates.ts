@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { once } from '../../lib/once.ts';
-import { sleep } from '../../lib/sleep.ts';
-import { ApiError } from '../../model/errors.ts';
-import { isFinal } from '../../model/payment.ts';
-import type { Observation, UpdateBatch, UpdatesOptions } from '../node.ts';
-import { keptSend } from './onchain.ts';
-import { rowObservations, transactionObservations } from './translate.ts';
-import type { LdkWallet } from './wallet.ts';
-import { type LdkTransaction, shapes } from './words.ts';
+import { once } from '../../../lib/once.ts';
+import { sleep } from '../../../lib/sleep.ts';
+import { ApiError } from '../../../model/errors.ts';
+import { isFinal } from '../../../model/payment.ts';
+import type { Observation, UpdateBatch, UpdatesOptions } from '../../node.ts';
+import { keptSend } from '../onchain/onchain.ts';
+import type { LdkWallet } from '../process/wallet.ts';
+import { rowObservations, transactionObservations } from '../words/translate.ts';
+import { type LdkTransaction, shapes } from '../words/words.ts';
 
 /** Rows of a page. */
 const PAGE = 500;

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { KeptProcess, type LineProcess } from '../../lib/kept-process.ts';
-import type { Log } from '../../lib/log.ts';
-import { sleep } from '../../lib/sleep.ts';
-import { ApiError, refused } from '../../model/errors.ts';
-import { MOST_SHOWN_CHARACTERS } from '../refusals.ts';
-import { PROTOCOL, type Said, saidShape, shapes } from './words.ts';
+import { KeptProcess, type LineProcess } from '../../../lib/kept-process.ts';
+import type { Log } from '../../../lib/log.ts';
+import { sleep } from '../../../lib/sleep.ts';
+import { ApiError, refused } from '../../../model/errors.ts';
+import { MOST_SHOWN_CHARACTERS } from '../../refusals.ts';
+import { PROTOCOL, type Said, saidShape, shapes } from '../words/words.ts';
 
 /** How far the helper's state had come when it was last seen. */
 export interface SeenState {

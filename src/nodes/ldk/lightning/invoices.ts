@@ -1,19 +1,19 @@
 import { hex } from '@scure/base';
-import { paymentHashOf } from '../../codecs/preimage.ts';
-import { isApiError, refused } from '../../model/errors.ts';
-import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
-import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../node.ts';
+import { paymentHashOf } from '../../../codecs/preimage.ts';
+import { isApiError, refused } from '../../../model/errors.ts';
+import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
+import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../../node.ts';
 import {
   hashInUse,
   noLongerHeld,
   notCancelable,
   notHeldYet,
   requireNoPartner,
-} from '../refusals.ts';
-import { createdInvoice, hasTerms } from '../remote/orders/made-invoice.ts';
-import { receivableMsat } from './channels.ts';
-import { LDK, type LdkWallet } from './wallet.ts';
-import { type LdkRow, shapes } from './words.ts';
+} from '../../refusals.ts';
+import { createdInvoice, hasTerms } from '../../remote/orders/made-invoice.ts';
+import { receivableMsat } from '../channels/channels.ts';
+import { LDK, type LdkWallet } from '../process/wallet.ts';
+import { type LdkRow, shapes } from '../words/words.ts';
 
 /** Creates an invoice; see `WalletNode.createInvoice`. Throws `unsupported` for a partner fee. */
 export async function createInvoice(

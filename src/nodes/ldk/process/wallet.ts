@@ -1,5 +1,5 @@
-import type { ChannelPeer } from '../../model/channel.ts';
-import type { RemoteWallet } from '../remote/place/wallet.ts';
+import type { ChannelPeer } from '../../../model/channel.ts';
+import type { RemoteWallet } from '../../remote/place/wallet.ts';
 import type { Helper } from './helper.ts';
 
 /** How refusals name this kind. */

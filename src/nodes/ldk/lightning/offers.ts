@@ -1,6 +1,6 @@
-import type { CreatedOffer, CreateOfferCommand } from '../node.ts';
-import type { LdkWallet } from './wallet.ts';
-import { shapes } from './words.ts';
+import type { CreatedOffer, CreateOfferCommand } from '../../node.ts';
+import type { LdkWallet } from '../process/wallet.ts';
+import { shapes } from '../words/words.ts';
 
 /** Makes an offer, each time another one; see `NodeOffers.createOffer`. Throws `refused` without a peer. */
 export async function createOffer(

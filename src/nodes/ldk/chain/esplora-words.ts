@@ -1,6 +1,6 @@
-import { inSeconds } from '../../lib/in-seconds.ts';
-import { printable } from '../../lib/printable.ts';
-import { type FailureReason, RemoteFailure } from '../remote/calls/failure.ts';
+import { inSeconds } from '../../../lib/in-seconds.ts';
+import { printable } from '../../../lib/printable.ts';
+import { type FailureReason, RemoteFailure } from '../../remote/calls/failure.ts';
 
 /** An answer of the Esplora that must not reach the node. The message is a sentence for health. */
 export class BadAnswer extends Error {

@@ -1,6 +1,6 @@
-import { paymentHashOf } from '../../codecs/preimage.ts';
-import { ApiError, ownInvoice, ownNode } from '../../model/errors.ts';
-import type { PaymentId, PaymentIndex } from '../../model/payment-index.ts';
+import { paymentHashOf } from '../../../codecs/preimage.ts';
+import { ApiError, ownInvoice, ownNode } from '../../../model/errors.ts';
+import type { PaymentId, PaymentIndex } from '../../../model/payment-index.ts';
 import type {
   Observation,
   PayInvoiceCommand,
@@ -10,13 +10,13 @@ import type {
   SendOutcome,
   SendQuestion,
   SendReport,
-} from '../node.ts';
-import { asBegun, reportOf } from '../remote/orders/sends.ts';
-import { requireEnough } from '../remote/place/sendable.ts';
-import { sendableMsat } from './channels.ts';
-import { isNeverSent, rowObservation, rowObservations } from './translate.ts';
-import type { LdkWallet } from './wallet.ts';
-import { type LdkRow, shapes } from './words.ts';
+} from '../../node.ts';
+import { asBegun, reportOf } from '../../remote/orders/sends.ts';
+import { requireEnough } from '../../remote/place/sendable.ts';
+import { sendableMsat } from '../channels/channels.ts';
+import type { LdkWallet } from '../process/wallet.ts';
+import { isNeverSent, rowObservation, rowObservations } from '../words/translate.ts';
+import { type LdkRow, shapes } from '../words/words.ts';
 
 const UNKNOWN: SendOutcome = { state: 'unknown' };
 

@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import { NETWORKS, type Network } from '../../codecs/network.ts';
+import { NETWORKS, type Network } from '../../../codecs/network.ts';
 import type { ToldBlock } from './esplora-answers.ts';
 import { BadAnswer } from './esplora-words.ts';
 

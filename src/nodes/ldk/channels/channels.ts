@@ -1,15 +1,15 @@
-import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
-import type { Channel } from '../../model/channel.ts';
-import { isApiError } from '../../model/errors.ts';
-import type { ClosedChannel, NodeChannels, OpenChannelCommand, OpenedChannel } from '../node.ts';
-import { channelNotFound, requireSameChannel } from '../refusals.ts';
-import { channelPeerOf, requireNotForced } from '../remote/orders/channel-refusals.ts';
-import { requireFeeWithin } from '../remote/orders/fee-limit.ts';
-import { CHANNEL_BLOCKS } from '../remote/orders/onchain-send.ts';
-import type { Helper } from './helper.ts';
-import { feeRate, openFeeMsat } from './onchain.ts';
-import type { LdkWallet } from './wallet.ts';
-import { type LdkChannel, shapes } from './words.ts';
+import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
+import type { Channel } from '../../../model/channel.ts';
+import { isApiError } from '../../../model/errors.ts';
+import type { ClosedChannel, NodeChannels, OpenChannelCommand, OpenedChannel } from '../../node.ts';
+import { channelNotFound, requireSameChannel } from '../../refusals.ts';
+import { channelPeerOf, requireNotForced } from '../../remote/orders/channel-refusals.ts';
+import { requireFeeWithin } from '../../remote/orders/fee-limit.ts';
+import { CHANNEL_BLOCKS } from '../../remote/orders/onchain-send.ts';
+import { feeRate, openFeeMsat } from '../onchain/onchain.ts';
+import type { Helper } from '../process/helper.ts';
+import type { LdkWallet } from '../process/wallet.ts';
+import { type LdkChannel, shapes } from '../words/words.ts';
 
 /** The most virtual bytes of a transaction that closes a channel together with the peer: two outputs. */
 const CLOSING_VBYTES = 200n;

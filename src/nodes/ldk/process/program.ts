@@ -13,8 +13,8 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { embeddedFiles } from 'bun';
-import { fileUnusable } from '../../lib/files/file-problem.ts';
-import { refused } from '../../model/errors.ts';
+import { fileUnusable } from '../../../lib/files/file-problem.ts';
+import { refused } from '../../../model/errors.ts';
 
 /** The name of the helper's program in the binary and, before that, in the folder of what was built. */
 const NAME = 'ldk-helper';
@@ -78,7 +78,7 @@ async function write(path: string, bytes: Uint8Array): Promise<void> {
 async function helperBytes(): Promise<Uint8Array> {
   const embedded = embeddedFiles.find((file) => (file as File).name.includes(NAME));
   if (embedded) return new Uint8Array(await embedded.arrayBuffer());
-  const built = Bun.file(join(import.meta.dir, '../../../dist', `${NAME}.bin`));
+  const built = Bun.file(join(import.meta.dir, '../../../../dist', `${NAME}.bin`));
   if (await built.exists()) return new Uint8Array(await built.arrayBuffer());
   throw refused(
     process.platform === 'win32'

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { once } from '../../lib/once.ts';
+import { once } from '../../../lib/once.ts';
 
 /** The version of the protocol that this program speaks with the helper (helper/README.md). */
 export const PROTOCOL = 1;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Network } from '../../codecs/network.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { once } from '../../lib/once.ts';
-import type { ChainServer } from '../../model/web-url.ts';
-import type { ConnectorRows } from '../remote-kind.ts';
+import type { Network } from '../../../codecs/network.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { once } from '../../../lib/once.ts';
+import type { ChainServer } from '../../../model/web-url.ts';
+import type { ConnectorRows } from '../../remote-kind.ts';
 import { checkedEsplora } from './esplora.ts';
 
 /** The kind of the row that keeps the greatest height that was seen. */

@@ -28,6 +28,9 @@ const COMPARED_AT_ONCE = 250;
 /** Payments from which on it is cheaper to ask another index first which of them fit the filters. */
 const MANY = 50;
 
+/** Payments that are compared one by one in place of reading bundles, where no more of them fit the filters. */
+const FEW = 5000;
+
 type Prepare = Pick<Rows, 'prepare'>;
 
 /**
@@ -95,10 +98,31 @@ interface Bundle {
 export function bundledWords(query: Rows['query']): WordIndex {
   return {
     *find(wanted) {
+      const few = yield* amongFew(wanted);
+      if (few) return { found: few, next: null };
       const [lowest, highest] = rangeOf(wanted.query);
       return yield* bundlesBetween(wanted, createdAtOfIndex(lowest), createdAtOfIndex(highest));
     },
   };
+
+  /** Compares the payments that fit the filters, where their indexes find no more than {@link FEW}; else null. */
+  function* amongFew({
+    walletId,
+    query: asked,
+    conditions,
+  }: WantedWords): Steps<readonly PaymentIndex[] | null> {
+    if (asked.filter === 'all' && asked.direction === null && asked.rail === null) return null;
+    const listed = cacheConditions(walletId, { ...asked, ...WORDLESS });
+    const more = yield* query<{ idx: PaymentIndex }>(
+      `SELECT idx FROM cache WHERE ${listed.where} ORDER BY idx ${listed.order} LIMIT 1 OFFSET ?`,
+    ).one(...listed.values, FEW);
+    if (more) return null;
+    const { where, values, order } = conditions;
+    const found = yield* query<{ idx: PaymentIndex }>(
+      `SELECT idx FROM cache WHERE ${where} ORDER BY idx ${order} LIMIT ?`,
+    ).all(...values, asked.limit);
+    return found.map(({ idx }) => idx);
+  }
 
   function* bundlesBetween(
     wanted: WantedWords,

@@ -32,11 +32,7 @@ export const createdInvoiceJson = once(() =>
       payment_secret: hexOutput(32).describe('Payment secret of the invoice.'),
       lsp_fee: amountOutput()
         .nullable()
-        .meta(
-          addition(
-            'What an LSP takes of the payment for opening a channel to this wallet, in sats; null where none does.',
-          ),
-        ),
+        .meta(addition('What an LSP takes for opening a channel, in sats; null for none.')),
     })
     .meta({ id: 'CreatedInvoice', description: 'A BOLT 11 invoice that was created.' }),
 );

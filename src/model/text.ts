@@ -62,7 +62,7 @@ export const externalIdInput = once(() =>
     })
     .meta({
       description:
-        'Your own id for the payment, such as an order number. Several payments may have the same; the other side never sees it.',
+        'Your own id, such as an order number. Several payments may have the same; the other side never sees it.',
       addition: true,
       maxLength: EXTERNAL_ID_MAX_CHARACTERS,
     }),

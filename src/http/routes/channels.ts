@@ -51,7 +51,7 @@ export const channelRoutes = [
       user_channel_id: hexInput(16)
         .optional()
         .describe(
-          'Your id for the channel; the same id never opens a second channel. Random when omitted.',
+          'Your id for the channel; the same never opens a second one. Random when omitted.',
         ),
       peer: channelPeerInput()
         .optional()
@@ -88,7 +88,7 @@ export const channelRoutes = [
         .optional()
         .meta(
           addition(
-            'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',
+            'Closes it without the peer: the money comes back late, often after two weeks, at higher fees.',
           ),
         ),
     }),

@@ -99,7 +99,7 @@ export const paymentRoutes = [
         .optional()
         .meta(
           addition(
-            'Only payments that have each of these words, or its beginning, in a text, amount, hash or index; case and accents do not matter.',
+            'Only payments with each of these words, or its beginning, in a text, amount, hash or index, whatever case and accents.',
           ),
         ),
       external_id: externalIdInput()

@@ -55,9 +55,7 @@ export const proofRoutes = [
         examples: [exampleOfferPayment.index],
       }),
       disclosures: disclosuresInput().optional().describe('Which fields of the invoice to show.'),
-      proof_note: noteInput()
-        .optional()
-        .describe('Note that the proof contains; everyone who sees the proof can read it.'),
+      proof_note: noteInput().optional().describe('Note in the proof, for all who see it.'),
     }),
     response: () => ({
       proof: z.string().regex(/^lnp1/).describe('The proof.'),

@@ -106,9 +106,7 @@ export const receiveRoutes = [
         .describe('Amount in sats; without it the most that the service allows.'),
       description: invoiceDescriptionInput()
         .optional()
-        .describe(
-          'Description that the service can read; without it the one that the service suggests.',
-        ),
+        .describe('Description for the service; else the one that it suggests.'),
       ...ownWordsInput(),
     }),
     neededInBodyOrQuery: ['lnurl'],

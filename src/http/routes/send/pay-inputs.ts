@@ -24,11 +24,7 @@ export const PAY_ERRORS: readonly ErrorName[] = [
 export const maxFeeInput = once(() =>
   amountInput()
     .optional()
-    .meta(
-      addition(
-        'The largest routing fees in sats. Without it `--max-fee` holds: 1 %, never less than 10 sats.',
-      ),
-    ),
+    .meta(addition('Largest routing fees in sats; else `--max-fee`: 1 %, at least 10 sats.')),
 );
 
 /** The price of a body, in place of its amount (docs/decisions.md 197). */

@@ -46,18 +46,12 @@ const onchainBody = once(() =>
       send_all: z
         .boolean()
         .optional()
-        .meta(
-          addition(
-            'True sends everything that can be sent in one transaction, in place of an amount.',
-          ),
-        ),
+        .meta(addition('Sends all that one transaction can, in place of an amount.')),
       priority: priorityInput(DEFAULT_PRIORITY),
       max_fee: amountInput()
         .optional()
         .meta(
-          addition(
-            'The most that the transaction may cost in fees, in sats. Without it there is no limit.',
-          ),
+          addition('Most that the transaction may cost in fees, in sats; no limit without it.'),
         ),
       client_payment_id: hexInput(32)
         .optional()
@@ -118,7 +112,7 @@ export const sendOnchainRoutes = [
       priority: priorityInput(DEFAULT_BUMP_PRIORITY),
       max_fee: amountInput()
         .optional()
-        .describe('The most that raising the fee may cost, in sats. Without it there is no limit.'),
+        .describe('Most that raising the fee may cost, in sats; no limit without it.'),
     }),
     response: paymentJson,
     movesMoney: true,

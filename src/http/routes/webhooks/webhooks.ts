@@ -43,9 +43,7 @@ export const webhookRoutes = [
       ),
       before: idInput(301)
         .optional()
-        .describe(
-          'Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id.',
-        ),
+        .describe('Only older deliveries: `next` of the page before, or a webhook-id.'),
     }),
     response: () => ({
       deliveries: z.array(deliveryJson()).describe('The deliveries.'),

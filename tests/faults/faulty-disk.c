@@ -2,7 +2,8 @@
  * A library to preload into a process. It kills the process, or lets one write fail, at a chosen step towards the disk.
  * FAULTY_DISK_FILE is a page that the process shares with the test. Only files whose path begins with FAULTY_DISK_ROOT
  * count. A step is a commit to a write-ahead log (from its commit frame to the end of the fsync), another fsync, or a
- * rename.
+ * rename. In a process whose program's path begins with FAULTY_DISK_TALKER, a read of standard input that gave something
+ * and a write to standard output are steps too.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,19 +29,28 @@ static volatile struct {
   int32_t fired;
 } *plan;
 static const char *root;
+static int talks;
 
+static ssize_t (*real_read)(int, void *, size_t);
+static ssize_t (*real_write)(int, const void *, size_t);
 static ssize_t (*real_pwrite64)(int, const void *, size_t, off64_t);
 static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
 static int (*real_rename)(const char *, const char *);
 
 __attribute__((constructor)) static void open_plan(void) {
+  real_read = dlsym(RTLD_NEXT, "read");
+  real_write = dlsym(RTLD_NEXT, "write");
   real_pwrite64 = dlsym(RTLD_NEXT, "pwrite64");
   real_fsync = dlsym(RTLD_NEXT, "fsync");
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
   real_rename = dlsym(RTLD_NEXT, "rename");
   const char *path = getenv("FAULTY_DISK_FILE");
   root = getenv("FAULTY_DISK_ROOT");
+  const char *talker = getenv("FAULTY_DISK_TALKER");
+  char program[4096] = "";
+  talks = talker && readlink("/proc/self/exe", program, sizeof program - 1) > 0 &&
+    strncmp(program, talker, strlen(talker)) == 0;
   int file = path && root ? open(path, O_RDWR) : -1;
   if (file < 0) return;
   void *page = mmap(0, sizeof *plan, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -92,6 +102,28 @@ static int is_commit_frame(const void *bytes, size_t size) {
   if (size != 24) return 0;
   memcpy(&pages, (const char *)bytes + 4, 4);
   return pages != 0;
+}
+
+ssize_t read(int file, void *bytes, size_t size) {
+  /* Other libraries may read before this one is ready. */
+  if (!real_read) real_read = dlsym(RTLD_NEXT, "read");
+  ssize_t got = real_read(file, bytes, size);
+  if (file == STDIN_FILENO && got > 0 && talks && plan && plan->mode != OFF) {
+    begin_step();
+    end_step();
+  }
+  return got;
+}
+
+/* A database that is not built for pwrite seeks, and writes the header of a frame with this. */
+ssize_t write(int file, const void *bytes, size_t size) {
+  if (!real_write) real_write = dlsym(RTLD_NEXT, "write");
+  if (is_commit_frame(bytes, size) && kind_of(file) == 2 && begin_step()) return -1;
+  int speaks = file == STDOUT_FILENO && talks && plan && plan->mode != OFF;
+  if (speaks && begin_step()) return -1;
+  ssize_t written = real_write(file, bytes, size);
+  if (speaks) end_step();
+  return written;
 }
 
 ssize_t pwrite64(int file, const void *bytes, size_t size, off64_t offset) {

@@ -29,10 +29,11 @@ const ENOSPC = 28;
 const EIO = 5;
 
 /**
- * Creates a disk for files whose path begins with `root`, with its own files in `folder`. Returns null, and prints the
- * reason, where that is not possible.
+ * Creates a disk for files whose path begins with `root`, with its own files in `folder`. Lines that a program whose
+ * path begins with `talker` reads and writes are steps too. Returns null, and prints the reason, where that is not
+ * possible.
  */
-export function faultyDisk(folder: string, root: string): FaultyDisk | null {
+export function faultyDisk(folder: string, root: string, talker?: string): FaultyDisk | null {
   const library = join(folder, 'faulty-disk.so');
   const source = join(import.meta.dir, 'faulty-disk.c');
   const compiler = process.platform === 'linux' ? Bun.which('cc') : null;
@@ -55,7 +56,10 @@ export function faultyDisk(folder: string, root: string): FaultyDisk | null {
     return words[at] ?? 0;
   };
   return {
-    env: { LD_PRELOAD: library, FAULTY_DISK_FILE: path, FAULTY_DISK_ROOT: root },
+    env: {
+      ...{ LD_PRELOAD: library, FAULTY_DISK_FILE: path, FAULTY_DISK_ROOT: root },
+      ...(talker !== undefined && { FAULTY_DISK_TALKER: talker }),
+    },
     arm(fault) {
       const error = fault?.kind === 'no space' ? ENOSPC : EIO;
       // Step -1 is never reached, so the steps are only counted.

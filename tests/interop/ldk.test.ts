@@ -9,7 +9,7 @@ import { freePort } from '../support/ports.ts';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { caughtUp } from './harness/channels.ts';
-import { describeKinds } from './kinds.ts';
+import { describeKinds, TITLES } from './kinds.ts';
 import { type NodeSidecar, paymentEnd, startNodeSidecar } from './node-sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -23,7 +23,7 @@ if (!hasLdkHelper()) {
     test.skip('all of it (no helper was built: npm run build:helper)', () => undefined);
   });
 } else {
-  describeKinds(TITLE, (network) => {
+  describeKinds(TITLE, (network, kind) => {
     const folder = temporaryFolder('ldk-interop');
     const peerAddress = `127.0.0.1:${freePort()}`;
     let sidecar: NodeSidecar;
@@ -158,6 +158,43 @@ if (!hasLdkHelper()) {
       }
       await moved((isTaken ? 43.21 : 0) - 321);
     });
+
+    // LND has no offers.
+    if (kind.title === TITLES.cln) {
+      const payOffer = async (offer: string, amount: string) => {
+        const paid = await sidecar.post('/v2/node/pay_offer', { offer, amount, message: 'tea' });
+        expect(paid).toMatchObject({ status: 'completed', rail: 'offer', amount, message: 'tea' });
+        expect(paymentHashOf(paid.preimage)).toBe(paid.hash);
+        return Number(paid.fees);
+      };
+
+      test('pays offers, also through another node', async () => {
+        for (const [payee, amount] of [
+          [bob(), 4000],
+          [alice(), 5000],
+        ] as const) {
+          const made = await payee.offer?.('tea');
+          await moved(-amount - (await payOffer(made?.offer ?? '', `${amount}`)));
+        }
+      });
+
+      test('is paid on its offers, also through another node and again', async () => {
+        const terms = { description: 'cake', min_amount: '10' };
+        const { offer, offer_id } = await sidecar.post('/v2/node/create_offer', terms);
+        for (const [payer, amountMsat] of [
+          [bob(), '61001'],
+          [alice(), '71002'],
+          [bob(), '81003'],
+        ] as const) {
+          expect(await payer.pays(offer, amountMsat)).toBe(true);
+          const amount = `${Number(amountMsat) / 1000}`;
+          const got = await listed('completed', { amount, direction: 'inbound' });
+          expect(got).toMatchObject({ rail: 'offer', offer_id, description: 'cake' });
+          await moved(Number(amount));
+        }
+        expect(await bob().pays(offer, '9000')).toBe(false);
+      });
+    }
 
     test('what the receiver holds is pending, and ends as it decides', async () => {
       for (const settles of [true, false]) {

@@ -17,6 +17,7 @@ export interface NodeSidecar extends SucceedingCalls {
   readonly baseUrl: string;
   readonly dataDir: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  isRunning(): boolean;
   /** Everything that it has logged since its first start. */
   log(): string;
   /** Ends it with SIGKILL. */
@@ -68,6 +69,7 @@ export async function startNodeSidecar(
     dataDir,
     call,
     ...succeedingCalls(call),
+    isRunning: () => child?.running() ?? false,
     log: () => log,
     kill,
     stop,

@@ -1,0 +1,176 @@
+import { Database } from 'bun:sqlite';
+import { join } from 'node:path';
+import type { PaymentJson } from '../../../src/model/payment.ts';
+import type { LdkRow } from '../../../src/nodes/ldk/words.ts';
+import { rowsOf } from '../rows.ts';
+import { costOf, msat } from '../trial.ts';
+import { eventually, expectOneTruth } from '../truth.ts';
+import type { Client, LdkKillWorld } from './world.ts';
+
+/** The words with which LDK tells that a channel was closed as agreed. */
+const AGREED = /cooperative|before it was funded|FundingTimedOut/i;
+/** What an agreed closing of a channel of the wallet's own may cost at most, in millisatoshis. */
+const CLOSING_MSAT = 3_000_000n;
+
+/** Whether the end of a payment must be delivered. */
+function isWatched({ direction, rail }: PaymentJson): boolean {
+  return direction === 'outbound' || (direction === 'inbound' && rail === 'invoice');
+}
+
+/**
+ * Checks that all who tell of the wallet's payments agree when nothing is under way: lists, the walk of updates, tails,
+ * the store's rows, deliveries, the other nodes, the budgets and the balance. Returns the payments.
+ */
+export async function expectWorldAgrees(
+  world: LdkKillWorld,
+  closed: number,
+): Promise<readonly PaymentJson[]> {
+  const payments = await expectOneTruth({ ...world.tellers(), atNode: () => undefined, isWatched });
+  await expectDelivered(world, payments);
+  await expectSameAtOthers(world, payments);
+  await expectBudget(world, payments);
+  await expectBalance(world, payments, closed);
+  return payments;
+}
+
+async function expectDelivered(
+  { receiver }: LdkKillWorld,
+  payments: readonly PaymentJson[],
+): Promise<void> {
+  const due = payments.filter((one) => isWatched(one) && one.status !== 'pending');
+  const ids = ({ direction, index }: PaymentJson) =>
+    receiver.ids(direction === 'outbound', index).size;
+  await eventually(() => due.every((one) => ids(one) === 1), 90_000);
+  const wrong = due.filter((one) => ids(one) !== 1).map((one) => `${one.index}: ${ids(one)} ids`);
+  const known = new Set(due.map(({ index }) => index));
+  const others = [true, false]
+    .flatMap((outbound) => [...receiver.accepted(outbound).keys()])
+    .filter((index) => !known.has(index));
+  requireNone('notices lost, or of nothing', [...wrong, ...others, ...receiver.invalid()]);
+}
+
+/** What others got is what the wallet paid, each once; and the other way round. */
+async function expectSameAtOthers(
+  world: LdkKillWorld,
+  payments: readonly PaymentJson[],
+): Promise<void> {
+  const lightning = payments.filter(({ rail }) => rail !== 'onchain');
+  const rows = (await Promise.all([world.lsp, world.payer].map((one) => world.rowsOf(one)))).flat();
+  // What the payer and the LSP pay each other is none of the wallet's.
+  const between = (row: LdkRow) => rows.some((one) => one !== row && one.hash === row.hash);
+  const theirs = (direction: 'in' | 'out') =>
+    rows.filter((one) => one.direction === direction && one.state === 'completed' && !between(one));
+  for (const [ours, direction] of [
+    ['outbound', 'in'],
+    ['inbound', 'out'],
+  ] as const) {
+    const done = lightning.filter((one) => one.direction === ours && one.status === 'completed');
+    const hashes = done.map(({ hash }) => `${hash}`).toSorted();
+    const others = theirs(direction)
+      .map(({ hash }) => `${hash}`)
+      .toSorted();
+    requireNone(`${ours}: failed, but paid`, minus(others, hashes));
+    requireNone(`${ours}: completed, but not paid, or twice`, minus(hashes, others));
+  }
+}
+
+/** The elements of one list that the other lacks, each as often as it lacks them. */
+function minus(list: readonly string[], other: readonly string[]): string[] {
+  const left = [...other];
+  return list.filter((one) => {
+    const at = left.indexOf(one);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
+async function expectBudget(world: LdkKillWorld, payments: readonly PaymentJson[]): Promise<void> {
+  const outbound = payments.filter(({ direction }) => direction === 'outbound');
+  const costMsat = outbound.reduce((sum, one) => sum + costOf(one), 0n);
+  const spent = async (client: Client) => {
+    const { budget } = await world.sidecar.get('/v2/node/client_info', {}, client.credentials);
+    return msat(budget.spent);
+  };
+  const reserved = () =>
+    rowsOf(world.dataDir, 'sidecar', 'SELECT idx FROM spending WHERE NOT settled');
+  await eventually(async () => (await spent(world.payments)) === costMsat);
+  const spentMsat = await spent(world.payments);
+  if (spentMsat !== costMsat) throw new Error(`the budget has ${spentMsat}, not ${costMsat} msat`);
+  requireNone(
+    'reservations left',
+    reserved().map(({ idx }) => `${idx}`),
+  );
+}
+
+/** The balance is what it was, with what came and went. A closing may cost the wallet something that no row tells. */
+async function expectBalance(
+  world: LdkKillWorld,
+  payments: readonly PaymentJson[],
+  closed: number,
+): Promise<void> {
+  const dueMsat = payments.reduce((sum, one) => sum + movedMsat(one), 0n);
+  // Below a channel's reserve a balance is in whole satoshis.
+  const leastMsat = dueMsat - BigInt(closed) * CLOSING_MSAT - 10_000n;
+  const isRight = (nowMsat: bigint) => nowMsat <= dueMsat + 10_000n && nowMsat >= leastMsat;
+  await eventually(async () => isRight(await world.balanceMsat()));
+  const nowMsat = await world.balanceMsat();
+  if (isRight(nowMsat)) return;
+  throw new Error(`the wallet has ${nowMsat} msat, and its payments come to ${dueMsat}`);
+}
+
+function movedMsat(payment: PaymentJson): bigint {
+  const { direction, status, amount, fees } = payment;
+  if (status !== 'completed') return 0n;
+  if (direction === 'inbound') return msat(amount ?? '0');
+  return direction === 'outbound' ? -costOf(payment) : -msat(fees);
+}
+
+/** What the node itself has, read from its state after it has stopped. */
+export interface OwnState {
+  /** Why channels were closed that were not closed as agreed. */
+  readonly forced: readonly string[];
+}
+
+/** Checks the node's own rows after it has stopped: each payment is there once and as it was shown, and none is open. */
+export function expectOwnState(
+  { dataDir }: LdkKillWorld,
+  payments: readonly PaymentJson[],
+): OwnState {
+  const db = new Database(join(dataDir, 'ldk', 'regtest', 'state.sqlite'), { readonly: true });
+  try {
+    const rows = db
+      .query(
+        "SELECT hash, direction, state FROM rows WHERE state NOT IN ('open') AND NOT (direction = 'out' AND reason = 'never sent')",
+      )
+      .all() as { hash: string; direction: string; state: string }[];
+    const under = rows.filter(({ state }) => state !== 'completed' && state !== 'failed');
+    requireNone(
+      'rows under way',
+      under.map((row) => JSON.stringify(row)),
+    );
+    const completed = (direction: string) =>
+      rows.filter((row) => row.direction === direction && row.state === 'completed');
+    for (const [ours, direction] of [
+      ['outbound', 'out'],
+      ['inbound', 'in'],
+    ] as const) {
+      const shown = payments
+        .filter((one) => one.direction === ours && one.status === 'completed')
+        .filter(({ rail }) => rail !== 'onchain')
+        .map(({ hash }) => `${hash}`);
+      const own = completed(direction).map(({ hash }) => hash);
+      requireNone(`${ours} rows that are not shown`, minus(own, shown));
+      requireNone(`${ours} payments without a row`, minus(shown, own));
+    }
+    const closed = db
+      .query('SELECT closed FROM channels WHERE closed IS NOT NULL AND funding IS NOT NULL')
+      .all() as { closed: string }[];
+    return { forced: closed.map((one) => one.closed).filter((why) => !AGREED.test(why)) };
+  } finally {
+    db.close();
+  }
+}
+
+function requireNone(what: string, list: readonly string[]): void {
+  if (list.length > 0) throw new Error(`${what}: ${list.join('; ')}`);
+}

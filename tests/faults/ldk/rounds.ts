@@ -14,6 +14,7 @@ const STEP_WITHIN_MS = 4_000;
 const ANSWERED_WITHIN_MS = 150_000;
 /** How long everything may take to end: a payment of an offer waits for two minutes, and what was cut for one. */
 const OVER_WITHIN_MS = 240_000;
+const LOOK_EVERY_MS = 500;
 /** A block after so many rounds. */
 const BLOCK_EVERY = 8;
 
@@ -109,14 +110,16 @@ export class KillRun {
 
   async #round(round: number): Promise<void> {
     const { seed, kinds } = this.#options;
-    const names = [kinds[round % kinds.length] as string];
+    // The first by turns, at whose steps the kill is, and others beside it.
+    const names = [kinds[round % kinds.length] as string, this.#oneOf(kinds)];
     if (this.#random() < 0.3) names.push(this.#oneOf(kinds));
-    const asked: Asked[] = [];
-    for (const [at, name] of names.entries()) {
-      const draw = { key: `${seed}-${round}-${at}`, random: this.#random };
-      const make = () => KINDS[name]?.(this.#world, draw) as Promise<Act>;
-      asked.push({ name, act: await make() });
-    }
+    const asked = await Promise.all(
+      names.map(async (name, at): Promise<Asked> => {
+        const random = randomFrom(seed * 100_003 + round * 10 + at);
+        const draw = { key: `${seed}-${round}-${at}`, random };
+        return { name, act: (await KINDS[name]?.(this.#world, draw)) as Act };
+      }),
+    );
     const killed = await this.#killDuring(names[0] as string, asked);
     const backMs = await this.#world.back();
     this.tally.slowestBackMs = Math.max(this.tally.slowestBackMs, backMs);
@@ -125,11 +128,15 @@ export class KillRun {
       count(this.tally.ways, killed);
       for (const name of names) count(this.tally.kindKills, name);
     }
-    for (const { name, act } of asked) await this.#repeat(`${name} in round ${round}`, act);
+    await Promise.all(
+      asked.map(({ name, act }) => this.#repeat(`${name} in round ${round}`, act)),
+    );
     this.#asked.push(...asked);
     await this.#goOn();
     if (round % BLOCK_EVERY === 0) await this.#world.mine(1);
-    if (round % 10 === 0) this.#options.say(`${round}: ${this.tally.kills} kills`);
+    this.#options.say(
+      `${round}: ${names.join(' and ')}: ${killed ?? 'not killed'}, back in ${backMs.toFixed(0)} ms`,
+    );
   }
 
   /** Returns what was killed, and when; null where the step did not come. */
@@ -194,14 +201,10 @@ export class KillRun {
   async #endAll(round: number): Promise<void> {
     const world = this.#world;
     const since = performance.now();
-    await this.#world.mine(1);
-    await eventually(async () => (await this.#goOn()) && (await this.#isNothingPending()), 60_000);
-    await this.#world.mine(6);
-    await eventually(async () => {
-      const isOver = (await this.#goOn()) && (await this.#isNothingPending());
-      if (!isOver) await Bun.sleep(500);
-      return isOver;
-    }, OVER_WITHIN_MS);
+    await world.mine(1);
+    await this.#over(60_000);
+    await world.mine(6);
+    await this.#over(OVER_WITHIN_MS);
     world.receiver.behave();
     for (const { name, act } of this.#asked) {
       try {
@@ -224,7 +227,17 @@ export class KillRun {
     this.#options.say(`after round ${round}: ${this.#payments.length} payments, ${secs} s`);
   }
 
+  /** Waits until nothing is under way, at most for that time. */
+  async #over(withinMs: number): Promise<void> {
+    await eventually(async () => {
+      const isOver = (await this.#goOn()) && (await this.#isNothingPending());
+      if (!isOver) await Bun.sleep(LOOK_EVERY_MS);
+      return isOver;
+    }, withinMs);
+  }
+
   async #isNothingPending(): Promise<boolean> {
+    await this.#world.sidecar.put('/v2/node/sync_payments');
     const { payments } = await this.#world.sidecar.get('/v2/node/list_payments', {
       filter: 'pending',
     });

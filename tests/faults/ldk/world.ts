@@ -22,10 +22,12 @@ import { type Tail, tailByStream, tailByWaits } from '../tails.ts';
 
 const COINS_SAT = 20_000_000n;
 const COINS = 20;
-/** The channels that are there at the start: the wallet's to the LSP, the LSP's to the wallet, the payer's to the LSP. */
-const OUT_MSAT = 8_000_000_000n;
-const IN_MSAT = 2_000_000_000n;
-const PAYER_MSAT = 100_000_000_000n;
+/** What the channels have at the start: the wallet's to the LSP, the LSP's to the wallet, each of the payer's to the LSP. */
+const OUT_MSAT = 4_000_000_000n;
+const IN_MSAT = 500_000_000n;
+const PAYER_MSAT = 16_000_000_000n;
+const PAYER_CHANNELS = 4;
+const PAYER_GETS_MSAT = 4_000_000_000n;
 /** How many channels the wallet has at the start. */
 const FIRST_CHANNELS = 2;
 /** After so many ends of the helper the sidecar is killed too: it gives up after ten. */
@@ -89,7 +91,7 @@ export class LdkKillWorld {
     for (let coin = 0; coin < COINS; coin++) this.chain.fund(address, COINS_SAT);
     for (const node of [this.lsp, this.payer]) {
       const own = await node.call<{ address: string }>('address', {}, shapes().address);
-      for (let coin = 0; coin < 4; coin++) this.chain.fund(own.address, 300_000_000n);
+      for (let coin = 0; coin < COINS; coin++) this.chain.fund(own.address, 100_000_000n);
     }
     this.chain.mine(6);
     await waitUntil('the wallet has coins', async () => (await this.balanceMsat()) > 0n);
@@ -101,10 +103,19 @@ export class LdkKillWorld {
       ...{ value: `${OUT_MSAT / 1000n}`, user_channel_id: randomHex(16) },
     });
     await openTo(this.lsp, { pk: node_pk, address: listen }, IN_MSAT);
-    await openTo(this.payer, { pk: this.lsp.nodePk, address: this.lsp.address }, PAYER_MSAT);
+    for (let made = 0; made < PAYER_CHANNELS; made++) {
+      await openTo(this.payer, { pk: this.lsp.nodePk, address: this.lsp.address }, PAYER_MSAT);
+    }
     await minedUntil(this.chain, () => this.#isUsable(), 'the channels can be used');
     this.chain.mine(6);
     await Bun.sleep(SEEN_WITHIN_MS);
+    // So that the payer can be paid too.
+    const { invoice, hash } = await this.lsp.invoice({ amountMsat: PAYER_GETS_MSAT });
+    await this.pays(this.payer, invoice);
+    await until(async () => {
+      const rows = await this.rowsOf(this.payer);
+      return rows.some((row) => row.hash === hash && row.state === 'completed');
+    }, 'the payer can be paid');
     const { channels } = await sidecar.get('/v2/node/list_channels');
     for (const { channel_id } of channels) this.keptChannels.add(channel_id);
     this.payments = await this.#client('payments');
@@ -147,11 +158,14 @@ export class LdkKillWorld {
     this.disk?.disarm();
     this.#ends += 1;
     if (this.#ends > MOST_ENDS) await this.sidecar.kill();
-    if (!this.sidecar.isRunning()) {
-      await this.sidecar.start();
-      this.#ends = 0;
-    }
-    await until(() => this.#isUsable(), 'the channels can be used again', BACK_WITHIN_MS);
+    const isBack = async () => {
+      if (!this.sidecar.isRunning()) {
+        await this.sidecar.start();
+        this.#ends = 0;
+      }
+      return this.#isUsable();
+    };
+    await until(isBack, 'the channels can be used again', BACK_WITHIN_MS);
     return performance.now() - since;
   }
 
@@ -163,9 +177,9 @@ export class LdkKillWorld {
   }
 
   /** Has another node pay an invoice, unless an attempt of its is on its way or has paid. */
-  async pays(node: OutsideNode, bolt11: string): Promise<void> {
+  async pays(node: OutsideNode, bolt11: string): Promise<LdkRow> {
     const order = { bolt11, amount_msat: null, max_fee_msat: 10_000_000n, ref: null };
-    await node.call('pay_invoice', order, shapes().taken);
+    return (await node.call<{ row: LdkRow }>('pay_invoice', order, shapes().taken)).row;
   }
 
   /** The rows of the Lightning payments of another node. */

@@ -4,7 +4,13 @@ import { sendOk } from '../support/requests.ts';
 import type { UnreliableReceiver } from './receiver.ts';
 import { sandboxPayments, sqlitePaymentRows } from './rows.ts';
 import { tailByStream, tailByWaits } from './tails.ts';
-import { eventually, expectOneTruth, type Tellers, unrefunded } from './truth.ts';
+import {
+  eventually,
+  expectOneTruth,
+  type Tellers,
+  unrefunded,
+  type WalletPlace,
+} from './truth.ts';
 
 /** What both wallets hold, satoshis. */
 export async function totalSats(sidecar: DevSidecar, credentials: string): Promise<number> {
@@ -76,7 +82,7 @@ export async function expectNothingLost(
 }
 
 /** Deliveries that the receiver failed three times are kept, and sent again on request. */
-async function deliverEverything({ baseUrl, credentials }: Tellers): Promise<void> {
+export async function deliverEverything({ baseUrl, credentials }: WalletPlace): Promise<void> {
   const { deliveries } = (await sendOk(baseUrl, 'GET', '/v2/webhooks/deliveries', {
     query: { state: 'failed', limit: '500' },
     credentials,

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../../src/model/payment.ts';
 import type { LdkRow } from '../../../src/nodes/ldk/words.ts';
+import { deliverEverything } from '../checks.ts';
 import { rowsOf } from '../rows.ts';
 import { costOf, msat } from '../trial.ts';
 import { eventually, expectOneTruth } from '../truth.ts';
@@ -35,13 +36,18 @@ export async function expectWorldAgrees(
 }
 
 async function expectDelivered(
-  { receiver }: LdkKillWorld,
+  { receiver, sidecar }: LdkKillWorld,
   payments: readonly PaymentJson[],
 ): Promise<void> {
   const due = payments.filter((one) => isWatched(one) && one.status !== 'pending');
   const ids = ({ direction, index }: PaymentJson) =>
     receiver.ids(direction === 'outbound', index).size;
-  await eventually(() => due.every((one) => ids(one) === 1), 90_000);
+  await eventually(async () => {
+    if (due.every((one) => ids(one) === 1)) return true;
+    await deliverEverything(sidecar);
+    await Bun.sleep(500);
+    return false;
+  }, 90_000);
   const wrong = due.filter((one) => ids(one) !== 1).map((one) => `${one.index}: ${ids(one)} ids`);
   const known = new Set(due.map(({ index }) => index));
   const others = [true, false]

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { KINDS } from './kinds.ts';
 import { KillRun } from './rounds.ts';
@@ -6,7 +7,8 @@ import type { Victim } from './world.ts';
 /**
  * Kills the sidecar, its LDK node or both, at random times and at steps, and compares what is left. Prints the figures
  * for docs/ldk.md: `bun run tests/faults/ldk/index.ts --rounds 200 --seed 7 --kinds offer,hold`. The binary must have
- * been built with the node. With `--between 3,59 --victim helper` all kills are at such times in milliseconds.
+ * been built with the node. With `--between 3,59 --victim helper` all kills are at such times in milliseconds;
+ * `--log FILE` keeps the sidecar's log when there was a problem.
  */
 const { values } = parseArgs({
   options: {
@@ -16,6 +18,7 @@ const { values } = parseArgs({
     batch: { type: 'string', default: '50' },
     victim: { type: 'string' },
     between: { type: 'string' },
+    log: { type: 'string' },
   },
 });
 const [from, to] = (values.between ?? '').split(',').map(Number);
@@ -28,6 +31,9 @@ const tally = await new KillRun({
   victim: values.victim as Victim | undefined,
   betweenMs: from !== undefined && to !== undefined ? [from, to] : undefined,
   say: (line) => console.log(`${((performance.now() - startedMs) / 1000).toFixed(0)} s: ${line}`),
+  keepLog: (log) => {
+    if (values.log !== undefined) writeFileSync(values.log, log);
+  },
 }).run();
 console.log(`${tally.kills} kills with the seed ${values.seed}`);
 for (const [way, kills] of tally.ways) console.log(`  ${way}: ${kills}`);

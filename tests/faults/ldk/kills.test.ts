@@ -15,6 +15,7 @@ test.skipIf(!hasLdkHelper())(
       kinds: Object.keys(KINDS),
       batch: 50,
       say: EVERY ? console.log : () => undefined,
+      keepLog: (log) => console.log(log.slice(-20_000)),
     });
     const { kills, problems, forced } = await run.run();
     console.log(`Kills with an LDK node: ${kills}; channels closed by force: ${forced.length}.`);

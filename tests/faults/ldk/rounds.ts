@@ -16,7 +16,7 @@ const ANSWERED_WITHIN_MS = 150_000;
 const OVER_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 500;
 /** A block after so many rounds. */
-const BLOCK_EVERY = 8;
+const BLOCK_EVERY = 4;
 
 /** Which kills a run makes. */
 export interface RunOptions {
@@ -31,6 +31,8 @@ export interface RunOptions {
   /** Kills at random times only, from the first to the second in milliseconds; else at steps too. */
   readonly betweenMs?: readonly [number, number] | undefined;
   readonly say: (line: string) => void;
+  /** Is given the sidecar's whole log when there was a problem. */
+  readonly keepLog: (log: string) => void;
 }
 
 /** What a run has counted. */
@@ -80,7 +82,7 @@ export class KillRun {
 
   /** Runs all rounds. Problems are in the tally. */
   async run(): Promise<Tally> {
-    const { rounds, batch, say } = this.#options;
+    const { rounds, batch, say, keepLog } = this.#options;
     try {
       await this.#world.open();
       say('the world is open');
@@ -92,7 +94,7 @@ export class KillRun {
     } catch (error) {
       this.#problem('the run', error);
     } finally {
-      if (this.tally.problems.length > 0) say(this.#world.sidecar?.log().slice(-20_000) ?? '');
+      if (this.tally.problems.length > 0) keepLog(this.#world.sidecar?.log() ?? '');
       await this.#world.close();
     }
     return this.tally;

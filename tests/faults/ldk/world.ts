@@ -171,7 +171,6 @@ export class LdkKillWorld {
 
   /** Mines blocks and waits until all nodes have read them. */
   async mine(blocks: number): Promise<void> {
-    await Bun.sleep(SEEN_WITHIN_MS);
     this.chain.mine(blocks);
     await Bun.sleep(2 * SEEN_WITHIN_MS);
   }

@@ -81,6 +81,8 @@ export async function startCln(options: ClnOptions): Promise<ClnNode> {
       '--dev-bitcoind-poll=1',
       '--dev-fast-gossip',
       '--dev-fast-reconnect',
+      // Others reach it by what it announces.
+      '--dev-allow-localhost',
       ...(options.flags ?? []),
     ],
     join(dir, 'output.log'),

@@ -4,13 +4,7 @@ import { sendOk } from '../support/requests.ts';
 import type { UnreliableReceiver } from './receiver.ts';
 import { sandboxPayments, sqlitePaymentRows } from './rows.ts';
 import { tailByStream, tailByWaits } from './tails.ts';
-import {
-  eventually,
-  expectOneTruth,
-  type Tellers,
-  unrefunded,
-  type WalletPlace,
-} from './truth.ts';
+import { eventually, expectOneTruth, type Tellers, unrefunded, type WalletPlace } from './truth.ts';
 
 /** What both wallets hold, satoshis. */
 export async function totalSats(sidecar: DevSidecar, credentials: string): Promise<number> {

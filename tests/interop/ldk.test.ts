@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeOffer } from '../../src/codecs/bolt12/index.ts';
 import { paymentHashOf } from '../../src/codecs/preimage.ts';
 import { randomHex } from '../contracts/node/steps.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -181,7 +182,8 @@ if (!hasLdkHelper()) {
       test('is paid on its offers, also through another node and again', async () => {
         // Core Lightning pays what an offer asks for, and no other amount.
         const terms = { description: 'cake' };
-        const { offer, offer_id } = await sidecar.post('/v2/node/create_offer', terms);
+        const { offer } = await sidecar.post('/v2/node/create_offer', terms);
+        const { offerId: offer_id } = decodeOffer(offer);
         for (const [payer, amountMsat] of [
           [bob(), '61001'],
           [alice(), '71002'],

@@ -90,7 +90,9 @@ async function differencesAtOthers(
       .filter((row) => row.direction === theirs && row.state === 'completed' && !isBetween(row))
       .map(({ hash }) => `${hash}`);
     return [
-      ...minus(others, ours).map((hash) => `${direction} ${hash}: paid, and not shown as completed`),
+      ...minus(others, ours).map(
+        (hash) => `${direction} ${hash}: paid, and not shown as completed`,
+      ),
       ...minus(ours, others).map((hash) => {
         const theirRows = rows.filter((row) => row.hash === hash).map(shortly);
         return `${direction} ${hash}: completed, and not paid so often: ${theirRows.join(' and ')}`;

@@ -12,7 +12,8 @@ test.skipIf(!hasLdkHelper())(
     const run = new KillRun({
       rounds: ROUNDS,
       seed: SEED,
-      kinds: Object.keys(KINDS),
+      // Channels that are opened and closed are left to the program of this folder, which tells more of them.
+      kinds: Object.keys(KINDS).filter((kind) => kind !== 'open' && kind !== 'close'),
       batch: 50,
       say: EVERY ? console.log : () => undefined,
       keepLog: (log) => console.log(log.slice(-20_000)),

@@ -130,9 +130,7 @@ export class KillRun {
       count(this.tally.ways, killed);
       for (const name of names) count(this.tally.kindKills, name);
     }
-    await Promise.all(
-      asked.map(({ name, act }) => this.#repeat(`${name} in round ${round}`, act)),
-    );
+    await Promise.all(asked.map(({ name, act }) => this.#repeat(`${name} in round ${round}`, act)));
     this.#asked.push(...asked);
     await this.#goOn();
     if (round % BLOCK_EVERY === 0) await this.#world.mine(1);

@@ -75,7 +75,8 @@ async function differencesAtOthers(
 ): Promise<readonly string[]> {
   const rows = (await Promise.all([world.lsp, world.payer].map((one) => world.rowsOf(one)))).flat();
   // What the payer and the LSP pay each other is none of the wallet's.
-  const isBetween = (row: LdkRow) => rows.some((one) => one !== row && one.hash === row.hash);
+  const isBetween = (row: LdkRow) =>
+    rows.some((one) => one.direction !== row.direction && one.hash === row.hash);
   return (
     [
       ['outbound', 'in'],

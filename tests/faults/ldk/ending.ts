@@ -172,7 +172,7 @@ export function expectOwnState(
   try {
     const rows = db
       .query(
-        "SELECT hash, direction, state FROM rows WHERE state NOT IN ('open') AND NOT (direction = 'out' AND reason = 'never sent')",
+        "SELECT hash, direction, state FROM rows WHERE state NOT IN ('open') AND reason IS NOT 'never sent'",
       )
       .all() as { hash: string; direction: string; state: string }[];
     const under = rows.filter(({ state }) => state !== 'completed' && state !== 'failed');

@@ -141,15 +141,17 @@ fn theirs_msat(channel: &ChannelDetails) -> u64 {
 pub fn lightning_msat(app: &App) -> u64 {
     let balances = app.node.list_balances();
     let open = app.node.list_channels();
-    let in_channels: u64 = open.iter().map(|channel| ours_msat(channel, &balances.lightning_balances)).sum();
+    let in_channels: u64 = open.iter().filter(|channel| crate::fundings::is_paid(app, channel)).map(|channel| ours_msat(channel, &balances.lightning_balances)).sum();
     let closing: u64 = balances.lightning_balances.iter().map(closing_sats).sum::<u64>() * 1000;
     let pending: u64 = balances.pending_balances_from_channel_closures.iter().map(|sweep| match sweep {
         PendingSweepBalance::PendingBroadcast { amount_satoshis, .. } => *amount_satoshis * 1000,
         _ => 0,
     }).sum();
     let unlisted: u64 = balances.lightning_balances.iter().map(|balance| match balance {
-        LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, .. }
-            if !open.iter().any(|channel| channel.channel_id == *channel_id) => *amount_satoshis * 1000,
+        LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, transaction_fee_satoshis, .. }
+            if !open.iter().any(|channel| channel.channel_id == *channel_id)
+                // The opener alone pays that fee.
+                && (*transaction_fee_satoshis == 0 || crate::fundings::has_paid(app, *channel_id)) => *amount_satoshis * 1000,
         _ => 0,
     }).sum();
     in_channels + closing + pending + unlisted
@@ -185,7 +187,12 @@ pub fn open_channel(app: &App, params: &Params) -> Answer<Value> {
     if !params.is_null("sat_per_vbyte") {
         return Err(refused("The fee of a channel's funding is chosen by the node: leave sat_per_vbyte null."));
     }
+    let _spending = app.spending();
     if let Some(known) = known_channel(app, &user_id, &pk, value / 1000)? { return settled(app, &user_id, known, false) }
+    crate::fundings::settle(app)?;
+    if crate::spend::is_unpublished(app)? {
+        return Err(refused("A payment on chain is signed and not published yet, and LDK could spend its coins: try again later."));
+    }
     app.store.run(|db| db.execute("INSERT OR REPLACE INTO channel_asks (user_id, peer, value_sat, opens) VALUES (?1, ?2, ?3, ?4)",
         params![user_id, pk.to_string(), value / 1000, app.opens]))?;
     let ldk_id = app.node.open_channel(pk, address, value / 1000, None, None).or_else(|error| {

@@ -2,6 +2,7 @@
 mod channels;
 mod events;
 mod fates;
+mod fundings;
 mod lightning;
 mod log;
 mod naming;
@@ -121,7 +122,7 @@ impl Helper {
 
 fn follow_chain(app: Arc<App>) {
     loop {
-        if let Err(error) = app.sync_chain() { log::say(format_args!("{}", error.message)) }
+        if let Err(error) = app.sync_chain().and_then(|()| fundings::know(&app)) { log::say(format_args!("{}", error.message)) }
         std::thread::sleep(app.sync_every);
         // ldk-node itself looks every ten seconds at most.
         if app.sync_every < LDK_LOOKS_EVERY {

@@ -28,6 +28,7 @@ pub struct App {
     pub started: Instant,
     pub sync_every: Duration,
     order: Mutex<()>,
+    spending: Mutex<()>,
 }
 
 impl App {
@@ -35,6 +36,9 @@ impl App {
     /// that is told again after a crash can never be taken for one of a later attempt. Held too by what changes a
     /// channel while LDK does not look whether it is stopped.
     pub fn in_order(&self) -> MutexGuard<'_, ()> { self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) }
+
+    /// Held by what chooses coins: by one at a time.
+    pub fn spending(&self) -> MutexGuard<'_, ()> { self.spending.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) }
 
     pub fn sync_chain(&self) -> Answer<()> { self.chain.sync(&crate::channels::sweeps(self)) }
 }
@@ -75,7 +79,7 @@ pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
     let app = App {
         node: Arc::new(node), store, chain, network: settings.network, opens,
         lsp: settings.lsp.map(|(pk, address, _)| (pk, address)),
-        started: Instant::now(), sync_every: Duration::from_secs(settings.sync_secs), order: Mutex::new(()),
+        started: Instant::now(), sync_every: Duration::from_secs(settings.sync_secs), order: Mutex::new(()), spending: Mutex::new(()),
     };
     Ok(app)
 }

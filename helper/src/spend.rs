@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 const LOCKED_FOR: Duration = Duration::from_secs(600);
 
 pub fn sign(app: &App, params: &Params) -> Answer<Value> {
+    let _spending = app.spending();
+    crate::fundings::know(app)?;
     let chain = &app.chain;
     let script = ScriptBuf::from_bytes(params.bytes("script")?);
     let amount = params.msat_or_null("amount_msat")?.map(sats).transpose()?;
@@ -45,6 +47,8 @@ pub fn sign(app: &App, params: &Params) -> Answer<Value> {
 
 /// Signs a transaction that spends one coin back into the wallet with that fee, so that miners take what made the coin.
 pub fn sign_child(app: &App, params: &Params) -> Answer<Value> {
+    let _spending = app.spending();
+    crate::fundings::know(app)?;
     let chain = &app.chain;
     let coin: OutPoint = params.parsed("coin")?;
     let fee = sats(params.msat("fee_msat")?)?;
@@ -75,6 +79,13 @@ pub fn held(chain: &Chain) -> MutexGuard<'_, HashMap<OutPoint, Instant>> {
     let mut locks = chain.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     locks.retain(|_, until| *until > Instant::now());
     locks
+}
+
+/// Whether a transaction that was signed may still be published.
+pub fn is_unpublished(app: &App) -> Answer<bool> {
+    let wallet = app.chain.ready()?;
+    let locks = held(&app.chain);
+    Ok(locks.keys().any(|coin| wallet.get_utxo(*coin).is_some()))
 }
 
 /// Which coins may be used. Foreign coins that are not confirmed may vanish.

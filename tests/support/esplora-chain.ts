@@ -3,7 +3,7 @@ import { hex } from '@scure/base';
 import * as btc from '@scure/btc-signer';
 import type { ChainServer } from '../../src/model/web-url.ts';
 import { serveElectrum } from './electrum-server.ts';
-import { esploraIndex, parsedTx } from './esplora-index.ts';
+import { esploraIndex, type IndexedTx, parsedTx } from './esplora-index.ts';
 import { serveEsplora } from './esplora-server.ts';
 import { hashed, merkleRoot, shown, uint32, wire } from './merkle.ts';
 
@@ -13,7 +13,7 @@ export type ChainSource = (typeof CHAIN_SOURCES)[number];
 
 /**
  * A regtest chain that speaks as much of Esplora's HTTP API and of the Electrum protocol as LDK and BDK ask for. It checks
- * double spends and nothing else: no scripts, no amounts, no fees.
+ * double spends and nothing else: no scripts and no amounts; of fees only that a replacement pays more.
  */
 export interface EsploraChain {
   /** Its Esplora. */
@@ -26,10 +26,14 @@ export interface EsploraChain {
   reorganize(blocks: number): void;
   /** Pays an address with new coins, in a transaction that waits for a block. Returns its txid. */
   fund(address: string, sats: bigint): string;
+  /** What the coins at these scripts come to that no transaction has spent, in satoshis. */
+  unspentSat(scripts: readonly Uint8Array[]): bigint;
   /** The transaction that spends a coin, or null. */
   spenderOf(outpoint: string): string | null;
   /** While true, every request is answered with error 500, or by the end of the connection. */
   isAway: boolean;
+  /** While true, it takes no transaction that is to be published. */
+  takesNothing: boolean;
   stop(): void;
 }
 
@@ -54,19 +58,41 @@ export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain
   /** Blocks of one height differ by it. */
   let branch = 0;
 
-  /** Takes a transaction. One that spends the same coins and is in no block gives way to it. */
+  function feeSatOf(tx: IndexedTx | undefined): bigint {
+    const spentSat = tx?.spends.reduce((sum, one) => sum + (index.outputAt(one)?.amount ?? 0n), 0n);
+    return (spentSat ?? 0n) - (tx?.raw.outputs.reduce((sum, { amount }) => sum + amount, 0n) ?? 0n);
+  }
+
+  /** The transactions, and those that spend what they made. */
+  function withDescendants(txids: readonly string[]): ReadonlySet<string> {
+    const found = new Set(txids);
+    // A set that grows while it is walked is walked to its end.
+    for (const txid of found) {
+      txs.get(txid)?.raw.outputs.forEach((_, vout) => {
+        const spender = index.spenderOf(`${txid}:${vout}`)?.txid;
+        if (spender !== undefined) found.add(spender);
+      });
+    }
+    return found;
+  }
+
+  /** Takes a transaction. What spends the same coins and is in no block gives way to it where it pays more. */
   function accept(bytes: Uint8Array): string {
     const tx = parsedTx(bytes);
     if (txs.has(tx.txid)) return tx.txid;
-    const rivals = tx.spends.flatMap((outpoint) => index.spenderOf(outpoint)?.txid ?? []);
-    const isSpent = rivals.some((txid) => txs.get(txid)?.height !== null);
+    const rivals = withDescendants(
+      tx.spends.flatMap((outpoint) => index.spenderOf(outpoint)?.txid ?? []),
+    );
+    const isSpent = [...rivals].some((txid) => txs.get(txid)?.height !== null);
     if (isSpent || tx.spends.some((outpoint) => index.outputAt(outpoint) === undefined)) {
       throw new Error('bad-txns-inputs-missingorspent');
     }
-    for (const txid of rivals) {
-      index.drop(txid);
-      waiting = waiting.filter((one) => one !== txid);
+    const rivalFeesSat = [...rivals].reduce((sum, txid) => sum + feeSatOf(txs.get(txid)), 0n);
+    if (rivals.size > 0 && feeSatOf(tx) <= rivalFeesSat) {
+      throw new Error('insufficient fee, rejecting replacement');
     }
+    for (const txid of rivals) index.drop(txid);
+    waiting = waiting.filter((one) => !rivals.has(one));
     index.add(tx);
     waiting.push(tx.txid);
     return tx.txid;
@@ -152,12 +178,27 @@ export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain
         }),
       );
     },
+    unspentSat(scripts) {
+      const own = new Set(scripts.map((script) => hex.encode(script)));
+      return [...txs.values()].reduce((sum, tx) => {
+        const left = tx.raw.outputs.filter(
+          ({ script }, vout) =>
+            own.has(hex.encode(script)) && index.spenderOf(`${tx.txid}:${vout}`) === undefined,
+        );
+        return left.reduce((part, { amount }) => part + amount, sum);
+      }, 0n);
+    },
     spenderOf: (outpoint) => index.spenderOf(outpoint)?.txid ?? null,
     isAway: false,
+    takesNothing: false,
     stop: () => undefined,
   };
+  function publish(bytes: Uint8Array): string {
+    if (chain.takesNothing) throw new Error('mempool full');
+    return accept(bytes);
+  }
   const served = {
-    ...{ index, fees: FEES, publish: accept },
+    ...{ index, fees: FEES, publish },
     ready() {
       if (chain.isAway) throw new Error('away');
     },

@@ -31,6 +31,7 @@ export async function expectWorldAgrees(
   await expectDelivered(world, payments);
   await expectSameAtOthers(world, payments);
   await expectBudget(world, payments);
+  await expectCoins(world);
   await expectBalance(world, payments, closed);
   return payments;
 }
@@ -131,6 +132,19 @@ async function expectBudget(world: LdkKillWorld, payments: readonly PaymentJson[
   requireNone(
     'reservations left',
     reserved().map(({ idx }) => `${idx}`),
+  );
+}
+
+/** The wallet shows each coin that the chain has for it, and no other. */
+async function expectCoins(world: LdkKillWorld): Promise<void> {
+  let coins = await world.coins();
+  await eventually(async () => {
+    coins = await world.coins();
+    return coins.thereSat === coins.saidSat;
+  });
+  if (coins.thereSat === coins.saidSat) return;
+  throw new Error(
+    `the chain has ${coins.thereSat} sat of the wallet, and it says ${coins.saidSat}`,
   );
 }
 

@@ -6,7 +6,8 @@ import { KillRun } from './rounds.ts';
 
 setDefaultTimeout(10 * 60_000 + ROUNDS * 20_000);
 
-test.skipIf(!hasLdkHelper())(
+// It takes minutes: `npm run test:faults` alone runs it.
+test.skipIf(!hasLdkHelper() || !EVERY)(
   `killed ${ROUNDS} times with its LDK node (seed ${SEED}): each key has one effect, no end is told wrongly, no notice is lost, budgets and balances are exact`,
   async () => {
     const run = new KillRun({

@@ -12,6 +12,7 @@ import {
   SEEN_WITHIN_MS,
   startOutsideNode,
 } from '../../support/ldk-network.ts';
+import { ldkScripts } from '../../support/ldk-scripts.ts';
 import { freePort } from '../../support/ports.ts';
 import { type Body, CallFailed } from '../../support/requests.ts';
 import { until, waitUntil } from '../../support/until.ts';
@@ -56,6 +57,7 @@ export class LdkKillWorld {
   /** Ids of channels that are not to be closed, or are being closed. */
   keptChannels = new Set<string>();
   readonly #folder: string;
+  readonly #rootSeed = randomHex(32);
   #ends = 0;
 
   constructor(random: () => number) {
@@ -69,7 +71,7 @@ export class LdkKillWorld {
     this.lsp = await startOutsideNode(this.chain, { isLsp: true });
     this.payer = await startOutsideNode(this.chain);
     const seedPath = join(this.#folder, 'seed');
-    writeFileSync(seedPath, randomHex(32), { mode: 0o600 });
+    writeFileSync(seedPath, this.#rootSeed, { mode: 0o600 });
     const listen = `127.0.0.1:${freePort()}`;
     const lsp = `${this.lsp.nodePk}@${this.lsp.address}`;
     this.sidecar = await startNodeSidecar(
@@ -135,6 +137,13 @@ export class LdkKillWorld {
   async balanceMsat(): Promise<bigint> {
     const info = await this.sidecar.get('/v2/node/node_info');
     return BigInt(Math.round(Number(info.balance) * 1000));
+  }
+
+  /** What the coins of the wallet on the chain come to, and what it says of them, in satoshis. */
+  async coins(): Promise<{ readonly thereSat: bigint; readonly saidSat: bigint }> {
+    const { onchain_balance } = await this.sidecar.get('/v2/node/node_info');
+    const thereSat = this.chain.unspentSat(ldkScripts(Buffer.from(this.#rootSeed, 'hex')));
+    return { thereSat, saidSat: BigInt(Math.round(Number(onchain_balance))) };
   }
 
   async #isUsable(): Promise<boolean> {

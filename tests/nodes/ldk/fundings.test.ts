@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { WalletNode } from '../../../src/nodes/node.ts';
+import { randomHex } from '../../contracts/node/steps.ts';
+import { hasLdkHelper, type LdkNetwork, openLdkNetwork } from '../../support/ldk-network.ts';
+import { ldkScripts } from '../../support/ldk-scripts.ts';
+import { until } from '../../support/until.ts';
+
+setDefaultTimeout(90_000);
+const HELPER = hasLdkHelper();
+const VALUE_MSAT = 200_000_000n;
+let network: LdkNetwork;
+let node: WalletNode;
+
+beforeAll(async () => {
+  if (!HELPER) return;
+  network = await openLdkNetwork();
+  ({ node } = await network.connector.connectRoot(network.rootSeed));
+});
+
+afterAll(async () => {
+  await network?.close();
+});
+
+const open = async (userChannelId = randomHex(16)) => {
+  await node.channels?.openChannel({
+    ...{ valueMsat: VALUE_MSAT, userChannelId, peer: null, maxFeeMsat: null },
+  });
+  return userChannelId;
+};
+
+/** Whether the channel can be used and the wallet shows each coin that the chain has for it, and no other. */
+async function areRight(...ids: readonly string[]): Promise<boolean> {
+  const channels = (await node.channels?.listChannels()) ?? [];
+  const usable = channels.filter((one) => one.isUsable).map((one) => one.userChannelId);
+  const { onchainBalanceMsat, lightningBalanceMsat } = await node.info();
+  const oursMsat = channels.reduce((sum, one) => sum + one.ourBalanceMsat, 0n);
+  return (
+    ids.every((id) => usable.includes(id)) &&
+    onchainBalanceMsat === network.chain.unspentSat(ldkScripts(network.rootSeed)) * 1000n &&
+    lightningBalanceMsat === oursMsat
+  );
+}
+
+test.skipIf(!HELPER)('channels that are opened at once spend coins of their own', async () => {
+  const ids = await Promise.all([open(), open(), open()]);
+  await network.mine(6);
+  await until(() => areRight(...ids), 'all three can be used');
+});
+
+test.skipIf(!HELPER)('a channel whose funding was not taken is not counted twice', async () => {
+  const before = await node.info();
+  const totalMsat = before.onchainBalanceMsat + before.lightningBalanceMsat;
+  network.chain.takesNothing = true;
+  const id = await open();
+  const { onchainBalanceMsat, lightningBalanceMsat } = await node.info();
+  network.chain.takesNothing = false;
+  expect(onchainBalanceMsat + lightningBalanceMsat).toBe(totalMsat);
+  await until(async () => {
+    await network.mine(6);
+    return areRight(id);
+  }, 'it can be used');
+});
+
+test.skipIf(!HELPER)(
+  'a funding that a kill kept from the chain is published afterwards',
+  async () => {
+    network.chain.takesNothing = true;
+    const id = await open();
+    await network.killHelper();
+    network.chain.takesNothing = false;
+    await until(async () => (await node.info().catch(() => null)) !== null, 'the node is back');
+    await until(async () => {
+      await network.mine(6);
+      return areRight(id);
+    }, 'it can be used');
+  },
+);

@@ -259,6 +259,7 @@ const open: Kind = async (world, draw) => {
   return {
     ask: async () => bodyOf(await post(world, 'open_channel', body, draw.key, world.fees)),
     async became() {
+      if (world.closedIds.has(body.user_channel_id)) return 'closed by another act';
       const list = await mine();
       if (list.length !== 1) throw new Error(`${list.length} channels of one id`);
       if (!list[0]?.is_usable) throw new Error('the channel cannot be used');
@@ -275,6 +276,7 @@ const close: Kind = async (world, draw) => {
   if (channel === undefined) return open(world, draw);
   const body = { channel_id: channel.channel_id };
   world.keptChannels.add(body.channel_id);
+  world.closedIds.add(channel.user_channel_id);
   return {
     ask: async () => bodyOf(await post(world, 'close_channel', body, draw.key, world.fees)),
     async became() {

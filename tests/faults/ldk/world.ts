@@ -56,6 +56,8 @@ export class LdkKillWorld {
   tails: readonly Tail[] = [];
   /** Ids of channels that are not to be closed, or are being closed. */
   keptChannels = new Set<string>();
+  /** What the user calls the channels that are closed. */
+  readonly closedIds = new Set<string>();
   readonly #folder: string;
   readonly #rootSeed = randomHex(32);
   #ends = 0;

@@ -13,8 +13,7 @@ test.skipIf(!hasLdkHelper() || !EVERY)(
     const run = new KillRun({
       rounds: ROUNDS,
       seed: SEED,
-      // Channels that are opened and closed are left to the program of this folder, which tells more of them.
-      kinds: Object.keys(KINDS).filter((kind) => kind !== 'open' && kind !== 'close'),
+      kinds: Object.keys(KINDS),
       batch: 50,
       say: EVERY ? console.log : () => undefined,
       keepLog: (log) => console.log(log.slice(-20_000)),

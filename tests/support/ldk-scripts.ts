@@ -1,6 +1,6 @@
 import { HDKey } from '@scure/bip32';
 import * as btc from '@scure/btc-signer';
-import { nodeSeed } from '../../src/nodes/ldk/node-seed.ts';
+import { nodeSeed } from '../../src/nodes/ldk/process/node-seed.ts';
 
 /** More addresses than a test uses. */
 const ADDRESSES = 200;

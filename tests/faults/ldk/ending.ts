@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../../src/model/payment.ts';
-import type { LdkRow } from '../../../src/nodes/ldk/words.ts';
+import type { LdkRow } from '../../../src/nodes/ldk/words/words.ts';
 import { deliverEverything } from '../checks.ts';
 import { rowsOf } from '../rows.ts';
 import { costOf, msat } from '../trial.ts';

@@ -1,6 +1,6 @@
 import { decodeOffer } from '../../../src/codecs/bolt12/index.ts';
 import { paymentHashOf } from '../../../src/codecs/preimage.ts';
-import { shapes } from '../../../src/nodes/ldk/words.ts';
+import { shapes } from '../../../src/nodes/ldk/words/words.ts';
 import { randomHex } from '../../contracts/node/steps.ts';
 import { type Answer, type Body, CallFailed } from '../../support/requests.ts';
 import { waitUntil } from '../../support/until.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LdkRow, shapes } from '../../../src/nodes/ldk/words.ts';
+import { type LdkRow, shapes } from '../../../src/nodes/ldk/words/words.ts';
 import { randomHex } from '../../contracts/node/steps.ts';
 import { type NodeSidecar, startNodeSidecar } from '../../interop/node-sidecar.ts';
 import { type EsploraChain, startEsploraChain } from '../../support/esplora-chain.ts';

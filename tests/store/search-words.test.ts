@@ -124,15 +124,17 @@ describe('payments that were cached before words were kept are found by them', (
   });
 });
 
+function bundlesIn(path: string) {
+  const db = new Database(path, { readonly: true });
+  const bundles = db.query('SELECT wallet, lines FROM word_bundle').values();
+  db.close();
+  return bundles;
+}
+
 test('a change that leaves the words as they are writes nothing into their bundles', async () => {
   const path = join(folder, 'unchanged.sqlite');
   const store = openSqliteStore(path);
-  const bundled = () => {
-    const db = new Database(path, { readonly: true });
-    const bundles = db.query('SELECT id, lines FROM word_bundle').values();
-    db.close();
-    return bundles;
-  };
+  const bundled = () => bundlesIn(path);
   await store.cache.apply(WALLET, payments.slice(0, 50), null);
   const before = bundled();
   const done = payments.slice(0, 50).map((payment) => ({ ...payment, status: 'failed' }) as const);
@@ -140,6 +142,52 @@ test('a change that leaves the words as they are writes nothing into their bundl
   expect(bundled()).toEqual(before);
   await store.cache.apply(WALLET, [{ ...payments[0], personalNote: 'x' } as Payment], null);
   expect(bundled()).not.toEqual(before);
+  await store.close();
+});
+
+test('a payment that is stored again as it is writes no words, also where an older version made them', async () => {
+  const path = join(folder, 'older-words.sqlite');
+  const store = openSqliteStore(path);
+  await store.cache.apply(WALLET, payments.slice(0, 2), null);
+  const db = new Database(path);
+  db.run("UPDATE cache SET words = 'older ' || words");
+  db.close();
+  const before = bundlesIn(path);
+  await store.cache.apply(WALLET, payments.slice(0, 2), null);
+  await store.cache.refresh(WALLET, payments[0] as Payment);
+  expect(bundlesIn(path)).toEqual(before);
+  await store.close();
+});
+
+test('a cache that is cleared leaves none of its words behind, and the words of other wallets', async () => {
+  const path = join(folder, 'cleared.sqlite');
+  const other = 'cd'.repeat(32);
+  const store = openSqliteStore(path);
+  await store.cache.apply(WALLET, payments, null);
+  await store.cache.apply(other, payments.slice(0, 2), null);
+  await store.cache.clear(WALLET);
+  expect(bundlesIn(path)).toEqual([[other, expect.any(String)]]);
+  await store.close();
+});
+
+test('a search beside which the cache is cleared and filled anew leaves out nothing that is in both', async () => {
+  const store = openSqliteStore(':memory:');
+  const many = Array.from({ length: 2000 }, (_, at) => `${at}`).join(' ');
+  // Each is a bundle that is joined no more. A search reads 32 before other requests are served.
+  const large = Array.from({ length: 60 }, (_, at) =>
+    samplePayment(at + 1, { personalNote: `zimt ${many}` }),
+  );
+  for (const payment of large) await store.cache.apply(WALLET, [payment], null);
+  const found = store.cache.list(WALLET, { ...QUERY, limit: 100, text: 'zimt' });
+  // The other way round, so that each number of a bundle has another payment.
+  const changed = [
+    store.cache.clear(WALLET),
+    ...large.toReversed().map((payment) => store.cache.apply(WALLET, [payment], null)),
+  ];
+  const { json } = await found;
+  await Promise.all(changed);
+  const indexes = json.map((one) => (JSON.parse(one) as { index: string }).index as string);
+  expect(indexes).toEqual(large.map(({ index }) => index as string));
   await store.close();
 });
 

@@ -29,6 +29,8 @@ export interface CacheWriter {
   stillThere(walletId: string, payments: readonly Payment[]): Steps<readonly Payment[]>;
   /** Replaces a row that is there and says something else. Returns how many these were. */
   update(row: CachedRow): Steps<number>;
+  /** Called when a wallet's rows are deleted: deletes what is kept beside them, of an engine that keeps any. */
+  cleared?(walletId: string): Steps<unknown>;
   /** Called with how many payments were committed. */
   written(payments: number): Promise<void>;
 }
@@ -156,6 +158,7 @@ export function paymentCache(
       db.write(walletId, function* () {
         yield* clearRows.run(walletId);
         yield* clearCursor.run(walletId);
+        if (writer.cleared) yield* writer.cleared(walletId);
       }),
   };
 }

@@ -35,15 +35,16 @@ export function sqliteCacheWriter(rows: Rows, queue: WriteQueue): CacheWriter {
     'UPDATE wallet_sidecar.cache SET status = ?1, json = ?2, mac = ?3, words = ?4 WHERE wallet = ?5 AND idx = ?6 AND json <> ?2',
   );
   const otherWords = prepare(
-    'SELECT 1 FROM wallet_sidecar.cache WHERE wallet = ? AND idx = ? AND words <> ?',
+    'SELECT 1 FROM wallet_sidecar.cache WHERE wallet = ? AND idx = ? AND words <> ? AND json <> ?',
   );
   const bundle = bundleWriter(rows);
+  const clearWords = prepare('DELETE FROM word_bundle WHERE wallet = ?');
   const isJournaled = prepare('SELECT 1 FROM wallet_sidecar.journal WHERE wallet = ? AND idx = ?');
   let logged = 0;
 
   function* update(row: CachedRow): Steps<number> {
     const { status, json, mac, words, wallet, idx } = row;
-    if (yield* otherWords.one(wallet, idx, words)) yield* bundle([row]);
+    if (yield* otherWords.one(wallet, idx, words, json)) yield* bundle([row]);
     return yield* updateRow.run(status, json, mac, words, wallet, idx);
   }
 
@@ -75,6 +76,7 @@ export function sqliteCacheWriter(rows: Rows, queue: WriteQueue): CacheWriter {
         ),
       ),
     update,
+    cleared: clearWords.run,
     async written(payments) {
       logged += payments;
       if (logged < MOST_LOGGED) return;

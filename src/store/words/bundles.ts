@@ -138,7 +138,7 @@ export function bundledWords(query: Rows['query']): WordIndex {
     ).all(wanted.walletId, sinceMs, untilMs);
     const bundles = all.filter(({ marks }) => mayHave(marks, sought));
     const linesOf = query<{ lines: Uint8Array }>(
-      'SELECT CAST(lines AS BLOB) AS lines FROM word_bundle WHERE id = ? AND wallet = ?',
+      'SELECT CAST(lines AS BLOB) AS lines FROM word_bundle WHERE id = ? AND wallet = ? AND since = ? AND until = ?',
     );
     return yield* bundlesFrom(0, [sinceMs, untilMs], []);
 
@@ -152,8 +152,9 @@ export function bundledWords(query: Rows['query']): WordIndex {
       const most = waiting.length + ENOUGH;
       let at = first;
       while (at < bundles.length && at < first + READ_AT_ONCE && times.length < most) {
-        const read = yield* linesOf.one(bundles[at]?.id ?? null, wanted.walletId);
-        // It was joined to others meanwhile.
+        const { id = null, since: from = null, until: to = null } = bundles[at] ?? {};
+        const read = yield* linesOf.one(id, wanted.walletId, from, to);
+        // It was joined to others meanwhile, or the cache was cleared, after which another one may have its number.
         if (read === null) return { found: [], next: () => bundlesBetween(wanted, since, until) };
         const found = timesOfLines(read.lines, sought);
         times.push(...found.filter((time) => time >= since && time <= until));

@@ -219,6 +219,34 @@ describe('pay with a price', () => {
     expect(ofOffer.length).toBeLessThan(2);
   });
 
+  test('is found by its client_payment_id, or its invoice, by a repeat at another rate', async () => {
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const { invoice } = await world.post(INVOICE, {}, world.bob);
+    const sending = { address, price: chf, client_payment_id: 'a7'.repeat(32) };
+    const repeats = [
+      ['pay_onchain', sending],
+      ['pay_invoice', { invoice, price: chf }],
+      ['pay', { payable: invoice, price: chf }],
+    ] as const;
+    const ask = async () => {
+      const answers = [];
+      for (const [path, body] of repeats) answers.push(await world.post(`/v2/node/${path}`, body));
+      return answers.map(({ index, amount }) => ({ index, amount }));
+    };
+    const first = await ask();
+    prices.set('CHF', ['45000', '45000']);
+    await world.restart();
+    expect(await ask()).toEqual(first);
+    // Another price is another payment, and so is the amount that the price is worth by then.
+    for (const other of [{ price: { ...chf, amount: '5.01' } }, { amount: '11111' }]) {
+      const { price: _, ...rest } = sending;
+      const answer = await world.call('POST', '/v2/node/pay_onchain', {
+        body: { ...rest, ...other },
+      });
+      expectError(answer, 'refused', /another/);
+    }
+  });
+
   test('is rejected beside an amount, for an invoice of another amount, and counts in sats in a budget', async () => {
     const { invoice } = await world.post(INVOICE, {}, world.bob);
     expectError(await pay({ payable: invoice, price: chf, amount: '5' }), 'rejected');

@@ -1,8 +1,9 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, ownInvoice, refused } from '../../model/errors.ts';
-import { isFinal, type Payment } from '../../model/payment.ts';
+import { isFinal, type Payment, type SendWords } from '../../model/payment.ts';
 import { requireMaySee } from '../session/paid-by-another.ts';
 import type { Onlooker, OnNode, Payer, WalletRows } from '../session/session.ts';
+import { isSamePrice } from '../strings/offer-price.ts';
 import { refundRule } from './refund.ts';
 import type { SendTerms } from './send-plan.ts';
 
@@ -54,14 +55,17 @@ function mayFollow({ again }: SendTerms, { status }: Payment): boolean {
   return status === 'failed' && again === 'after-failure';
 }
 
+/** What two payments of one id must have in common. */
+type SameTerms = Pick<Payment, 'amountMsat' | 'rail' | 'refundOf'> & Pick<SendWords, 'price'>;
+
 /**
  * Throws error 106 where a refund is asked for and this was paid before, and not as that (docs/decisions.md 194), or
- * when an invoice without an amount was paid before with another amount (docs/decisions.md 46). It names that amount
- * only to a caller who may see the payment (docs/decisions.md 175).
+ * when an invoice without an amount was paid before with another amount or price (docs/decisions.md 46). It names that
+ * amount only to a caller who may see the payment (docs/decisions.md 175).
  */
 export async function requireSameTerms(
   session: Onlooker,
-  { amountMsat, rail, refundOf }: Pick<Payment, 'amountMsat' | 'rail' | 'refundOf'>,
+  { amountMsat, rail, refundOf, price }: SameTerms,
   previous: Payment,
 ): Promise<void> {
   if (refundOf !== null && refundOf !== previous.refundOf) {
@@ -71,7 +75,8 @@ export async function requireSameTerms(
     );
   }
   if (rail === 'onchain' || previous.amountMsat === null) return;
-  if (previous.amountMsat === amountMsat) return;
+  // A repeat with a price comes when the rate may be another.
+  if (previous.amountMsat === amountMsat || isSamePrice(price, previous.price)) return;
   await requireMaySee(session, previous);
   throw new ApiError(
     'refused',

@@ -8,6 +8,7 @@ import { type PaymentId, paymentId } from '../../model/payment-index.ts';
 import { FEE_HEADROOM, lesserMsat } from '../budget/budget.ts';
 import { approveAboveMsat, nodeGroup, type Spender } from '../session/session.ts';
 import { addressNetworkObstacle, requireNone } from '../strings/obstacles.ts';
+import { isSamePrice } from '../strings/offer-price.ts';
 import { broadcastOf } from './await-end.ts';
 import { type SendContext, send } from './send.ts';
 import type { SendPlan } from './send-plan.ts';
@@ -56,7 +57,9 @@ export async function payOnchain(
   const sent = await sendOnce(context, request);
   const payment = await broadcastOf(session, sent, signal);
   const sameAmount = amountMsat === null || payment.amountMsat === amountMsat;
-  if (sameAddress(payment.address, address) && sameAmount) return payment;
+  // A repeat comes when the rate may be another.
+  const sameTerms = sameAmount || isSamePrice(request.price, payment.price);
+  if (sameAddress(payment.address, address) && sameTerms) return payment;
   throw refused(
     'This client_payment_id was used for a payment to another address or of another amount: use a new one.',
   ).with({ sent: 'no' });

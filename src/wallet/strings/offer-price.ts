@@ -39,9 +39,13 @@ export async function offerPrice(offer: Offer, rates: Rates | null): Promise<Off
   }
 }
 
-/** Whether somebody who names a price names that of an offer. Both have all decimals of their currency. */
-export function isSamePrice(given: Price | undefined | null, asked: Price): boolean {
-  return given?.currency === asked.currency && given.amount === asked.amount;
+/** Whether a price is given, and is that of an offer or payment. Both have all decimals of their currency. */
+export function isSamePrice(
+  given: Price | undefined | null,
+  asked: Price | undefined | null,
+): boolean {
+  if (!given || !asked) return false;
+  return given.currency === asked.currency && given.amount === asked.amount;
 }
 
 function notPayable(currency: string) {

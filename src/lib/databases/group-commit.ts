@@ -111,7 +111,8 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
     try {
       statements.begin.run();
     } catch (error) {
-      throw abandon(joined, error);
+      // Another program has taken the lock. Nothing is lost, since no work of the group is kept.
+      abandon(joined, error);
     }
   }
 

@@ -36,15 +36,17 @@ export function writeQueue(db: Database): WriteQueue {
   let lockedAttempts = 0;
 
   function flush(): void {
-    try {
-      commits.begin();
-    } catch (error) {
-      if (sqliteFailure(error) === 'locked') waitForLock(error);
-      else for (const { reject } of take()) reject(asStorageError(error));
-      return;
-    }
-    lockedAttempts = 0;
-    for (const { work, resolve, reject } of take()) {
+    while (pending.length > 0) {
+      try {
+        // The lock may be gone again after a write that failed.
+        commits.begin();
+      } catch (error) {
+        if (sqliteFailure(error) === 'locked') waitForLock(error);
+        else for (const { reject } of take()) reject(asStorageError(error));
+        return;
+      }
+      lockedAttempts = 0;
+      const [{ work, resolve, reject }] = pending.splice(0, 1) as [Pending];
       commits.durably(() => commits.transact(work) as never).then(resolve, reject);
     }
     try {
@@ -60,7 +62,7 @@ export function writeQueue(db: Database): WriteQueue {
     return batch;
   }
 
-  /** Called before any write of the batch has run. The batch keeps its order, and later writes join it. */
+  /** Called when no write of the batch has run, or is kept. The rest keeps its order, and later writes join it. */
   function waitForLock(error: unknown): void {
     lockedAttempts += 1;
     const delayMs = backoffDelayMs(lockedAttempts, RETRY);

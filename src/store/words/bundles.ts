@@ -45,7 +45,7 @@ export function bundleWriter({ prepare }: Prepare): (rows: readonly CachedRow[])
     'SELECT count(*) AS n FROM word_bundle WHERE wallet = ? AND level = ?',
   );
   const sizes = prepare<{ bytes: number; marks: Uint8Array }>(
-    'SELECT octet_length(lines) AS bytes, marks FROM word_bundle WHERE wallet = ? AND level = ?',
+    'SELECT length(CAST(lines AS BLOB)) AS bytes, marks FROM word_bundle WHERE wallet = ? AND level = ?',
   );
   // Before those that it is made of are deleted, so that no bundle ever gets the number of another one.
   const join = prepare(

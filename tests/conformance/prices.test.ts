@@ -206,6 +206,25 @@ describe('pay with a price', () => {
     expectError(answer, 'rejected', /^price: .* 5 sats/);
   });
 
+  test('is the field that is wrong where the receiver asks for more than it is worth', async () => {
+    const { offer } = await world.post('/sandbox/offer', { min_amount: '20000' });
+    const terms = { min_amount: '20000', max_amount: '50000', description: 'Shop' };
+    const { lnurl } = await world.post('/sandbox/lnurl', { ...terms, tag: 'payRequest' });
+    for (const [path, body] of [
+      ['pay', { payable: offer }],
+      ['pay', { payable: lnurl }],
+      ['pay_offer', { offer }],
+      ['pay_lnurl', { lnurl }],
+    ] as const) {
+      const at = `/v2/node/${path}`;
+      const priced = await world.call('POST', at, { body: { ...body, price: chf } });
+      expectError(priced, 'rejected', /^price: .*20000/);
+      expect(priced.body.data).toMatchObject({ sent: 'no', issues: [{ path: 'price' }] });
+      const named = await world.call('POST', at, { body: { ...body, amount: '5' } });
+      expect(named.body.data).toMatchObject({ issues: [{ path: 'amount' }] });
+    }
+  });
+
   test('is paid once for a key, whatever the rate is by then', async () => {
     const { offer } = await world.post('/v2/node/create_offer', {}, world.bob);
     const first = await pay({ payable: offer, price: chf }, 'rent-1');

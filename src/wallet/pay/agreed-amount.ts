@@ -1,5 +1,6 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { rejected } from '../../model/errors.ts';
+import type { SendWords } from '../../model/payment.ts';
 
 interface AmountSides {
   /** The amount that the method asks for, in millisatoshis; null when the payer chooses. */
@@ -8,6 +9,11 @@ interface AmountSides {
   readonly givenMsat: bigint | null;
   /** The name of the request's field for the amount. */
   readonly field: string;
+}
+
+/** Returns the field in which the caller named the amount: its price, or the request's field for one. */
+export function amountField({ price }: SendWords, field = 'amount'): string {
+  return price ? 'price' : field;
 }
 
 /**
@@ -26,13 +32,14 @@ export function agreedAmountMsat({ askedMsat, givenMsat, field }: AmountSides): 
   );
 }
 
-/** Throws error 7 for `amount` when it is beyond the limits of the receiver or service, in millisatoshis. */
+/** Throws error 7 for `field` when the amount is beyond the limits of the receiver or service, in millisatoshis. */
 export function requireWithin(
   amountMsat: bigint,
   [leastMsat, mostMsat]: readonly [bigint, bigint],
   whose: 'receiver' | 'service',
+  field: string,
 ): void {
   if (amountMsat >= leastMsat && amountMsat <= mostMsat) return;
   const [least, most] = [leastMsat, mostMsat].map(formatAmountMsat);
-  throw rejected('amount', `must be from ${least} to ${most} sats, the limits of the ${whose}`);
+  throw rejected(field, `must be from ${least} to ${most} sats, the limits of the ${whose}`);
 }

@@ -9,7 +9,7 @@ import { type Examination, examine, nothingLeft, rank } from '../strings/analyze
 import { invoiceTerms, type PayMethod, type UriTerms } from '../strings/method-terms.ts';
 import { isSamePrice, type OfferPrice } from '../strings/offer-price.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
-import { agreedAmountMsat } from './agreed-amount.ts';
+import { agreedAmountMsat, amountField } from './agreed-amount.ts';
 import { planInvoicePayment } from './invoice.ts';
 import { payLnurl } from './lnurl.ts';
 import { planOfferPayment } from './offer.ts';
@@ -62,8 +62,8 @@ export async function payAny(
 
 /** Throws error 7 when the caller's amount differs from one that an invoice in the payment string encodes. */
 function requireEncodedAmounts({ methods }: Examination, request: AnyPaymentRequest): void {
-  const { amountMsat: givenMsat, price } = request;
-  const field = price ? 'price' : 'amount';
+  const { amountMsat: givenMsat } = request;
+  const field = amountField(request);
   for (const method of methods) {
     if (method.kind !== 'invoice' || method.invoice.amountMsat === null) continue;
     agreedAmountMsat({ askedMsat: method.invoice.amountMsat, givenMsat, field });
@@ -87,7 +87,7 @@ function payBy(
       askedMsat:
         priced?.amountMsat ?? (method.kind === 'lnurl-pay' ? uri.amountMsat : method.amountMsat),
       givenMsat: priced ? null : request.amountMsat,
-      field: request.price ? 'price' : 'amount',
+      field: amountField(request),
     }),
   };
   switch (method.kind) {

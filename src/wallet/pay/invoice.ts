@@ -11,7 +11,7 @@ import {
   requireNone,
 } from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
-import { agreedAmountMsat } from './agreed-amount.ts';
+import { agreedAmountMsat, amountField } from './agreed-amount.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 11 invoice. */
@@ -43,7 +43,7 @@ export function planInvoicePayment(
   const amountMsat = agreedAmountMsat({
     askedMsat: invoice.amountMsat,
     givenMsat: request.amountMsat,
-    field: request.price ? 'price' : 'fallback_amount',
+    field: amountField(request, 'fallback_amount'),
   });
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
   return {

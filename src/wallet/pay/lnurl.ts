@@ -5,7 +5,7 @@ import { readOrReject } from '../../model/read-or-error.ts';
 import type { LnurlPayRequest } from '../../net/lnurl.ts';
 import type { PaymentServices } from '../strings/payment-services.ts';
 import { type NamedMethod, parseLoneMethod } from '../strings/payment-string.ts';
-import { requireWithin } from './agreed-amount.ts';
+import { amountField, requireWithin } from './agreed-amount.ts';
 import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
@@ -54,7 +54,12 @@ export async function payLnurl(
   fees: FeePolicy,
 ): Promise<Payment> {
   const { minSendableMsat, maxSendableMsat } = request.request;
-  requireWithin(request.amountMsat, [minSendableMsat, maxSendableMsat], 'receiver');
+  requireWithin(
+    request.amountMsat,
+    [minSendableMsat, maxSendableMsat],
+    'receiver',
+    amountField(request),
+  );
   const { invoice, sentComment } = await services.lnurl.requestInvoice(
     request.request,
     { amountMsat: request.amountMsat, comment: request.message },

@@ -11,6 +11,7 @@ import type { EffectNames } from '../session/effect-names.ts';
 import { nodeGroup, type OnNode } from '../session/session.ts';
 import { offerObstacle, requireNone } from '../strings/obstacles.ts';
 import { withoutLightningScheme } from '../strings/payment-string.ts';
+import { amountField } from './agreed-amount.ts';
 import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
 import type { SendPlan, UnfetchedPlan } from './send-plan.ts';
 
@@ -47,7 +48,7 @@ export function planOfferPayment(
   requireNone(offerObstacle(offer, session.node));
   if (offer.amountMsat !== null && amountMsat < offer.amountMsat) {
     throw rejected(
-      'amount',
+      amountField(request),
       `the offer asks for at least ${formatAmountMsat(offer.amountMsat)} sats`,
     );
   }

@@ -111,7 +111,12 @@ async function termsOf(
     throw refused('This LNURL is for paying: use pay or pay_lnurl.');
   }
   const amountMsat = request.amountMsat ?? found.maxWithdrawableMsat;
-  requireWithin(amountMsat, [found.minWithdrawableMsat, found.maxWithdrawableMsat], 'service');
+  requireWithin(
+    amountMsat,
+    [found.minWithdrawableMsat, found.maxWithdrawableMsat],
+    'service',
+    'amount',
+  );
   return {
     callback: found.callback,
     k1: found.k1,

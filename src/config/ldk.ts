@@ -1,6 +1,6 @@
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import type { Parsed } from '../model/parsed.ts';
-import { type ChainServer, parseElectrumUrl, parseServerUrl } from '../model/web-url.ts';
+import { type ChainServer, parseElectrumUrl, parseEsploraUrl } from '../model/web-url.ts';
 import { parseListenAddress } from './network.ts';
 import {
   ConfigError,
@@ -96,7 +96,7 @@ function chainServerOf(find: Settings['find']): ChainServer {
       find('esploraUrl'),
       '--esplora-url or --electrum-url, the server that tells it of the chain',
     );
-    return { esplora: parseFound(esplora, parseServerUrl) };
+    return { esplora: parseFound(esplora, parseEsploraUrl) };
   }
   const esplora = find('esploraUrl');
   if (esplora) {

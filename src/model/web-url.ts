@@ -18,6 +18,20 @@ export function parseServerUrl(text: string): Parsed<string> {
   return { value: text.slice(0, end) };
 }
 
+/** Reads the http or https URL of an Esplora, to which paths are added. It may hold a percent-encoded password. */
+export function parseEsploraUrl(text: string): Parsed<string> {
+  const parsed = parseServerUrl(text);
+  if ('problem' in parsed) return parsed;
+  if (/[?#]/.test(text)) return { problem: 'must be a URL without query and fragment' };
+  const { username, password } = new URL(text);
+  try {
+    decodeURIComponent(`${username}:${password}`);
+    return parsed;
+  } catch {
+    return { problem: 'must have %25 for each % of its user and password' };
+  }
+}
+
 /** The server from which a node of one's own reads the chain. */
 export type ChainServer =
   | { readonly esplora: string }

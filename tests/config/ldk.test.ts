@@ -74,6 +74,17 @@ test('what it cannot do without is asked for, and nothing is chosen', () => {
   expect(problemOf({ ...WHOLE, 'lightning-listen-addr': 'here' })).toContain('--lightning-listen');
 });
 
+test('an Esplora may have a password, whose signs are percent-encoded, and paths are added to its address', () => {
+  const withUrl = (url: string) => ({ ...WHOLE, 'esplora-url': url });
+  const url = 'https://me:50%25off@chain.example/api';
+  expect(loaded(withUrl(`${url}/`))?.chain).toEqual({ esplora: url });
+  const problem = problemOf(withUrl('https://me:50%off@chain.example/api'));
+  expect(problem).toBe('--esplora-url must have %25 for each % of its user and password.');
+  for (const end of ['?key=1', '#top']) {
+    expect(problemOf(withUrl(`https://chain.example/api${end}`))).toContain('without query');
+  }
+});
+
 test('an Electrum server may tell of the chain in place of an Esplora, and not beside one', () => {
   const other = without('esplora-url');
   for (const url of ['ssl://fulcrum.example:50002', 'tcp://127.0.0.1:50001', 'tcp://[::1]:50001']) {

@@ -98,6 +98,8 @@ describe.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
         if (file !== 'peers.json') rmSync(join(folder, file), { recursive: true });
       }
       const said = await recover();
+      // The first look may take minutes, or wait for a server that does not answer.
+      expect(said).toMatch(/^Ctrl-C .*\nFirst the node looks at the chain/);
       expect(said).toContain(`Connected to ${nodePk}.`);
       expect(said).toContain('Told to close by force: 2 channels');
       expect(said).toContain('Done: 2 closed channels held');

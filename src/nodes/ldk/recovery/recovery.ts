@@ -104,6 +104,8 @@ export async function recoverLdk(options: RecoveryOptions): Promise<void> {
     keep: async () => undefined,
   });
   try {
+    options.say('Ctrl-C stops this at any time. Run again, it goes on where it was.');
+    options.say('First the node looks at the chain, which may take minutes.');
     await opened(helper, source, options);
     const unnamed = known.withoutAddress.filter((pk) => !peers.has(pk));
     await new Recovery(options, helper, source, peers, closedOutputs(seed), to).run(unnamed);
@@ -177,7 +179,6 @@ class Recovery {
 
   async run(withoutAddress: readonly string[]): Promise<void> {
     const { everyMs, quietMs, elapsedMs } = this.#options;
-    this.#say('Ctrl-C stops this at any time. Run again, it goes on where it was.');
     for (const pk of withoutAddress) {
       this.#say(`The address of ${pk} is not known: add --peer ${pk}@HOST:PORT.`);
     }

@@ -41,7 +41,7 @@ export function backup(dir: string, flags: Flags): string {
       ? 'the secrets key where you use one,'
       : `the secrets key ${signedWith}, without which the copy cannot be opened,`,
     existsSync(channels)
-      ? `and no copy of ${channels}, the channels of the LDK node: one that comes back loses money.`
+      ? `and peers.json of each network in ${channels}, by which "ldk recover" finds your peers. Keep no copy of the rest of that folder, the channels of the LDK node: one that comes back loses money.`
       : "and, on a real node, the node's own backup.",
     `The marker ${markerPath ?? `(${resolve(dataDir)}.marker, unless the sidecar is started with --marker-path)`} stays where it is: by it a restored copy is noticed, so no copy of it may come back with this one.`,
   ].join(' ');

@@ -69,7 +69,10 @@ describe.skipIf(!hasLdkHelper())('data of the LDK node that come back from a cop
   test('are in no backup, and a restored wallet goes on with the state that was used last', async () => {
     await withNode('used', 'marker-2', invoice);
     const made = await runBinary(['backup', at('backup'), '--data-dir', at('used')]);
-    expect(made.stdout).toContain(`no copy of ${at('used', 'ldk')}, the channels of the LDK node`);
+    expect(made.stdout).toContain(`peers.json of each network in ${at('used', 'ldk')}, by which`);
+    expect(made.stdout).toContain(
+      'no copy of the rest of that folder, the channels of the LDK node',
+    );
     expect(readdirSync(at('backup')).toSorted()).toEqual(['backup.json', 'sidecar.sqlite']);
     await withNode('used', 'marker-2', invoice);
     const back = ['--data-dir', at('back'), '--marker-path', at('marker-2')];

@@ -60,6 +60,7 @@ pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
         Some((least.number("opens")?, least.number("seq")?))
     };
     let source = Source::open(&settings.chain)?;
+    source.require_network(settings.network)?;
     let mut builder = builder(params, &settings)?;
     let store = Arc::new(Store::open(&settings.dir, at_least, out.clone())?);
     own_seed(&store, &settings)?;

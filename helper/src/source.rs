@@ -4,7 +4,8 @@ use bdk_electrum::electrum_client::{Client, ConfigBuilder, ElectrumApi, Error as
 use bdk_electrum::BdkElectrumClient;
 use bdk_esplora::esplora_client::{self, convert_fee_rate, AsyncClient, Error as EsploraError};
 use bdk_esplora::EsploraAsyncExt;
-use bdk_wallet::bitcoin::Transaction;
+use bdk_wallet::bitcoin::constants::genesis_block;
+use bdk_wallet::bitcoin::{Network, Transaction};
 use bdk_wallet::chain::spk_client::{FullScanRequest, FullScanResponse, SyncRequest, SyncResponse};
 use bdk_wallet::KeychainKind;
 use std::future::Future;
@@ -57,6 +58,14 @@ impl Source {
                 Ok(Source::Electrum(BdkElectrumClient::new(client)))
             }
         }
+    }
+
+    /// Refuses a server with the chain of another network. An Esplora's is looked at by the sidecar.
+    pub fn require_network(&self, network: Network) -> Answer<()> {
+        let Source::Electrum(client) = self else { return Ok(()) };
+        let first = client.inner.block_header(0).map_err(of_electrum)?.block_hash();
+        if first == genesis_block(network).block_hash() { return Ok(()) }
+        Err(refused(format!("The Electrum server has the chain of another network than {network}: check --electrum-url and --network.")))
     }
 
     pub fn scan(&self, request: FullScanRequest<KeychainKind>, gap: usize) -> Answer<FullScanResponse<KeychainKind>> {

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { decodeAddress } from '../../../src/codecs/address.ts';
+import { elapsedMs, systemClock } from '../../../src/lib/clock.ts';
+import { openLog } from '../../../src/lib/log.ts';
 import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
+import { openLdk } from '../../../src/nodes/ldk/index.ts';
 import { shapes } from '../../../src/nodes/ldk/words/words.ts';
 import type { NodeOnchain, WalletNode } from '../../../src/nodes/node.ts';
 import {
@@ -11,17 +14,20 @@ import {
   questionOf,
   randomHex,
 } from '../../contracts/node/steps.ts';
-import { CHAIN_SOURCES } from '../../support/esplora-chain.ts';
+import { CHAIN_SOURCES, startEsploraChain } from '../../support/esplora-chain.ts';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import {
   hasLdkHelper,
   type LdkNetwork,
   minedUntil,
   openLdkNetwork,
 } from '../../support/ldk-network.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
+const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 /** More than one transaction costs here, in millisatoshis. */
 const FEE_MSAT = 5_000_000n;
 
@@ -145,5 +151,23 @@ describe.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
       await network.mine(1);
       expect((await onchain.publish(command, signed)).state).toBe('refused');
     });
+  },
+);
+
+test.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
+  'an LDK node does not open on the chain of another network, by %s, and health says why',
+  async (source) => {
+    const chain = startEsploraChain(source);
+    const dataDir = temporaryFolder('ldk-other-network');
+    const connector = await openLdk({
+      ...{ rootSeed: new Uint8Array(32).fill(7), network: 'signet', chain: chain.server },
+      ...{ lsp: null, listen: null, dataDir, channelPeer: null, state: memoryState() },
+      ...{ clock: systemClock, elapsedMs, log, random: () => new Uint8Array(16) },
+    });
+    const says = () => connector.problems().join(' ');
+    await until(() => /the chain of another network than signet/.test(says()), 'health says so');
+    await connector.close();
+    chain.stop();
+    removeFolder(dataDir);
   },
 );

@@ -1,11 +1,8 @@
-import { Database } from 'bun:sqlite';
 import { afterAll, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
-import { ApiError } from '../../src/model/errors.ts';
 import { asStorageError } from '../../src/model/storage-error.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { writeQueue } from '../../src/store/sqlite/write-queue.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { countOf, fits, newSpend, WALLET } from '../support/store-steps.ts';
@@ -143,37 +140,4 @@ test('a locked database is error 8, whichever way SQLite says it', () => {
       kind: 'overCapacity',
     });
   }
-});
-
-test('a lock that another program takes while the first write of a commit is undone delays the others', async () => {
-  const db = new Database(path);
-  const other = new Database(path);
-  db.run('PRAGMA busy_timeout = 0');
-  db.run('CREATE TABLE written (name TEXT)');
-  const prepare = db.prepare.bind(db);
-  spyOn(db, 'prepare').mockImplementation(((sql: string) => {
-    const statement = prepare(sql);
-    if (sql !== 'ROLLBACK') return statement;
-    const run = () => {
-      statement.run();
-      other.run('BEGIN IMMEDIATE');
-    };
-    return { run };
-  }) as typeof db.prepare);
-  const queue = writeQueue(db);
-  const add = (name: string) => prepare('INSERT INTO written VALUES (?)').run(name);
-  const refusal = new ApiError('overBudget', 'over budget');
-  const writes = [
-    queue.write(() => {
-      add('refused');
-      throw refusal;
-    }),
-    ...['second', 'third'].map((name) => queue.write(() => add(name))),
-  ];
-  expect(await writes[0]?.catch((error) => error)).toBe(refusal);
-  other.run('COMMIT');
-  await Promise.all(writes.slice(1));
-  expect(other.query('SELECT name FROM written').values()).toEqual([['second'], ['third']]);
-  db.close();
-  other.close();
 });

@@ -34,14 +34,16 @@ export interface GroupCommit {
   afterCommit(callback: () => void): void;
 }
 
+/** Work that is to be committed together. */
 interface Group {
   readonly durable: PromiseWithResolvers<void>;
-  /** Whether any work was done in it. The first is undone with the whole transaction, so it needs no savepoint. */
-  isUsed: boolean;
   callbacks: (() => void)[];
 }
 
-/** Shares commits on a connection on which nothing else writes. `explain` makes the callers' error of SQLite's. */
+/**
+ * Shares commits on one connection, on which nothing else may write. `explain` turns an error of SQLite into the error
+ * that callers get.
+ */
 export function groupCommit(db: Database, explain: (error: unknown) => unknown): GroupCommit {
   let group: Group | null = null;
   let working = false;
@@ -50,7 +52,6 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
     commit: db.prepare('COMMIT'),
     savepoint: db.prepare('SAVEPOINT work'),
     release: db.prepare('RELEASE work'),
-    rollback: db.prepare('ROLLBACK'),
     rollbackTo: db.prepare('ROLLBACK TO work'),
   };
 
@@ -63,7 +64,7 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
       // The result is not used here: callers that wait get a failure from the promise.
       if (group === begun) finish(begun);
     });
-    const begun: Group = { durable, isUsed: false, callbacks: [] };
+    const begun: Group = { durable, callbacks: [] };
     group = begun;
     return begun;
   }
@@ -93,45 +94,27 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
   /** Undoes all work that waits for the commit, and returns the error to throw. */
   function abandon(lost: Group, error: unknown): unknown {
     group = null;
-    if (db.inTransaction) statements.rollback.run();
+    if (db.inTransaction) db.query('ROLLBACK').run();
     const reason = explain(error);
     lost.durable.reject(reason);
     return reason;
-  }
-
-  /** Undoes the work that has failed, and keeps the others of the group. */
-  function undo(joined: Group, isFirst: boolean): void {
-    if (!isFirst) {
-      statements.rollbackTo.run();
-      statements.release.run();
-      return;
-    }
-    statements.rollback.run();
-    joined.isUsed = false;
-    try {
-      statements.begin.run();
-    } catch (error) {
-      // Another program has taken the lock. Nothing is lost, since no work of the group is kept.
-      abandon(joined, error);
-    }
   }
 
   function transact<T>(work: () => T): T {
     if (working) return work();
     const joined = beginOrExplain();
     const called = joined.callbacks.length;
-    const isFirst = !joined.isUsed;
-    joined.isUsed = true;
-    if (!isFirst) statements.savepoint.run();
+    statements.savepoint.run();
     working = true;
     try {
       const result = work();
-      if (!isFirst) statements.release.run();
+      statements.release.run();
       return result;
     } catch (error) {
       // A full disk may have ended the whole transaction. Then no work of the group is kept.
       if (!db.inTransaction) throw abandon(joined, error);
-      undo(joined, isFirst);
+      statements.rollbackTo.run();
+      statements.release.run();
       joined.callbacks.length = called;
       throw explain(error);
     } finally {

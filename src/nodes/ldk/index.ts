@@ -64,14 +64,14 @@ const seenShape = once(() => z.object({ opens: z.int().min(0), seq: z.int().min(
  * for a build without it.
  */
 export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
-  const { rootSeed, network, chain, lsp, listen, dataDir, state, elapsedMs } = options;
+  const { rootSeed, network, lsp, listen, dataDir, state, elapsedMs } = options;
   const place = `ldk/${network}`;
   const program = await helperProgram(dataDir);
   const seen = async (): Promise<SeenState | null> => {
     const kept = seenShape().safeParse(await state.get(place, STATE_ROWS, 'seen'));
     return kept.success ? kept.data : null;
   };
-  const source = chainSource({ ...options, chain });
+  const source = chainSource(options);
   const helper = new Helper({
     program: program.path,
     settings: {

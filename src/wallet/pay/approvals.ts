@@ -1,3 +1,4 @@
+import { backoffDelayMs } from '../../lib/backoff.ts';
 import type { KeyedLock } from '../../lib/keyed-lock.ts';
 import type { Log } from '../../lib/log.ts';
 import { type ClientRecord, isActive } from '../../model/clients/client.ts';
@@ -16,6 +17,7 @@ interface ApprovalsOptions {
   readonly feed: Pick<Feed, 'record' | 'observe' | 'emit'>;
   readonly locks: KeyedLock;
   readonly log: Log;
+  readonly random: () => number;
   /** See {@link WaitingApprovals.waitMs}. */
   readonly approvalMs: number;
   readonly rules: Pick<ObservationRules, 'deliver'>;
@@ -26,12 +28,15 @@ interface ApprovalsOptions {
 
 /** What waits is looked at this often, so that a jump of a clock is noticed, and a client that has expired. */
 const LONGEST_SLEEP_MS = 60_000;
+/** After a look that failed, as when the disk is full for a moment. */
+const LOOK_AGAIN = { firstMs: 100, mostMs: LONGEST_SLEEP_MS, jitter: 0.5 };
 
 /** The payments of a wallet that wait for approval, and the timer that ends them (docs/decisions.md 187). */
 export class Approvals implements WaitingApprovals {
   readonly #options: ApprovalsOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
+  #failures = 0;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
@@ -119,14 +124,19 @@ export class Approvals implements WaitingApprovals {
   #arm(afterMs: number): void {
     clearTimeout(this.#timer);
     if (this.#isStopped || afterMs === Number.POSITIVE_INFINITY) return;
-    const look = () =>
-      this.sweep().catch((error) => {
-        const { log, walletId } = this.#options;
+    const look = async () => {
+      try {
+        await this.sweep();
+        this.#failures = 0;
+      } catch (error) {
+        const { log, walletId, random } = this.#options;
         const message =
           'Payments that wait for approval could not be looked at; they are again soon.';
         log.warn(message, { walletId, error });
-        this.#arm(LONGEST_SLEEP_MS);
-      });
+        this.#failures++;
+        this.#arm(backoffDelayMs(this.#failures, { ...LOOK_AGAIN, random }));
+      }
+    };
     this.#timer = setTimeout(look, Math.min(Math.max(afterMs, 0), LONGEST_SLEEP_MS));
     this.#timer.unref();
   }

@@ -161,6 +161,23 @@ describe('a payment that waits for approval', () => {
     expect([await stateOf(index), await spentMsat()]).toEqual([null, 0n]);
   });
 
+  test('is in the history a moment after a look that failed, since the node could not write', async () => {
+    const { index } = await waiting();
+    const { node } = clients.owner;
+    const shown: PaymentIndex[] = [];
+    let failures = 3;
+    const putAwaiting = async (payment: Payment) => {
+      if (failures-- > 0) throw unreachable();
+      shown.push(payment.index);
+      return payment;
+    };
+    Object.assign(node, { history: { putAwaiting } });
+    // The look that follows the failed one begins by itself.
+    await clients.owner.approvals.began(samplePayment(1, { index }), node).catch(() => undefined);
+    await until(() => shown.includes(index), 'the payment is in the history', 5000);
+    Object.assign(node, { history: undefined });
+  });
+
   test('is not taken for the attempt of another program, and gives way to it when it is approved', async () => {
     const { index } = await waiting();
     const others = sampleDone(1, { index: samplePayment(1, { createdAtMs: 77 }).index });

@@ -58,16 +58,27 @@ export class Injection {
     this.#random = random;
   }
 
-  /** Runs the operation without a fault to count its steps, and then with a fault at every step or at some of them. */
+  /**
+   * Runs the operation without a fault to count its steps, and then with a fault at every step or at some of them. It
+   * does nothing after a problem, since what that has left behind makes every later operation wait.
+   */
   async hit(operation: Operation, kinds: readonly Fault['kind'][]): Promise<void> {
+    if (this.#hasProblem()) return;
     const steps = await this.#stepsOf(operation);
     expect(steps).toBeGreaterThan(0);
     const all = Array.from({ length: steps }, (_, at) => at + 1).flatMap((step) =>
       kinds.map((kind) => ({ kind, step })),
     );
-    for (const fault of EVERY ? all : this.#drawn(all)) await this.#hitOnce(operation, fault);
+    for (const fault of EVERY ? all : this.#drawn(all)) {
+      if (!this.#hasProblem()) await this.#hitOnce(operation, fault);
+    }
     if (EVERY)
       console.log(`${operation.name}: ${steps} steps, ${this.figures.faults} faults so far`);
+  }
+
+  #hasProblem(): boolean {
+    const { stuck, wrongBudgets, wrongEffects } = this.figures;
+    return stuck.length + wrongBudgets.length + wrongEffects.length > 0;
   }
 
   #drawn(faults: readonly Fault[]): Fault[] {

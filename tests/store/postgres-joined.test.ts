@@ -8,12 +8,15 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
-import { SQL } from 'bun';
+import type { SQL } from 'bun';
 import { isApiError } from '../../src/model/errors.ts';
 import type { Payment } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
+import { openConnections } from '../../src/store/postgres/connections.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { runJoined } from '../../src/store/postgres/joined-writes.ts';
+import type { Ownership } from '../../src/store/postgres/ownership.ts';
+import { ownedTransactions } from '../../src/store/postgres/transactions.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
@@ -295,24 +298,26 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
   });
 
   test('one that hid the error of a statement undoes all, since it has undone itself', async () => {
-    const sql = new SQL(url, { max: 1 });
-    const tx = await sql.reserve();
-    await tx`CREATE TABLE number (value INT PRIMARY KEY)`;
-    const add = (value: number) => async () =>
-      void (await tx`INSERT INTO number VALUES (${value})`);
-    const hidden = async () => {
-      await add(2)();
-      await add(2)().catch(() => undefined);
+    await server.run(url, 'CREATE TABLE number (value INT PRIMARY KEY)');
+    const [lease] = await server.run(url, 'SELECT fence FROM wallet_sidecar.ownership');
+    const connections = openConnections(url, 2);
+    const ownership = { fence: BigInt(lease?.fence as number), lost: () => new Error('lost') };
+    const transactions = ownedTransactions(
+      connections,
+      ownership as unknown as Ownership,
+      new AbortController().signal,
+    );
+    const add = (value: number) => async (tx: SQL) =>
+      void (await tx`INSERT INTO public.number VALUES (${value})`);
+    const hidden = async (tx: SQL) => {
+      await add(2)(tx);
+      await add(2)(tx).catch(() => undefined);
     };
-    for (const writes of [
-      [add(1), hidden, add(3)],
-      [add(1), hidden],
-    ]) {
-      await tx`BEGIN`;
-      await expect(runJoined(tx, writes)).rejects.toThrow(/transaction is aborted/);
-      await tx`ROLLBACK`;
+    for (const writes of [[add(1), hidden, add(3)], [add(1), hidden], [hidden]]) {
+      const run = () => transactions.run({ slot: 0, lock: WALLET }, (tx) => runJoined(tx, writes));
+      await expect(run()).rejects.toThrow(/aborted|a statement had failed/);
+      expect(await server.run(url, 'SELECT * FROM number')).toEqual([]);
     }
-    tx.release();
-    await sql.close();
+    await connections.close();
   });
 });

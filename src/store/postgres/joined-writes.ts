@@ -57,9 +57,8 @@ async function runEach(
       outcomes.push({ status: 'rejected', reason });
     }
   }
-  // The commit would release this one too. It fails where the last write hid the error of a statement, as the next
-  // savepoint does for each other one: such a write has undone itself, and what was told of it would be wrong.
-  send(tx`RELEASE write`);
+  // Where the last write hid the error of a statement, the commit says so by undoing the transaction, as the next
+  // savepoint does for each other write: such a write has undone itself, and what was told of it would be wrong.
   await answered();
   return outcomes;
 }

@@ -22,11 +22,24 @@ const NAMES = SETTINGS.map(([name]) => name);
 const SET = SETTINGS.map(([name, value]) => `SET LOCAL ${name} = '${value}'`).join('; ');
 
 /**
- * Begins a transaction with the settings, in one message. It must be waited for: what is sent meanwhile may come before
- * it, and a process that is paused then would hold its locks for as long.
+ * Begins a transaction with the settings and runs `statements`, all in one message: on its way it costs what a single
+ * statement does, and a process that is paused after it holds its locks for no longer than the settings allow. Returns
+ * the answers to `statements`, whose values are in them.
  */
-export async function beginWithSettings(tx: SQL): Promise<void> {
-  await tx.unsafe(`BEGIN; ${SET}`);
+export async function beginWithSettings(
+  tx: SQL,
+  statements: readonly string[],
+): Promise<readonly { readonly count: number }[]> {
+  const answers = await tx.unsafe<{ readonly count: number }[]>(
+    ['BEGIN', SET, ...statements].join('; '),
+  );
+  return answers.slice(-statements.length);
+}
+
+/** Returns a name as a value within a statement. Throws where it has a sign that could end the value. */
+export function quoted(name: string): string {
+  if (!/^[\w:.-]*$/.test(name)) throw new Error(`${name} cannot stand in a statement.`);
+  return `'${name}'`;
 }
 
 /** Runs work in a transaction with the settings, and commits it. */

@@ -4,7 +4,7 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError, stoppingError } from '../../model/errors.ts';
 import type { Connections } from './connections.ts';
 import type { Ownership } from './ownership.ts';
-import { beginWithSettings } from './settings.ts';
+import { beginWithSettings, quoted } from './settings.ts';
 
 /** Where a transaction marks its commit, and which lock it holds; null where it needs none. */
 export interface Place {
@@ -33,20 +33,18 @@ export function ownedTransactions(
   let writes = 0;
 
   async function begin(tx: SQL, { slot, lock }: Place, mark: string): Promise<void> {
-    await beginWithSettings(tx);
-    const [claimed, locked] = await Promise.all([
+    const isLocking = lock !== null;
+    const [claimed, locked] = await beginWithSettings(tx, [
       // The row lock makes a process that takes over wait for this transaction.
-      tx`WITH owner AS (SELECT 1 FROM wallet_sidecar.ownership WHERE fence = ${ownership.fence} FOR SHARE)
-        UPDATE wallet_sidecar.commit_mark SET mark = ${mark} WHERE slot = ${slot} AND EXISTS (SELECT 1 FROM owner)`,
-      lock === null
-        ? []
-        : tx`SELECT 1 FROM wallet_sidecar.write_lock WHERE name = ${lock} FOR UPDATE`,
+      `WITH owner AS (SELECT 1 FROM wallet_sidecar.ownership WHERE fence = ${ownership.fence} FOR SHARE)
+        UPDATE wallet_sidecar.commit_mark SET mark = ${quoted(mark)} WHERE slot = ${slot} AND EXISTS (SELECT 1 FROM owner)`,
+      ...(isLocking ? [lockOf(lock)] : []),
     ]);
-    if (claimed.count === 0) throw ownership.lost();
-    if (lock !== null && locked.length === 0) {
+    if (claimed?.count !== 1) throw ownership.lost();
+    if (isLocking && locked?.count === 0) {
       // Of two first transactions, the second waits here for the first.
       await tx`INSERT INTO wallet_sidecar.write_lock (name) VALUES (${lock}) ON CONFLICT DO NOTHING`;
-      await tx`SELECT 1 FROM wallet_sidecar.write_lock WHERE name = ${lock} FOR UPDATE`;
+      await tx.unsafe(lockOf(lock));
     }
   }
 
@@ -100,6 +98,11 @@ export function ownedTransactions(
       }
     },
   };
+}
+
+/** Takes the lock of that name, if it was ever taken before. */
+function lockOf(name: string): string {
+  return `SELECT 1 FROM wallet_sidecar.write_lock WHERE name = ${quoted(name)} FOR UPDATE`;
 }
 
 /** Returns the fencing number of the process that made the mark; 0 where none has. */

@@ -71,7 +71,8 @@ export interface ObservationStore {
   /** Sets the cursor where there is none, so that the feed begins there. */
   startAt(walletId: string, cursor: string | null): Promise<void>;
   /**
-   * Applies the observations in order and moves the cursor, in one transaction. For each observation:
+   * Stores the watches, applies the observations in order and moves the cursor, in one transaction. No observation may
+   * end a watch that is stored with it. For each observation:
    * - it finds the row that the observation is about (in the journal when `journaled`, else among the spends) and the
    *   payment's next state, both by `rules`;
    * - it writes the journal row with its attempt and the next `updated_at`, which strictly increases within a wallet,
@@ -92,6 +93,7 @@ export interface ObservationStore {
     walletId: string,
     batch: {
       readonly observations: readonly ObservedPayment[];
+      readonly watches?: readonly Watch[];
       readonly cursor: string | null;
       readonly journaled: boolean;
       readonly nowMs: number;

@@ -1,6 +1,7 @@
 import { idOf, isAwaitingApproval, isFinal, type Payment } from '../../model/payment.ts';
 import { hiddenPayment } from '../hidden-payment.ts';
 import type {
+  EndpointFilter,
   GaveWay,
   JournalRow,
   ObservationRules,
@@ -53,12 +54,13 @@ export function observationStore(
       db.write(walletId, function* () {
         yield* startCursor.run(walletId, ...stored(cursor));
       }),
-    apply: (walletId, { observations, cursor, journaled, nowMs }, rules) =>
+    apply: (walletId, { observations, watches = [], cursor, journaled, nowMs }, rules) =>
       db.write(walletId, function* () {
         const [observed, journal, held] = yield* together([
           parts.observed(walletId, observations, journaled),
           journaled && parts.journal.writer(walletId),
           observations.length >= LONG_BATCH && holding.one(walletId),
+          ...watches.map((watch) => parts.watches.add(walletId, watch)),
         ]);
         const batch = { holding: held || ALL, walletId, observed, journal, nowMs, rules, parts };
         const changed: Payment[] = [];
@@ -222,15 +224,17 @@ function* withIdOfOffer(
 
 function* finalize(batch: Batch, payment: Payment): Steps<number> {
   const { holding, walletId, observed, rules, parts } = batch;
-  const { watches, spending, refunds, spends, fetched, nameInvoices } = parts;
+  const { watches, spending, refunds, spends, fetched, nameInvoices, endpoints } = parts;
   const { index } = payment;
   const costMsat = rules.costMsat(payment);
   const isInbound = payment.direction === 'inbound';
+  const mayBeWatched = holding.watches && observed.isWatched(index);
   observed.end(index);
   const others = rules.watchesOf(payment).filter(({ kind }) => kind !== 'payment');
-  const [isWatched, areOthers] = yield* together([
+  const [isWatched, areOthers, hears] = yield* together([
     holding.watches && watches.endPayment(walletId, index, isInbound),
     holding.watches && watches.hasAny(walletId, others),
+    mayBeWatched && endpoints.list(walletId),
     holding.spending &&
       costMsat !== null &&
       spending.close(walletId, index, costMsat, rules.periodStart),
@@ -240,17 +244,23 @@ function* finalize(batch: Batch, payment: Payment): Steps<number> {
     payment.status === 'failed' && fetched.remove(walletId, index),
     holding.names && isInbound && nameInvoices.remove(walletId, idOf(payment)),
   ]);
-  return isWatched || areOthers ? yield* deliver(batch, payment) : 0;
+  return isWatched || areOthers ? yield* deliver(batch, payment, hears || null) : 0;
 }
 
 function* announceMilestone(batch: Batch, payment: Payment): Steps<number> {
   const watch = batch.rules.milestoneOf(payment);
   if (watch === null || !(yield* batch.parts.watches.end(batch.walletId, watch))) return 0;
-  return yield* deliver(batch, payment);
+  return yield* deliver(batch, payment, null);
 }
 
-function* deliver(batch: Batch, payment: Payment): Steps<number> {
+/** Writes the deliveries of a payment. `hears` are the wallet's endpoints, where they were read already. */
+function* deliver(
+  batch: Batch,
+  payment: Payment,
+  hears: readonly EndpointFilter[] | null,
+): Steps<number> {
   const { walletId, rules, parts } = batch;
-  const draft = rules.deliver(payment, walletId, yield* parts.endpoints.list(walletId));
+  const listed = hears ?? (yield* parts.endpoints.list(walletId));
+  const draft = rules.deliver(payment, walletId, listed);
   return draft === null ? 0 : yield* parts.putDeliveries(walletId, payment.index, draft);
 }

@@ -36,7 +36,7 @@ export interface SpendingRows {
   undo(walletId: string, name: string, periodStart: PeriodStart): Steps<void>;
 }
 
-type Row = Stored<SpendingColumns> & { readonly seq: number };
+type Row = Stored<SpendingColumns> & { readonly seq: number; readonly budgets: number };
 
 /**
  * Prepares the statements of spending. The spending of every client is stored, so that a budget set later counts it;
@@ -44,7 +44,13 @@ type Row = Stored<SpendingColumns> & { readonly seq: number };
  */
 export function spendingRows(rows: Rows, budgets: BudgetTable): SpendingRows {
   const table = tableOf<SpendingColumns>(rows, SIGNED.spending);
-  const whole = { others: ['seq'], of: (row: Row) => row };
+  const budgeted =
+    'FROM wallet_sidecar.budget b WHERE b.wallet = spending.wallet AND b.client_pk = spending.client_pk';
+  // A client without a budget has no sums that could change.
+  const whole = {
+    others: ['seq', `(SELECT count(*) ${budgeted}) AS budgets`],
+    of: (row: Row) => row,
+  };
   const ofClient = table.select('WHERE wallet = ? AND client_pk = ?', whole);
   const ofName = table.select(`WHERE wallet = ? AND ${table.column('idx')} = ?`, whole);
   const insert = table.insert();
@@ -101,7 +107,7 @@ export function spendingRows(rows: Rows, budgets: BudgetTable): SpendingRows {
         const amountMsat = costMsat - BigInt(amount);
         yield* together([
           settle.run(cost, mac, seq),
-          budgets.add(walletId, clientPk, { atMs, amountMsat }, periodStart),
+          row.budgets > 0 && budgets.add(walletId, clientPk, { atMs, amountMsat }, periodStart),
         ]);
       }
     },

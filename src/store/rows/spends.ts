@@ -26,7 +26,7 @@ import type { ClientRows } from './client-rows.ts';
 import type { DeliveryWriter } from './deliveries.ts';
 import type { FetchedInvoiceColumns, FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
-import type { JournalRows } from './journal.ts';
+import { type JournalRows, latestOf } from './journal.ts';
 import type { RefundRows } from './payments/refunds.ts';
 import type { Joint, RowDatabase, Rows } from './rows.ts';
 import type { SpendingRows } from './spending.ts';
@@ -170,16 +170,16 @@ export function spendStore(db: RowDatabase, { prepare }: Rows, parts: SpendParts
       const told = await db.write(walletId, function* (joint) {
         const { payment, state, reservation, journaled, fetchedInvoice } = spend;
         const { index } = payment;
-        const [latest, taken, standing] = yield* together([
-          journaled && journal.latest(walletId, idOf(payment)),
-          journaled && journal.get(walletId, index),
+        const [earlier, standing] = yield* together([
+          journaled && journal.ofId(walletId, idOf(payment)),
           reservation &&
             budgets.standing(walletId, reservation.clientPk, reservation.nowMs, rules.periodStart),
         ]);
-        if (journaled && isOvertaken(spend.previous, latest ? latest.payment : null)) return null;
-        if (taken) {
+        if (earlier) {
+          if (isOvertaken(spend.previous, latestOf(earlier))) return null;
           // The new row would replace another payment.
-          throw new Error(`The payment ${index} exists already.`);
+          const isTaken = earlier.some(({ idx }) => idx === index);
+          if (isTaken) throw new Error(`The payment ${index} exists already.`);
         }
         if (reservation && standing) rules.requireWithinBudget(standing, reservation.amountMsat);
         yield* refunds.reserve(walletId, payment, spend.requireLeft);

@@ -3,7 +3,7 @@ import { quietResolvers } from '../../lib/quiet-resolvers.ts';
 import { isAwaitingApproval, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentId, PaymentIndex } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
-import type { ObservedPayment } from '../../store/ports.ts';
+import type { ObservedPayment, Watch } from '../../store/ports.ts';
 import type { FeedStanding } from '../session/feed-standing.ts';
 import {
   type OnePaymentListener,
@@ -22,8 +22,10 @@ import { RecentUpdates } from './recent-updates.ts';
 const KEPT_OPEN_MS = 5 * 60_000;
 /** How long a feed without credentials rests, if none is added. */
 const NO_CREDENTIALS_MS = 60_000;
-/** The stored cursor is at most so many batches behind, which are read again after a restart. */
+/** The stored cursor is at most so many updates behind, which are read again after a restart. */
 const CURSOR_BEHIND = 100;
+/** A wallet whose watches end one after another is asked no more often than this whether it has any left. */
+const WATCHED_AGAIN_MS = 1000;
 
 /**
  * Follows the payment changes of a wallet: stores what the node pushes, then calls the listeners. It is open while it
@@ -38,6 +40,10 @@ export class Feed implements PaymentFeed {
   #holds = 0;
   #watched = false;
   #watchesAdded = 0;
+  /** When it was last read whether the wallet has watches, in monotonic milliseconds. */
+  #watchedAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether a watch may have ended since. */
+  #mayBeUnwatched = false;
   /** When the feed was last used, in monotonic milliseconds; null while it is. */
   #unusedSinceMs: number | null = null;
   /** Whether the feed stays open unused: opening it reads a node that keeps no history. */
@@ -118,6 +124,8 @@ export class Feed implements PaymentFeed {
   /** Reads whether the wallet still has watches. Without them the feed is open only for its listeners. */
   async refreshWatched(): Promise<void> {
     const added = this.#watchesAdded;
+    this.#watchedAtMs = this.#options.elapsedMs();
+    this.#mayBeUnwatched = false;
     const watched = await this.#options.store.watches.has(this.#options.walletId);
     // A watch that was stored during the read may be missing from its result.
     if (added !== this.#watchesAdded) return;
@@ -150,6 +158,8 @@ export class Feed implements PaymentFeed {
 
   /** Closes the feed if it was last used some minutes ago. Must be called from time to time. */
   closeUnused(): void {
+    // Where that fails it is read again after the next end.
+    if (this.#mayBeUnwatched) void this.refreshWatched().catch(() => undefined);
     if (this.busy || this.#unusedSinceMs === null) return;
     if (this.#options.elapsedMs() - this.#unusedSinceMs >= KEPT_OPEN_MS) this.#close();
   }
@@ -234,10 +244,12 @@ export class Feed implements PaymentFeed {
     let behind = 0;
     for await (const batch of updates) {
       const observations = await this.#recent.without(batch.observations);
-      // What a call has stored leaves the cursor alone, which is not worth a flush to the disk.
-      behind = node.history && observations.length === 0 ? behind + 1 : 0;
-      if (behind % CURSOR_BEHIND === 0) {
-        await this.#apply({ ...batch, observations }, node);
+      // A cursor alone is not worth a flush to the disk, nor a statement beside each update.
+      behind = node.history ? behind + Math.max(observations.length, 1) : CURSOR_BEHIND;
+      const { cursor } = behind >= CURSOR_BEHIND ? batch : { cursor: null };
+      if (cursor !== null) behind = 0;
+      if (observations.length > 0 || cursor !== null || !node.history) {
+        await this.#apply({ observations, cursor }, node);
       }
       progress.stored(batch);
       onProgress();
@@ -245,6 +257,12 @@ export class Feed implements PaymentFeed {
       this.#caughtUp.resolve();
       this.#stand('caught_up', signal);
     }
+  }
+
+  async #watchMayHaveEnded(): Promise<void> {
+    this.#mayBeUnwatched = true;
+    if (this.#options.elapsedMs() - this.#watchedAtMs < WATCHED_AGAIN_MS) return;
+    await this.refreshWatched();
   }
 
   /** A run that was aborted must not set the state of the run that followed it. */
@@ -267,19 +285,34 @@ export class Feed implements PaymentFeed {
     await this.#apply({ observations: [observation], cursor: null }, node);
   }
 
+  async observeIssued(
+    observation: ObservedPayment,
+    watches: readonly Watch[],
+    node: WalletNode,
+  ): Promise<void> {
+    await this.prepare(node);
+    await this.#apply({ observations: [observation], watches, cursor: null }, node);
+    this.watchAdded();
+  }
+
   async observeOnce(observation: ObservedPayment, node: WalletNode): Promise<void> {
     const [fresh] = await this.#recent.without([observation]);
     if (fresh) await this.observe(fresh, node);
   }
 
-  async whileSending<T>(id: PaymentId, node: WalletNode, work: () => Promise<T>): Promise<T> {
+  async whileSending<T>(
+    id: PaymentId,
+    node: WalletNode,
+    work: () => Promise<T>,
+    onTold: (changed: readonly Payment[]) => void = () => undefined,
+  ): Promise<T> {
     if (node.history) return work();
     const release = this.#heldBack.hold(id);
     try {
       return await work();
     } finally {
       const observations = release();
-      if (observations.length > 0) await this.#apply({ observations, cursor: null }, node);
+      if (observations.length > 0) onTold(await this.#apply({ observations, cursor: null }, node));
     }
   }
 
@@ -296,16 +329,20 @@ export class Feed implements PaymentFeed {
 
   /** Stores observations of a node, then calls the listeners and wakes the dispatcher. Returns what has changed. */
   async #apply(
-    batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
+    batch: {
+      readonly observations: readonly ObservedPayment[];
+      readonly watches?: readonly Watch[];
+      readonly cursor: string | null;
+    },
     node: WalletNode,
   ): Promise<readonly Payment[]> {
-    const { cursor } = batch;
+    const { cursor, watches = [] } = batch;
     const observations = this.#heldBack.without(batch.observations);
     const { store, walletId, rules, onDelivery } = this.#options;
     const journaled = node.history === undefined;
     const stored = store.observations.apply(
       walletId,
-      { observations, cursor, journaled, nowMs: node.clock.now() },
+      { observations, watches, cursor, journaled, nowMs: node.clock.now() },
       rules,
     );
     if (!journaled) this.#recent.add(observations, stored);
@@ -313,7 +350,7 @@ export class Feed implements PaymentFeed {
     if (deliveries > 0) onDelivery();
     for (const payment of changed) this.emit(payment);
     for (const { from, to } of gaveWay) if (from !== to.index) this.#listeners.emitFor(from, to);
-    if (this.#watched && changed.some(isFinal)) await this.refreshWatched();
+    if (this.#watched && changed.some(isFinal)) await this.#watchMayHaveEnded();
     return changed;
   }
 }

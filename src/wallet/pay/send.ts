@@ -84,10 +84,18 @@ async function sendOnce(
   const { previous, begins, isOutside } = earlier;
   if (previous && !begins) return { payment: previous, begun: false, isOutside };
   const ready = 'fetch' in plan ? await fetched(context, plan) : plan;
-  const payment = await session.feed.whileSending(plan.id, session.node, () =>
-    begin(context, ready, earlier),
+  let told: readonly Payment[] = [];
+  const payment = await session.feed.whileSending(
+    plan.id,
+    session.node,
+    () => begin(context, ready, earlier),
+    (changed) => {
+      told = changed;
+    },
   );
-  return payment && { payment, begun: true, isOutside: false };
+  // The node may have told more of it while the answer was on its way.
+  const newest = told.findLast(({ index }) => index === payment?.index) ?? payment;
+  return newest && { payment: newest, begun: true, isOutside: false };
 }
 
 /**

@@ -86,16 +86,21 @@ export async function keepIssued(
   payment: Payment,
   watches: readonly Watch[],
 ): Promise<void> {
-  const watched = () =>
-    Promise.all([keepMaker(wallet, payment.index), ...watches.map((one) => watch(wallet, one))]);
-  const recorded = () => wallet.feed.observe({ payment, attempt: null }, wallet.node);
+  const { feed, node } = wallet;
+  const observation = { payment, attempt: null };
   if (isFinal(payment) || isHeld(payment)) {
     // A repeat may find the invoice paid. Recording that ends the watch, so the watch must be stored first.
-    await watched();
-    await recorded();
+    await Promise.all([
+      keepMaker(wallet, payment.index),
+      ...watches.map((one) => watch(wallet, one)),
+    ]);
+    await feed.observe(observation, node);
   } else {
     // The writes are queued together, so that they share one commit.
-    await Promise.all([watched(), recorded()]);
+    await Promise.all([
+      keepMaker(wallet, payment.index),
+      feed.observeIssued(observation, watches, node),
+    ]);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
-import type { ObservationRules, ObservedPayment } from '../../store/ports.ts';
+import type { ObservationRules, ObservedPayment, Watch } from '../../store/ports.ts';
 import type { FeedStanding } from './feed-standing.ts';
 import type { OnePaymentListener, PaymentListener } from './payment-listeners.ts';
 import type { Unanswered } from './unanswered.ts';
@@ -35,13 +35,24 @@ export interface PaymentFeed {
   record(observation: ObservedPayment, node: WalletNode): Promise<Payment>;
   /** {@link record} for callers that do not need the payment as the journal has it. */
   observe(observation: ObservedPayment, node: WalletNode): Promise<void>;
+  /** {@link observe} and {@link prepare} for what the wallet issues, with its watches, in one write. */
+  observeIssued(
+    observation: ObservedPayment,
+    watches: readonly Watch[],
+    node: WalletNode,
+  ): Promise<void>;
   /** {@link observe} for what the feed may have stored already. */
   observeOnce(observation: ObservedPayment, node: WalletNode): Promise<void>;
   /**
    * Runs a request to send that payment. What the node tells of it meanwhile is stored after the answer, which alone
-   * says whose an attempt is.
+   * says whose an attempt is; what that has changed is told to `onTold`.
    */
-  whileSending<T>(id: PaymentId, node: WalletNode, work: () => Promise<T>): Promise<T>;
+  whileSending<T>(
+    id: PaymentId,
+    node: WalletNode,
+    work: () => Promise<T>,
+    onTold?: (changed: readonly Payment[]) => void,
+  ): Promise<T>;
   /** Must be called in {@link whileSending} where the answer was lost. The caller then asks the node what it has. */
   answerLost(id: PaymentId): void;
 }

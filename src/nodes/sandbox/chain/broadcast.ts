@@ -35,8 +35,6 @@ export interface Broadcast {
   /** Who pays how much of the fee; the sum is what the inputs have above the outputs. */
   readonly fee: readonly FeeShare[];
   readonly terms?: readonly OutputTerms[];
-  /** Text of the entries in the ledger. */
-  readonly memo: string;
 }
 
 /** An output that arrived at a wallet, or at the outside world, in this world. */
@@ -53,7 +51,7 @@ export interface Receipt {
  * within the caller's database transaction. Returns the outputs that arrived at receiving addresses.
  */
 export function broadcast(world: World, sent: Broadcast): Receipt[] {
-  const { transaction, payer, memo } = sent;
+  const { transaction, payer } = sent;
   const { txid } = transaction;
   catchUpChain(world);
   const feeMsat = sent.fee.reduce((sum, { amountMsat }) => sum + amountMsat, 0n);
@@ -78,13 +76,13 @@ export function broadcast(world: World, sent: Broadcast): Receipt[] {
       owner: account,
       untrusted: own ? 0 : 1,
     });
-    transfer(world, { from, to: account, amountMsat: valueSat * MSAT_PER_SAT, memo });
+    transfer(world, { from, to: account, amountMsat: valueSat * MSAT_PER_SAT });
     if (known !== null) markUsed(world, script);
     if (known !== null && (known.branch === 'receive' || !own)) {
       receipts.push({ owner: known.owner, script, txid, vout, valueSat });
     }
   });
-  for (const share of sent.fee) transfer(world, { ...share, to: MINING_FEES, memo });
+  for (const share of sent.fee) transfer(world, { ...share, to: MINING_FEES });
   announceWork(world);
   return receipts;
 }

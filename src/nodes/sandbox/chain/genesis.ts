@@ -25,7 +25,6 @@ export function openChain(world: World, outside: ScriptOwner): void {
       transaction: coinbaseTransaction(1, outputs),
       payer: GENESIS,
       fee: [],
-      memo: 'genesis',
     });
     mineBlocks(world, 1 + COINBASE_MATURITY);
   });

@@ -24,8 +24,6 @@ export interface SpendOrder {
   readonly outputs: readonly PaidOutput[];
   /** Satoshis per virtual byte. */
   readonly feeRate: number;
-  /** Text of the entries in the ledger. */
-  readonly memo: string;
   /** The most that may go to the miners; null, or leaving it out, is no limit. */
   readonly maxFeeMsat?: bigint | null;
 }
@@ -65,7 +63,7 @@ export function composeSpend(world: World, order: SpendOrder): Composed {
 
 /** Does what {@link composeSpend} does, and broadcasts and books the transaction, in one database transaction. */
 export function spendCoins(world: World, order: SpendOrder): Spent {
-  const { owner, outputs, memo } = order;
+  const { owner, outputs } = order;
   return world.transact(() => {
     const { transaction, feeSat } = composeSpend(world, order);
     const receipts = broadcast(world, {
@@ -73,7 +71,6 @@ export function spendCoins(world: World, order: SpendOrder): Spent {
       payer: owner.owner,
       fee: [{ from: owner.owner, amountMsat: feeSat * MSAT_PER_SAT }],
       terms: outputs,
-      memo,
     });
     return { transaction, feeSat, receipts };
   });

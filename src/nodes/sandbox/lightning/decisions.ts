@@ -95,7 +95,7 @@ export async function decide(world: World, userPk: string, index: PaymentIndex):
 function settle(world: World, userPk: string, payment: Payment, invoice: InvoiceRow): void {
   const amountMsat = payment.amountMsat ?? 0n;
   if (invoice.userPk === null) {
-    transfer(world, { from: SERVICE, to: OUTSIDE_LIGHTNING, amountMsat, memo: 'to outside' });
+    transfer(world, { from: SERVICE, to: OUTSIDE_LIGHTNING, amountMsat });
     markSettled(world, invoice.paymentHash);
   } else {
     const receiving = payable(world, { ...invoice, userPk: invoice.userPk }, amountMsat);

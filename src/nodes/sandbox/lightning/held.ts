@@ -47,7 +47,7 @@ export function holdFromOutside(
   amountMsat: bigint,
 ): Payment {
   const to = heldAccount(invoice.paymentHash);
-  transfer(world, { from: OUTSIDE_LIGHTNING, to, amountMsat, memo: 'from outside, held' });
+  transfer(world, { from: OUTSIDE_LIGHTNING, to, amountMsat });
   return keepHeld(world, invoice, { payer: null, amountMsat });
 }
 
@@ -155,7 +155,7 @@ function giveBack(world: World, held: Held): void {
 }
 
 function giveOutsideMoney(world: World, { paymentHash, amountMsat }: Held, to: string): void {
-  transfer(world, { from: heldAccount(paymentHash), to, amountMsat, memo: 'held' });
+  transfer(world, { from: heldAccount(paymentHash), to, amountMsat });
 }
 
 function heldAccount(paymentHash: string): string {

@@ -43,7 +43,7 @@ export function reserve(
     if (partMsat === 0n) continue;
     const from = channelAccounts(userPk, userChannelId).ours;
     const to = htlcAccount(userPk, index);
-    transfer(world, { from, to, amountMsat: partMsat, memo: 'htlc' });
+    transfer(world, { from, to, amountMsat: partMsat });
     const htlc = { user_pk: userPk, idx: index, user_channel_id: userChannelId };
     insertRow(world, 'htlcs', { ...htlc, amount_msat: partMsat });
     restMsat -= partMsat;
@@ -126,7 +126,6 @@ function moveHtlcs(
       from: htlcAccount(userPk, index),
       to: channelAccounts(userPk, userChannelId)[side],
       amountMsat: BigInt(amount),
-      memo: side === 'ours' ? 'htlc failed' : 'htlc settled',
     });
   }
 }

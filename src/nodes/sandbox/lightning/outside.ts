@@ -90,7 +90,7 @@ export function arrive(
   }
   if (invoice.behavior === 'hold') return holdFromOutside(world, invoice, amountMsat);
   const payment = receiveInvoicePayment(world, receiving, amountMsat);
-  transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat, memo: 'from outside' });
+  transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat });
   return payment;
 }
 
@@ -102,7 +102,7 @@ export function paySpontaneously(
 ): Payment {
   const { amountMsat, message } = order;
   return world.transact(() => {
-    transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat, memo: 'from outside' });
+    transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat });
     return receiveSpontaneous(world, userPk, { amountMsat, message });
   });
 }

@@ -87,7 +87,7 @@ function payPartner(world: World, invoice: Payment, amountMsat: bigint): void {
   if (partnerPk === null || amountMsat === 0n) return;
   if (!hasWallet(world, partnerPk)) {
     const to = `partner:${partnerPk}`;
-    transfer(world, { from: SERVICE, to, amountMsat, memo: 'partner fee' });
+    transfer(world, { from: SERVICE, to, amountMsat });
     return;
   }
   const terms = { partnerPk, partnerPropFeePpm, partnerBaseFeeMsat };
@@ -130,7 +130,7 @@ function credit(world: World, userPk: string, amountMsat: bigint): void {
     const { userChannelId, inboundCapacityMsat } = channel;
     const partMsat = restMsat < inboundCapacityMsat ? restMsat : inboundCapacityMsat;
     const { ours, theirs } = channelAccounts(userPk, userChannelId);
-    transfer(world, { from: theirs, to: ours, amountMsat: partMsat, memo: 'lightning receive' });
+    transfer(world, { from: theirs, to: ours, amountMsat: partMsat });
     restMsat -= partMsat;
   }
   if (restMsat > 0n) throw new Error('a channel opened just in time had too little room');

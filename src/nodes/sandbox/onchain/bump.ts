@@ -48,7 +48,6 @@ export function bumpFee(
       transaction,
       payer,
       fee: [{ from: payer, amountMsat: feeMsat }],
-      memo: `raises the fee of ${command.txid}`,
     });
     recordMiningFee(world, userPk, { transaction, feeMsat });
     return { feeMsat, isNew: true };

@@ -51,7 +51,7 @@ export function scriptOrder(
   { scriptPubKey: script, valueSat, priority, account, maxFeeMsat = null }: ScriptPayment,
 ): SpendOrder {
   const outputs = [{ script, valueSat, account }];
-  return { owner, outputs, feeRate: FEE_RATES[priority], memo: 'channel open', maxFeeMsat };
+  return { owner, outputs, feeRate: FEE_RATES[priority], maxFeeMsat };
 }
 
 /** Returns the script of a channel's funding output, which both sides must sign to spend. */
@@ -122,7 +122,6 @@ export function payToWallet(world: World, userPk: string, channel: ChannelToClos
       { from: theirs.account, amountMsat: theirs.amountMsat - theirSat * MSAT_PER_SAT },
     ],
     terms: outputs,
-    memo: 'channel close',
   });
   recordMiningFee(world, userPk, { transaction, feeMsat });
   return { txid: transaction.txid, paidSat, feeMsat };

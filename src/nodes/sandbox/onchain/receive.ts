@@ -69,7 +69,6 @@ export function receiveFromOutside(
       owner: outsideCoins(world),
       outputs: [{ script: scriptOf(sent.address), valueSat: wholeSats(sent.amountMsat) }],
       feeRate: FEE_RATES.normal,
-      memo: 'outside payment',
     });
     const [payment] = recordReceipts(world, spent.transaction, spent.receipts);
     const userPk = walletOfAccount(spent.receipts[0]?.owner ?? '');

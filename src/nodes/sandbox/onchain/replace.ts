@@ -44,7 +44,6 @@ export function replaceOutsidePayment(world: World, txid: string): string {
       transaction,
       payer: outside.owner,
       fee: [{ from: outside.owner, amountMsat: feeSat * MSAT_PER_SAT }],
-      memo: `replaces ${txid}`,
     });
     const sql = 'UPDATE chain_transactions SET replaced_by = ? WHERE txid = ?';
     change(world, sql, transaction.txid, txid);
@@ -98,7 +97,7 @@ function takeBack(world: World, txid: string, { payer, feeSat }: TransactionRow)
   );
   for (const { owner, valueSat } of [...outputs, { owner: MINING_FEES, valueSat: feeSat }]) {
     const amountMsat = BigInt(valueSat) * MSAT_PER_SAT;
-    transfer(world, { from: owner, to: payer, amountMsat, memo: `replaced ${txid}` });
+    transfer(world, { from: owner, to: payer, amountMsat });
   }
   change(world, 'UPDATE chain_outputs SET spent_by = NULL WHERE spent_by = ?', txid);
 }

@@ -16,8 +16,6 @@ import { scriptOf } from './address.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 import { recordReceipts } from './receive.ts';
 
-const MEMO = 'on-chain payment';
-
 /**
  * Chooses coins and signs one transaction; publishes nothing and moves no money. Its coins stay locked for ten minutes,
  * in which the balances show them as before. Throws `refused`, with nothing locked, for an address of another network,
@@ -64,7 +62,6 @@ export function publishOnchain(
       transaction,
       payer: owner,
       fee: [{ from: owner, amountMsat: feeMsat }],
-      memo: MEMO,
     });
     releaseLocks(world, owner, signed.locks);
     const { index, createdAtMs, amountMsat, priority, address } = command;
@@ -128,7 +125,6 @@ function orderOf(world: World, userPk: string, payment: Destination): SpendOrder
     owner: walletCoins(world, userPk),
     outputs: [{ script: scriptOf(address), valueSat: wholeSats(amountMsat) }],
     feeRate: FEE_RATES[priority],
-    memo: MEMO,
   };
 }
 

@@ -1,5 +1,5 @@
 import { refused } from '../../../model/errors.ts';
-import { allRows, firstRow, insertRow } from './rows.ts';
+import { allRows, firstRow } from './rows.ts';
 import type { World } from './world.ts';
 
 /** Takes an amount from one account and gives it to another. */
@@ -23,10 +23,9 @@ export function transfer(
     readonly from: string;
     readonly to: string;
     readonly amountMsat: bigint;
-    readonly memo: string;
   },
 ): void {
-  const { from, to, amountMsat, memo } = entry;
+  const { from, to, amountMsat } = entry;
   if (amountMsat < 0n) throw new RangeError('a transfer moves no negative amount');
   if (amountMsat === 0n || from === to) return;
   world.transact(() => {
@@ -35,7 +34,6 @@ export function transfer(
     if (isBelow && isBounded(from)) {
       throw refused('The wallet does not have that much money: receive something first.');
     }
-    insertRow(world, 'transfers', { debit: from, credit: to, amount_msat: amountMsat, memo });
   });
 }
 

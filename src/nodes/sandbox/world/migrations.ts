@@ -9,7 +9,7 @@ import { replaceFirstClients } from './first-clients.ts';
 import { TOKENS_TABLE, WORLD_TABLES } from './tables.ts';
 
 /** The version of the sandbox's file that this program writes. */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 const ALL_TABLES = [WORLD_TABLES, CHAIN_TABLES, LIGHTNING_TABLES, OFFER_TABLES, LNURL_TABLES];
 
@@ -25,7 +25,9 @@ export function migrate(db: Database, version: number): void {
     if (version > 0 && version < 5)
       for (const table of ['payments', 'offer_invoices']) rebuildWithRowids(db, table);
     // Version 6: offers keep what is the wallet's own about their payments.
-    if (version > 0) db.run('ALTER TABLE offers ADD COLUMN external_id TEXT');
+    if (version > 0 && version < 6) db.run('ALTER TABLE offers ADD COLUMN external_id TEXT');
+    // Version 7: the balances of the accounts are the ledger; nothing read the list of its transfers.
+    if (version > 0) db.run('DROP TABLE transfers');
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   }).immediate();
 }

@@ -24,15 +24,6 @@ CREATE TABLE accounts (
   balance_msat INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The book of every transfer: what one account loses another gains.
-CREATE TABLE transfers (
-  seq INTEGER PRIMARY KEY,
-  debit TEXT NOT NULL,
-  credit TEXT NOT NULL,
-  amount_msat INTEGER NOT NULL,
-  memo TEXT NOT NULL
-) STRICT;
-
 -- The outside world's own secret; one row.
 CREATE TABLE outside (
   id INTEGER PRIMARY KEY CHECK (id = 1),

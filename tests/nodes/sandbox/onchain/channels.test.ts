@@ -45,9 +45,7 @@ describe('channels on chain', () => {
 
   test('closing one pays our side less the fee to coins that can be spent at once, and theirs outside', () => {
     const { world, alice, funding, command } = openChannel();
-    world.transact(() =>
-      transfer(world, { from: OURS, to: THEIRS, amountMsat: 40_000_500n, memo: 'test' }),
-    );
+    world.transact(() => transfer(world, { from: OURS, to: THEIRS, amountMsat: 40_000_500n }));
     const outside = balanceMsat(world, OUTSIDE_ONCHAIN);
     const before = onchainBalances(world, alice).onchainBalanceMsat;
     const fees = balanceMsat(world, MINING_FEES);
@@ -72,9 +70,7 @@ describe('channels on chain', () => {
 
   test('closing one whose side is less than the fee gives it to the miners', () => {
     const { world, alice, funding } = openChannel();
-    world.transact(() =>
-      transfer(world, { from: OURS, to: THEIRS, amountMsat: 99_900_000n, memo: 'test' }),
-    );
+    world.transact(() => transfer(world, { from: OURS, to: THEIRS, amountMsat: 99_900_000n }));
     const closed = world.transact(() =>
       payToWallet(world, alice, {
         fundingTxid: funding.txid,

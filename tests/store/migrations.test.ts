@@ -363,6 +363,20 @@ test('a database of version 17 keeps its signed clients, which may fetch from an
   await again.close();
 });
 
+test('a database of version 22 loses the indexes that no statement reads', async () => {
+  const path = join(folder, 'version-22.sqlite');
+  const db = new Database(path, { create: true });
+  db.transaction(() => migrate(db, 0, 22))();
+  const unused =
+    "SELECT name FROM sqlite_schema WHERE name GLOB '*_by_attempt' OR name GLOB '*_by_key'";
+  expect(db.query(unused).all()).toHaveLength(2);
+  db.close();
+  await openSqliteStore(path).close();
+  const after = new Database(path);
+  expect(after.query(unused).all()).toEqual([]);
+  after.close();
+});
+
 test('a database of version 11 keeps apart the keys that are certainly of a version with clients', async () => {
   const path = join(folder, 'keys.sqlite');
   const db = new Database(path, { create: true });

@@ -101,6 +101,21 @@ for (const [what, statement, step] of [
   });
 }
 
+/** Indexes that only lists with filters read, whose statements are made when they are asked for. */
+const OF_LISTS = /^(cache_by_(status|direction|rail|external_id)|delivery_attempt_by_endpoint)$/;
+
+test('every index is read by a statement', async () => {
+  const steps = [...(await plans()).values()].flat().join('\n');
+  const db = openDatabase(':memory:');
+  const indexes = db
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'index'")
+    .all()
+    .map(({ name }) => name);
+  db.close();
+  const isRead = (index: string) => new RegExp(`\\b${index}\\b`).test(steps);
+  expect(indexes.filter((index) => !isRead(index) && !OF_LISTS.test(index))).toEqual([]);
+});
+
 test('a filtered list finds its payments in an index that has the columns of all filters', async () => {
   const store = openSqliteStore(':memory:');
   const db = openDatabase(':memory:');

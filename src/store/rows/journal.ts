@@ -96,8 +96,16 @@ export function journalRows(rows: Rows): JournalRows {
   const putWay = ways.upsert();
   const way = ways.select('WHERE wallet = ? AND idx = ?', { of: (row) => row.to_idx });
 
+  /**
+   * The latest `updated_at` that was given in each wallet since it was first read. Nobody else writes the journal while
+   * this store may, and one that was undone is passed over: later ones need only be greater.
+   */
+  const given = new Map<string, number>();
+
   /** The wallet's latest `updated_at`, removed rows included; 0 where there is none. */
   function* lastMs(walletId: string): Steps<number> {
+    const known = given.get(walletId);
+    if (known !== undefined) return known;
     const { kept, removed } = (yield* last.one(walletId)) ?? {};
     return Math.max(0, kept ?? 0, removed ?? 0);
   }
@@ -117,11 +125,12 @@ export function journalRows(rows: Rows): JournalRows {
       return newest && journalRowOf(newest);
     },
     *writer(walletId) {
-      let beforeMs = yield* lastMs(walletId);
+      const readMs = yield* lastMs(walletId);
       return {
         put(row, nowMs) {
-          beforeMs = Math.max(nowMs, beforeMs + 1);
-          const payment = { ...row.payment, updatedAtMs: beforeMs };
+          const updatedAtMs = Math.max(nowMs, (given.get(walletId) ?? readMs) + 1);
+          given.set(walletId, updatedAtMs);
+          const payment = { ...row.payment, updatedAtMs };
           const shown = columnsOfJournal(walletId, { ...row, payment, isHidden: false });
           return { payment, stored: upsert(shown) };
         },

@@ -21,6 +21,7 @@ import { completions } from './0019-completions.ts';
 import { searchWords } from './0020-search-words.ts';
 import { own } from './0021-own.ts';
 import { wordBundles } from './0022-word-bundles.ts';
+import { unusedIndexes } from './0023-unused-indexes.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -49,6 +50,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   searchWords,
   own,
   wordBundles,
+  unusedIndexes,
 ];
 
 /** The version of the schema that this program reads and writes. */

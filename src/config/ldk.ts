@@ -59,14 +59,16 @@ export function ldkOf(
   parseFound(node, (text) => (text === 'ldk' ? { value: text } : { problem: 'must be ldk' }));
   const other = NOT_WITH_LDK.map((name) => find(name)).find((found) => found !== null);
   if (other)
-    throw new ConfigError(`${other.source} cannot be used with --node ldk: keep one of them.`);
+    throw new ConfigError(`${other.source} cannot be used with the LDK node: keep one of them.`);
   if (rootSeed === null) {
     throw new ConfigError(
-      '--node ldk needs a root seed: make one with "wallet-sidecar seed new" and name its file with --root-seed-path.',
+      'The LDK node needs a root seed: make one with "wallet-sidecar seed new" and name its file with --root-seed-path.',
     );
   }
   if (dataDir === ':memory:') {
-    throw new ConfigError('--node ldk needs a data directory: its channels must not be forgotten.');
+    throw new ConfigError(
+      'The LDK node needs a data directory: its channels must not be forgotten.',
+    );
   }
   const network = parseFound(needed(find('network'), '--network, such as signet'), oneOf(NETWORKS));
   if (network === 'bitcoin' && !readSwitch(find('experimentalMainnet'))) {
@@ -76,6 +78,9 @@ export function ldkOf(
   }
   const lsp = find('lsp');
   const maxFee = find('maxLspFee');
+  if (maxFee && lsp === null) {
+    throw new ConfigError(`${maxFee.source} bounds the fee of an LSP: name the LSP with --lsp.`);
+  }
   const maxFeeMsat = BigInt(maxFee ? parseFound(maxFee, asSats) : DEFAULT_MAX_LSP_FEE_SAT) * 1000n;
   const listen = find('lightningListenAddr');
   if (listen) parseFound(listen, parseListenAddress);
@@ -109,7 +114,7 @@ function chainServerOf(find: Settings['find']): ChainServer {
 
 function needed(found: Found | null, what: string): Found {
   if (found) return found;
-  throw new ConfigError(`--node ldk needs ${what}: nothing is chosen for you.`);
+  throw new ConfigError(`The LDK node needs ${what}: nothing is chosen for you.`);
 }
 
 function asPeer(text: string): Parsed<ChannelPeer> {

@@ -60,8 +60,30 @@ test('an LSP takes at most 5000 sats, or what --max-lsp-fee says', () => {
   const maxFeeOf = (flags: object) => loaded({ ...WHOLE, lsp: PEER, ...flags })?.lsp?.maxFeeMsat;
   expect(maxFeeOf({})).toBe(5_000_000n);
   expect(maxFeeOf({ 'max-lsp-fee': '7' })).toBe(7000n);
-  expect(problemOf({ ...WHOLE, 'max-lsp-fee': '1.5' })).toContain('a whole number of sats');
+  expect(problemOf({ ...WHOLE, lsp: PEER, 'max-lsp-fee': '1.5' })).toContain(
+    'a whole number of sats',
+  );
   expect(problemOf({ ...WHOLE, lsp: 'lsp.example' })).toContain('--lsp');
+});
+
+test('a bound for the fee of an LSP needs an LSP', () => {
+  expect(problemOf({ ...WHOLE, 'max-lsp-fee': '7' })).toBe(
+    '--max-lsp-fee bounds the fee of an LSP: name the LSP with --lsp.',
+  );
+});
+
+test('no problem names --node, which "ldk recover" does not take', () => {
+  const problems = [
+    problemOf(without('network')),
+    problemOf(without('esplora-url')),
+    problemOf(WHOLE, ''),
+    problemOf({ ...WHOLE, 'data-dir': ':memory:' }),
+    problemOf({ ...WHOLE, 'node-url': 'https://127.0.0.1:8080' }),
+  ];
+  for (const problem of problems) {
+    expect(problem).toContain('LDK node');
+    expect(problem).not.toContain('--node ');
+  }
 });
 
 test('what it cannot do without is asked for, and nothing is chosen', () => {

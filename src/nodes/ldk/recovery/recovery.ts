@@ -75,7 +75,7 @@ export async function recoverLdk(options: RecoveryOptions): Promise<void> {
   const folder = join(dataDir, 'ldk', network);
   if (existsSync(join(folder, 'state.sqlite'))) {
     throw refused(
-      `The node's state is in ${folder}: a recovery would close all of its channels by force. Start the node with "serve --node ldk" and use close_channel. If the state is an old copy, or cannot be read, move state.sqlite away and run this again.`,
+      `The node's state is in ${folder}: a recovery would close all of its channels by force. Start the node with "serve --node ldk" and use close_channel. If the state is an old copy, or cannot be read, move state.sqlite away, with state.sqlite-wal where that is there, and run this again.`,
     );
   }
   const to = options.to === null ? null : scriptOf(options.to, network);

@@ -183,7 +183,14 @@ export class LdkKillWorld {
   /** Mines blocks and waits until all nodes have read them. */
   async mine(blocks: number): Promise<void> {
     this.chain.mine(blocks);
-    await Bun.sleep(2 * SEEN_WITHIN_MS);
+    await until(async () => {
+      const heightOf = async (node: OutsideNode) =>
+        (await node.call<{ height: number }>('info', {}, shapes().info)).height;
+      const heights = await Promise.all([this.lsp, this.payer].map(heightOf));
+      return heights.every((height) => height === this.chain.height());
+    }, 'the others have read the blocks');
+    // The wallet's own node looks as often as they do, and has no height to ask for.
+    await Bun.sleep(SEEN_WITHIN_MS);
   }
 
   /** Has another node pay an invoice, unless an attempt of its is on its way or has paid. */

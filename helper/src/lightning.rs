@@ -55,15 +55,11 @@ fn made_invoice(app: &App, params: &Params, amount: Option<u64>, expiry: u32, ha
         }
     };
     let bolt11 = app.node.bolt11_payment();
-    let limit = params.msat_or_null("max_lsp_fee_msat")?;
-    let made = match (params.flag("jit")?, amount) {
-        (false, Some(amount)) => bolt11.receive_for_hash(amount, &description, expiry, hash),
-        (false, None) => bolt11.receive_variable_amount_for_hash(&description, expiry, hash),
-        (true, Some(amount)) => bolt11.receive_via_jit_channel_for_hash(amount, &description, expiry, limit, hash),
-        (true, None) if limit.is_some() => {
-            return Err(refused("The LSP's fee for an invoice without amount cannot be bounded: name an amount."));
-        }
-        (true, None) => bolt11.receive_variable_amount_via_jit_channel_for_hash(&description, expiry, None, hash),
+    let made = match (params.msat_or_null("max_lsp_fee_msat")?, amount) {
+        (None, Some(amount)) => bolt11.receive_for_hash(amount, &description, expiry, hash),
+        (None, None) => bolt11.receive_variable_amount_for_hash(&description, expiry, hash),
+        (limit, Some(amount)) => bolt11.receive_via_jit_channel_for_hash(amount, &description, expiry, limit, hash),
+        (_, None) => return Err(refused("The LSP's fee for an invoice without amount cannot be bounded: name an amount.")),
     };
     made.map_err(|error| match error {
         // No row tells of the invoice, so nobody gets it.
@@ -71,7 +67,10 @@ fn made_invoice(app: &App, params: &Params, amount: Option<u64>, expiry: u32, ha
         NodeError::ConnectionFailed => unreachable("The LSP cannot be reached: check --lsp, or try again later."),
         NodeError::LiquidityRequestFailed => unreachable("The LSP did not say what a channel for this amount costs, or \
             sells none: try again later, or another amount."),
-        NodeError::LiquidityFeeTooHigh => refused("The LSP asks for more than --max-lsp-fee for this channel."),
+        NodeError::LiquidityFeeTooHigh => {
+            let fee = crate::log::asked_fee().map_or(String::new(), |fee| format!("{} sats for this channel, ", fee.div_ceil(1000)));
+            refused(format!("The LSP asks for {fee}more than --max-lsp-fee."))
+        }
         other => other.into(),
     })
 }

@@ -1,9 +1,15 @@
 //! The log for people, on standard error; and what LDK's log tells the store in time (see step.rs).
 use crate::store::Store;
 use ldk_node::logger::{LogLevel, LogRecord, LogWriter};
+use std::cell::Cell;
 use std::fmt::Arguments;
 use std::io::Write;
 use std::sync::Arc;
+
+thread_local! { static ASKED_FEE: Cell<Option<u64>> = const { Cell::new(None) } }
+
+/// The fee, in millisatoshis, for which an LSP was refused last in this thread. ldk-node's error does not say it.
+pub fn asked_fee() -> Option<u64> { ASKED_FEE.take() }
 
 pub struct StderrLog { pub store: Arc<Store> }
 impl LogWriter for StderrLog {
@@ -11,6 +17,7 @@ impl LogWriter for StderrLog {
         match record.module_path {
             "lightning::ln::peer_handler" => self.message(&record.args.to_string()),
             "lightning::ln::channelmanager" => self.unknown_channel(&record.args.to_string()),
+            "ldk_node::liquidity" => lsp_fee(&record.args.to_string()),
             "lightning::chain::channelmonitor" | "lightning::chain::onchaintx" => self.broadcast(&record.args.to_string()),
             _ => {}
         }
@@ -41,6 +48,11 @@ impl StderrLog {
         let closes = text.contains("force closed");
         if closes || text.contains("roadcasting") { self.store.step.before_broadcast(&self.store, closes) }
     }
+}
+
+fn lsp_fee(text: &str) {
+    let said = text.split_once("LSP's requested total opening fee of ").and_then(|(_, rest)| rest.split_once("msat"));
+    if let Some(fee) = said.and_then(|(fee, _)| fee.parse().ok()) { ASKED_FEE.set(Some(fee)) }
 }
 
 /// A reader that is gone must not end the node: the line is lost then.

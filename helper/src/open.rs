@@ -72,7 +72,7 @@ pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
     let chain = Chain::new(source, &settings.seed, settings.network, settings.gap, store.clone())?;
     node.start().map_err(|error| match error {
         NodeError::FeerateEstimationUpdateFailed | NodeError::FeerateEstimationUpdateTimeout | NodeError::ConnectionFailed => {
-            unreachable("The server of the chain did not give fee rates: check its address, then open again.")
+            unreachable("The server of the chain did not give fee rates: check --esplora-url or --electrum-url.")
         }
         NodeError::InvalidSocketAddress => refused("A listening address cannot be used: is another program there?"),
         other => other.into(),

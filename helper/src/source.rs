@@ -126,8 +126,8 @@ fn of_esplora(error: EsploraError) -> crate::protocol::Fail {
 fn of_electrum(error: ElectrumError) -> crate::protocol::Fail {
     unreachable(match error {
         ElectrumError::Protocol(said) => {
-            format!("The Electrum server said: {}", said.to_string().chars().take(300).collect::<String>())
+            format!("The Electrum server of --electrum-url said: {}", said.to_string().chars().take(300).collect::<String>())
         }
-        _ => "The Electrum server did not answer: check its address.".into(),
+        _ => "The Electrum server did not answer: check --electrum-url.".into(),
     })
 }

@@ -28,6 +28,8 @@ export interface EsploraChain {
   fund(address: string, sats: bigint): string;
   /** What the coins at these scripts come to that no transaction has spent, in satoshis. */
   unspentSat(scripts: readonly Uint8Array[]): bigint;
+  /** Spends the coins of a transaction that no block has elsewhere, for more than that paid. */
+  doubleSpend(txid: string): void;
   /** The transaction that spends a coin, or null. */
   spenderOf(outpoint: string): string | null;
   /** While true, every request is answered with error 500, or by the end of the connection. */
@@ -187,6 +189,18 @@ export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain
         );
         return left.reduce((part, { amount }) => part + amount, sum);
       }, 0n);
+    },
+    doubleSpend(txid) {
+      const inputs = txs.get(txid)?.raw.inputs.map((input) => ({
+        ...input,
+        finalScriptSig: new Uint8Array(),
+      }));
+      accept(
+        btc.RawTx.encode({
+          ...{ version: 2, segwitFlag: false, witnesses: undefined, lockTime: 0 },
+          ...{ inputs: inputs ?? [], outputs: [{ amount: 1000n, script: Uint8Array.of(0x51) }] },
+        }),
+      );
     },
     spenderOf: (outpoint) => index.spenderOf(outpoint)?.txid ?? null,
     isAway: false,

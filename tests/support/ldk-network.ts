@@ -72,14 +72,17 @@ export interface OutsideNode {
 /** Starts a node of somebody else on the chain; as an LSP it opens channels to those who ask (LSPS2). */
 export async function startOutsideNode(
   chain: EsploraChain,
-  { isLsp = false }: { readonly isLsp?: boolean } = {},
+  {
+    isLsp = false,
+    seed = randomHex(64),
+  }: { readonly isLsp?: boolean; readonly seed?: string } = {},
 ): Promise<OutsideNode> {
   const folder = temporaryFolder('ldk-outside');
   const address = `127.0.0.1:${freePort()}`;
   const helper = new Helper({
     program: async () => LDK_HELPER,
     settings: {
-      ...{ network: 'regtest', dir: folder, seed: randomHex(64), chain: chain.server },
+      ...{ network: 'regtest', dir: folder, seed, chain: chain.server },
       ...{ lsp: null, listen: [address], alias: null, sync_secs: 1 },
       ...(isLsp && { lsp_service: true }),
     },
@@ -106,7 +109,7 @@ export async function startOutsideNode(
         {
           ...{ hash, preimage: holds ? null : preimage, amount_msat: amountMsat },
           ...{ description: 'outside', description_hash: null, expiry_secs: expirySecs },
-          ...{ jit: false, max_lsp_fee_msat: null },
+          max_lsp_fee_msat: null,
         },
         shapes().invoice,
       );

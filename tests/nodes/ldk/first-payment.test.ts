@@ -1,94 +1,38 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { elapsedMs, systemClock } from '../../../src/lib/clock.ts';
-import { openLog } from '../../../src/lib/log.ts';
-import { openLdk } from '../../../src/nodes/ldk/index.ts';
-import { shapes } from '../../../src/nodes/ldk/words/words.ts';
-import type { NodeConnector, WalletNode } from '../../../src/nodes/node.ts';
-import { ended, invoiceCommand, randomHex } from '../../contracts/node/steps.ts';
+import type { WalletNode } from '../../../src/nodes/node.ts';
+import { ended, invoiceCommand } from '../../contracts/node/steps.ts';
 import { type CuttingProxy, cuttingProxy } from '../../support/cutting-proxy.ts';
-import {
-  CHAIN_SOURCES,
-  type EsploraChain,
-  startEsploraChain,
-} from '../../support/esplora-chain.ts';
-import { removeFolder, temporaryFolder } from '../../support/folder.ts';
-import {
-  hasLdkHelper,
-  minedUntil,
-  type OutsideNode,
-  startOutsideNode,
-} from '../../support/ldk-network.ts';
-import { memoryState } from '../../support/memory-state.ts';
+import { CHAIN_SOURCES, type EsploraChain } from '../../support/esplora-chain.ts';
+import { hasLdkHelper, type OutsideNode } from '../../support/ldk-network.ts';
+import { type LspWorld, openLspWorld } from '../../support/lsp-world.ts';
 import { SLOW_TEST_MS, until, waitUntil } from '../../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-
-const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
-const random = (bytes: number) => new Uint8Array(Buffer.from(randomHex(bytes), 'hex'));
 
 const WITH_HELPER = describe.skipIf(!hasLdkHelper());
 
 WITH_HELPER.each([...CHAIN_SOURCES])(
   'the first payment into an LDK node without a coin, on %s',
   (source) => {
-    const opened: NodeConnector[] = [];
-    const folders: string[] = [];
+    let world: LspWorld;
+    let payer: OutsideNode;
     let chain: EsploraChain;
     let lsp: OutsideNode;
-    let payer: OutsideNode;
 
     /** Opens a wallet that reaches the LSP by that address. */
-    const openWallet = async (maxFeeMsat: bigint, host = lsp.address) => {
-      const rootSeed = random(32);
-      const dataDir = temporaryFolder('ldk-first');
-      folders.push(dataDir);
-      const connector = await openLdk({
-        ...{ rootSeed, network: 'regtest', chain: chain.server, listen: null, dataDir },
-        ...{ state: memoryState(), clock: systemClock, elapsedMs, log, random, channelPeer: null },
-        lsp: { pubkey: lsp.nodePk, host, maxFeeMsat },
-      });
-      opened.push(connector);
-      return (await connector.connectRoot(rootSeed)).node;
-    };
+    const openWallet = async (maxFeeMsat: bigint, host?: string) =>
+      (await world.openWallet({ maxFeeMsat, ...(host !== undefined && { host }) })).node;
 
     beforeAll(async () => {
-      chain = startEsploraChain(source);
-      lsp = await startOutsideNode(chain, { isLsp: true });
-      payer = await startOutsideNode(chain);
-      const coinsOf = async (node: OutsideNode) => {
-        const { address } = await node.call<{ address: string }>('address', {}, shapes().address);
-        chain.fund(address, 50_000_000n);
-      };
-      await coinsOf(lsp);
-      await coinsOf(payer);
-      chain.mine(1);
-      const infoOf = (node: OutsideNode) =>
-        node.call<{ onchain_msat: bigint; usable: number }>('info', {}, shapes().info);
-      for (const node of [lsp, payer]) {
-        await until(async () => (await infoOf(node)).onchain_msat > 0n, 'the node has coins');
-      }
-      await payer.call(
-        'open_channel',
-        {
-          ...{ user_id: randomHex(16), value_msat: 5_000_000_000n },
-          peer: { pk: lsp.nodePk, address: lsp.address },
-        },
-        shapes().channel,
-      );
-      await minedUntil(chain, async () => (await infoOf(payer)).usable === 1, 'the payer can pay');
+      world = await openLspWorld(source);
+      ({ payer, chain, lsp } = world);
     });
-    afterAll(async () => {
-      for (const connector of opened) await connector.close();
-      for (const folder of folders) removeFolder(folder);
-      await payer.close();
-      await lsp.close();
-      chain.stop();
-    });
+    afterAll(() => world.close());
 
     test('opens a channel at the LSP, for the fee that was shown before', async () => {
-      const node = await openWallet(5_000_000n);
+      const { node, dataDir } = await world.openWallet({ maxFeeMsat: 5_000_000n });
       expect((await node.info()).numChannels).toBe(0);
       const made = await node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
       expect(made.payment).toMatchObject({ status: 'pending', amountMsat: 200_000_000n });
@@ -103,10 +47,7 @@ WITH_HELPER.each([...CHAIN_SOURCES])(
       const info = await node.info();
       expect(info).toMatchObject({ numChannels: 1, lightningBalanceMsat: 200_000_000n - feeMsat });
       // Whom to ask to close it, should the state be lost.
-      const peers = readFileSync(
-        join(folders.at(-1) ?? '', 'ldk', 'regtest', 'peers.json'),
-        'utf8',
-      );
+      const peers = readFileSync(join(dataDir, 'ldk', 'regtest', 'peers.json'), 'utf8');
       expect(JSON.parse(peers)).toEqual({ [lsp.nodePk]: lsp.address });
     });
 
@@ -115,7 +56,7 @@ WITH_HELPER.each([...CHAIN_SOURCES])(
       const order = node.createInvoice(invoiceCommand(node, { amountMsat: 200_000_000n }));
       expect(await order.catch((error: unknown) => error)).toMatchObject({
         kind: 'refused',
-        message: expect.stringContaining('--max-lsp-fee'),
+        message: 'The LSP asks for 2000 sats for this channel, more than --max-lsp-fee.',
       });
     });
 

@@ -56,7 +56,8 @@ async function make(
   names: { readonly hash: string; readonly preimage: string | null },
 ): Promise<Made> {
   const { amountMsat, description, descriptionHash, expirationSecs } = command;
-  const jit = wallet.lsp !== null && !(await fits(wallet, amountMsat));
+  const maxLspFeeMsat =
+    wallet.lsp === null || (await fits(wallet, amountMsat)) ? null : wallet.lsp.maxFeeMsat;
   return wallet.helper.call(
     'create_invoice',
     {
@@ -65,8 +66,7 @@ async function make(
       description: descriptionHash === null ? (description ?? '') : null,
       description_hash: descriptionHash?.hash ?? null,
       expiry_secs: expirationSecs,
-      jit,
-      max_lsp_fee_msat: jit ? wallet.lsp?.maxFeeMsat : null,
+      max_lsp_fee_msat: maxLspFeeMsat,
     },
     shapes().invoice,
   );

@@ -256,9 +256,13 @@ const open: Kind = async (world, draw) => {
   const body = { value: CHANNEL_SAT, user_channel_id: randomHex(16) };
   const mine = async () =>
     (await channelsOf(world)).filter((one) => one.user_channel_id === body.user_channel_id);
+  let id = '';
   return {
-    ask: async () => bodyOf(await post(world, 'open_channel', body, draw.key, world.fees)),
+    async ask() {
+      id = bodyOf(await post(world, 'open_channel', body, draw.key, world.fees)).channel_id;
+    },
     async became() {
+      if (world.forced().has(id)) return 'closed by force';
       if (world.closedIds.has(body.user_channel_id)) return 'closed by another act';
       const list = await mine();
       if (list.length !== 1) throw new Error(`${list.length} channels of one id`);

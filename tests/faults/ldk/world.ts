@@ -34,6 +34,8 @@ const FIRST_CHANNELS = 2;
 /** After so many ends of the helper the sidecar is killed too: it gives up after ten. */
 const MOST_ENDS = 4;
 const BACK_WITHIN_MS = 150_000;
+/** The words with which LDK tells that a channel was closed as agreed. */
+const AGREED = /cooperative|before it was funded|FundingTimedOut/i;
 
 /** What is killed. */
 export type Victim = 'sidecar' | 'helper' | 'both';
@@ -151,6 +153,13 @@ export class LdkKillWorld {
   async #isUsable(): Promise<boolean> {
     const info = await this.sidecar.get('/v2/node/node_info').catch(() => null);
     return (info?.num_usable_channels ?? 0) >= FIRST_CHANNELS;
+  }
+
+  /** Why channels were closed that were not closed as agreed, by their id. */
+  forced(): ReadonlyMap<string, string> {
+    const told = this.sidecar.log().matchAll(/Channel ([0-9a-f]{64}) closed due to: (.*)/g);
+    const reasons = [...told].map(([, id = '', why = '']) => [id, why] as const);
+    return new Map(reasons.filter(([, why]) => !AGREED.test(why)));
   }
 
   /** Kills now. */

@@ -1,6 +1,6 @@
 //! LDK's events are the truth of what became of a payment. Each is written down before LDK may forget it.
 use crate::channels;
-use crate::lightning::{claim, give_back, preimage_of};
+use crate::lightning::{claim, give_back, preimage_of, MESSAGE_TLV};
 use crate::offers;
 use crate::open::App;
 use crate::protocol::{hex, now_ms, Answer};
@@ -8,7 +8,7 @@ use crate::rows::{self, Row};
 use ldk_node::lightning::events::PaymentFailureReason;
 use ldk_node::lightning::ln::channelmanager::PaymentId;
 use ldk_node::payment::PaymentKind;
-use ldk_node::Event;
+use ldk_node::{CustomTlvRecord, Event};
 use rusqlite::Connection;
 use std::sync::Arc;
 
@@ -47,12 +47,10 @@ fn handle(app: &App, event: &Event) -> Answer<()> {
             app.store.run(|db| failed(db, &hex(&id.0), hash, &reason_text(*reason)))?;
         }
         Event::PaymentClaimable { payment_hash, claimable_amount_msat, claim_deadline, custom_records, .. } => {
-            let message = message_of(custom_records.iter().map(|record| (record.type_num, record.value.as_slice())));
-            claimable(app, payment_hash.0, *claimable_amount_msat, *claim_deadline, message)?;
+            claimable(app, payment_hash.0, *claimable_amount_msat, *claim_deadline, message_of(custom_records))?;
         }
         Event::PaymentReceived { payment_hash, amount_msat, custom_records, .. } => {
-            let message = message_of(custom_records.iter().map(|record| (record.type_num, record.value.as_slice())));
-            received(app, payment_hash.0, *amount_msat, message)?;
+            received(app, payment_hash.0, *amount_msat, message_of(custom_records))?;
         }
         Event::ChannelPending { .. } | Event::ChannelReady { .. } | Event::ChannelClosed { .. } => {
             channels::learn(app, event)?;
@@ -161,8 +159,8 @@ fn received(app: &App, hash: [u8; 32], amount: u64, message: Option<String>) -> 
     })
 }
 
-fn message_of<'a>(mut records: impl Iterator<Item = (u64, &'a [u8])>) -> Option<String> {
-    records.find(|(kind, _)| *kind == 34349334).map(|(_, text)| String::from_utf8_lossy(text).into_owned())
+fn message_of(records: &[CustomTlvRecord]) -> Option<String> {
+    records.iter().find(|record| record.type_num == MESSAGE_TLV).map(|record| String::from_utf8_lossy(&record.value).into_owned())
 }
 
 fn reason_text(reason: Option<PaymentFailureReason>) -> String {

@@ -12,7 +12,7 @@ use ldk_node::payment::{PaymentDirection, PaymentKind, PaymentStatus};
 use ldk_node::{CustomTlvRecord, NodeError};
 use serde_json::{json, Value};
 
-const MESSAGE_TLV: u64 = 34349334;
+pub const MESSAGE_TLV: u64 = 34349334;
 
 pub fn create_invoice(app: &App, params: &Params) -> Answer<Value> {
     let hash: [u8; 32] = params.fixed("hash")?;
@@ -140,17 +140,13 @@ pub fn pay_invoice(app: &App, params: &Params) -> Answer<Value> {
         (None, None) => return Err(invalid("amount_msat must be given: the invoice has no amount.")),
     };
     if invoice.network() != app.network { return Err(refused("The invoice is for another network.")) }
+    if invoice.is_expired() { return Err(refused("The invoice has expired.")) }
     let hash = invoice.payment_hash().to_byte_array();
     let row = Row { kind: "bolt11".into(), bolt11: Some(invoice.to_string()), ..new_attempt(app, params, hash, amount)? };
-    let expired = invoice.is_expired();
-    let payee = invoice.get_payee_pub_key();
-    attempt(app, params, row, hash, payee, move |route| {
-        if expired { return Err("payment_expired") }
-        let bolt11 = app.node.bolt11_payment();
-        Ok(match invoice.amount_milli_satoshis() {
-            Some(_) => bolt11.send(&invoice, route),
-            None => bolt11.send_using_amount(&invoice, amount, route),
-        })
+    let bolt11 = app.node.bolt11_payment();
+    attempt(app, params, row, hash, invoice.get_payee_pub_key(), |route| match invoice.amount_milli_satoshis() {
+        Some(_) => bolt11.send(&invoice, route),
+        None => bolt11.send_using_amount(&invoice, amount, route),
     })
 }
 
@@ -163,9 +159,8 @@ pub fn pay_keysend(app: &App, params: &Params) -> Answer<Value> {
     let row = Row { kind: "keysend".into(), message: message.clone(), ..new_attempt(app, params, hash, amount)? };
     attempt(app, params, row, hash, payee, |route| {
         let tlvs = message.map(|text| CustomTlvRecord { type_num: MESSAGE_TLV, value: text.into_bytes() });
-        let keysend = app.node.spontaneous_payment();
-        Ok(keysend.send_with_preimage_and_custom_tlvs(
-            amount, payee, tlvs.into_iter().collect(), PaymentPreimage(preimage), route))
+        app.node.spontaneous_payment().send_with_preimage_and_custom_tlvs(
+            amount, payee, tlvs.into_iter().collect(), PaymentPreimage(preimage), route)
     })
 }
 
@@ -177,7 +172,7 @@ fn new_attempt(app: &App, params: &Params, hash: [u8; 32], amount: u64) -> Answe
 /// Writes the attempt down, calls LDK, and writes down what LDK said at once. The rest is told by events.
 fn attempt(
     app: &App, params: &Params, row: Row, hash: [u8; 32], payee: PublicKey,
-    send: impl FnOnce(Option<RouteParametersConfig>) -> Result<Result<PaymentId, NodeError>, &'static str>,
+    send: impl FnOnce(Option<RouteParametersConfig>) -> Result<PaymentId, NodeError>,
 ) -> Answer<Value> {
     let max_fee = params.msat("max_fee_msat")?;
     if payee == app.node.node_id() { return Err(refused("This node cannot pay itself.")) }
@@ -192,29 +187,23 @@ fn attempt(
     if taken { return Ok(json!({"row": row.json(), "taken": true})) }
     if let Some(completed) = forget_ended(app, &row, hash)? { return Ok(json!({"row": completed.json(), "taken": true})) }
     let route = RouteParametersConfig { max_total_routing_fee_msat: Some(max_fee), ..Default::default() };
-    let said = send(Some(route));
-    let row = match said {
-        Ok(Ok(_)) => set(app, &row.key, |row| row.state = "pending".into())?,
-        Ok(Err(error @ (NodeError::PersistenceFailed | NodeError::DuplicatePayment))) => {
-            return Err(unknown(format!("{error} What became of the attempt is told by its row.")));
+    match send(Some(route)) {
+        Ok(_) => Ok(json!({"row": set(app, &row.key, |row| row.state = "pending".into())?.json(), "taken": false})),
+        Err(error @ (NodeError::PersistenceFailed | NodeError::DuplicatePayment)) => {
+            Err(unknown(format!("{error} What became of the attempt is told by its row.")))
         }
-        Err(reason) => return failed(app, &row.key, reason),
-        Ok(Err(error)) => return refused_at_once(app, &row.key, error),
-    };
-    Ok(json!({"row": row.json(), "taken": false}))
+        Err(error) => refused_at_once(app, &row.key, error),
+    }
 }
 
 /// Ends an attempt that LDK certainly did not take.
 pub fn refused_at_once(app: &App, key: &str, error: NodeError) -> Answer<Value> {
-    failed(app, key, &match error {
+    let reason = match error {
         NodeError::PaymentSendingFailed => "route_not_found".into(),
         NodeError::NotRunning => "not_running".into(),
         other => format!("{other:?}"),
-    })
-}
-
-fn failed(app: &App, key: &str, reason: &str) -> Answer<Value> {
-    set(app, key, |row| row.end("failed", Some(reason)))?;
+    };
+    set(app, key, |row| row.end("failed", Some(&reason)))?;
     Err(refused(format!("The payment was not sent: {reason}.")))
 }
 
@@ -257,12 +246,6 @@ pub fn preimage_of(kind: &PaymentKind) -> Option<String> {
     }
 }
 
-pub fn newest_attempt(app: &App, params: &Params) -> Answer<Value> {
-    let hash = hex(&params.fixed::<32>("hash")?);
-    let newest = app.store.run(|db| rows::newest(db, &hash))?;
-    Ok(json!({"attempt": newest.and_then(|row| row.attempt).unwrap_or(0)}))
-}
-
 pub fn row(app: &App, params: &Params) -> Answer<Value> {
     let row = match (params.text_or_null("key")?, params.text_or_null("ref")?) {
         (Some(key), _) => app.store.run(|db| rows::by_key(db, key))?,
@@ -285,23 +268,4 @@ pub fn rows(app: &App, params: &Params) -> Answer<Value> {
     let more = rows.len() as u64 > limit;
     rows.truncate(limit as usize);
     Ok(json!({"rows": rows.iter().map(Row::json).collect::<Vec<_>>(), "more": more}))
-}
-
-/// Zero to a peer; by the hints where the first hop of one is a peer. More cannot be said: ldk-node finds no routes for us.
-pub fn route_fee(app: &App, params: &Params) -> Answer<Value> {
-    let payee: PublicKey = params.parsed("node_pk")?;
-    let amount = params.msat("amount_msat")?;
-    let reaches: Vec<PublicKey> = app.node.list_channels().iter()
-        .filter(|channel| channel.is_usable && channel.next_outbound_htlc_limit_msat >= amount)
-        .map(|channel| channel.counterparty_node_id).collect();
-    let mut fee = reaches.contains(&payee).then_some(0);
-    if let (None, Some(bolt11)) = (fee, params.text_or_null("hints")?) {
-        let invoice: Bolt11Invoice = bolt11.parse().map_err(|_| invalid("hints must be a BOLT 11 invoice."))?;
-        fee = invoice.route_hints().iter().filter(|hint| hint.0.first().is_some_and(|hop| reaches.contains(&hop.src_node_id)))
-            .map(|hint| hint.0.iter().rev().fold(0u64, |fee, hop| {
-                fee + u64::from(hop.fees.base_msat)
-                    + (u128::from(amount + fee) * u128::from(hop.fees.proportional_millionths) / 1_000_000) as u64
-            })).min();
-    }
-    Ok(json!({"fee_msat": msat_or_null(fee)}))
 }

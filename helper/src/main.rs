@@ -22,10 +22,12 @@ use protocol::{invalid, refused, unknown, Answer, Out, Params};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Read};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const REQUEST: &str = "request";
 const LDK_LOOKS_EVERY: Duration = Duration::from_secs(10);
+/// So many looks at the chain without one for the channels are a connection that stands still.
+const STANDS_STILL: u32 = 20;
 /// An opening waits so long for the first look at the chain, which a slow Esplora can draw out for minutes.
 const FIRST_LOOK: Duration = Duration::from_secs(10);
 
@@ -121,14 +123,30 @@ impl Helper {
 }
 
 fn follow_chain(app: Arc<App>) {
+    let mut news = (None, Instant::now());
     loop {
-        if let Err(error) = app.sync_chain().and_then(|()| fundings::know(&app)) { log::say(format_args!("{}", error.message)) }
+        let synced = app.node.status().latest_lightning_wallet_sync_timestamp;
+        if synced != news.0 { news = (synced, Instant::now()) }
+        match app.sync_chain().and_then(|()| fundings::know(&app)) {
+            Err(error) => log::say(format_args!("{}", error.message)),
+            // ldk-node 0.7.1 reads an Electrum server for its channels by a connection that may wait for ever.
+            Ok(()) if app.chain.source.may_stand_still() && news.1.elapsed() > STANDS_STILL * app.sync_every => start_again(&app),
+            Ok(()) => {}
+        }
         std::thread::sleep(app.sync_every);
         // ldk-node itself looks every ten seconds at most.
         if app.sync_every < LDK_LOOKS_EVERY {
             if let Err(error) = app.node.sync_wallets() { log::say(format_args!("{error}")) }
         }
     }
+}
+
+/// Ends in good order. The other side starts the process again, with connections of its own.
+fn start_again(app: &App) -> ! {
+    log::say(format_args!("The chain is not read on for the channels, though its server answers: the node is started again."));
+    let _order = app.in_order();
+    let _ = app.node.stop();
+    std::process::exit(1)
 }
 
 fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
@@ -143,10 +161,8 @@ fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
         "pay_keysend" => lightning::pay_keysend(app, params),
         "create_offer" => offers::create_offer(app, params),
         "pay_offer" => offers::pay_offer(app, params),
-        "newest_attempt" => lightning::newest_attempt(app, params),
         "row" => lightning::row(app, params),
         "rows" => lightning::rows(app, params),
-        "route_fee" => lightning::route_fee(app, params),
         "fee_rates" => spend::fee_rates(app),
         "address" => spend::address(app),
         "sign" => spend::sign(app, params),

@@ -16,8 +16,7 @@ fn id_of(offer: &Offer) -> String { sha256::Hash::hash(offer.as_ref()).to_string
 pub fn create_offer(app: &App, params: &Params) -> Answer<Value> {
     let amount = params.msat_or_null("amount_msat")?;
     let description = params.text_or_null("description")?;
-    let expires_at = if params.is_null("expires_at_secs") { None } else { Some(params.number("expires_at_secs")?) };
-    let offer = made(app, amount, description.unwrap_or(""), expires_at)?;
+    let offer = made(app, amount, description.unwrap_or(""), params.number_or_null("expires_at_secs")?)?;
     let offer_id = id_of(&offer);
     app.store.run(|db| db.execute("INSERT OR REPLACE INTO offers (ldk_id, offer_id, description) VALUES (?1, ?2, ?3)",
         params![hex(&offer.id().0), offer_id, description]))?;

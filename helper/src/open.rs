@@ -102,7 +102,7 @@ fn read(params: &Params) -> Answer<Settings> {
         dir: params.text("dir")?.into(),
         seed: params.fixed("seed")?,
         chain: Address::read(&params.inside("chain"))?,
-        gap: if params.is_null("gap") { GAP } else { params.number("gap")?.clamp(1, 10_000) as usize },
+        gap: params.number_or_null("gap")?.map_or(GAP, |gap| gap.clamp(1, 10_000) as usize),
         sync_secs: params.number("sync_secs")?.max(1),
     })
 }

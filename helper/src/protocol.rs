@@ -94,6 +94,9 @@ impl Params<'_> {
     pub fn number(&self, name: &str) -> Answer<u64> {
         self.0[name].as_u64().ok_or_else(|| invalid(format!("{name} must be a whole number.")))
     }
+    pub fn number_or_null(&self, name: &str) -> Answer<Option<u64>> {
+        if self.0[name].is_null() { Ok(None) } else { self.number(name).map(Some) }
+    }
     pub fn flag(&self, name: &str) -> Answer<bool> {
         match &self.0[name] {
             Value::Null => Ok(false),

@@ -1,61 +1,55 @@
 //! Lightning payments and attempts. Each change takes the next number in its own transaction; no row is ever removed.
 use crate::protocol::{msat_or_null, now_ms};
 use crate::store::raise;
-use rusqlite::{params, Connection, OptionalExtension, Row as Columns};
+use rusqlite::{Connection, OptionalExtension, Row as Columns, ToSql};
 use serde_json::{json, Value};
 
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
-    pub seq: u64,
-    pub key: String,
-    pub direction: String,
-    pub kind: String,
-    pub hash: String,
-    /// Known from the start for most invoices; shown only when the row is completed.
-    pub preimage: Option<String>,
-    pub bolt11: Option<String>,
-    pub attempt: Option<u64>,
-    pub state: String,
-    pub reason: Option<String>,
-    pub amount_msat: Option<u64>,
-    pub fee_msat: Option<u64>,
-    pub received_msat: Option<u64>,
-    pub lsp_fee_msat: Option<u64>,
-    pub message: Option<String>,
-    pub offer_id: Option<String>,
-    pub created_at: u64,
-    pub ended_at: Option<u64>,
-    pub expires_at: Option<u64>,
-    /// The payment secret of an invoice.
-    pub secret: Option<String>,
-    /// The block height at which LDK gives back what is held.
-    pub claim_deadline: Option<u64>,
-    /// The run of the helper that made the row.
-    pub opens: u64,
-    /// What the other side calls the attempt.
-    pub reference: Option<String>,
-    /// A channel was closed by force while the attempt was under way.
-    pub cut: bool,
-    /// LDK's id of a payment of an offer; of every other it is the hash.
-    pub ldk_id: Option<String>,
-    /// That of the offer on which the payment arrived.
-    pub description: Option<String>,
+/// A row, whose members are the columns of its table.
+macro_rules! row {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Row { $($(#[$doc])* pub $name: $type,)* }
+        const COLUMNS: &[&str] = &[$(stringify!($name)),*];
+        fn row_of(columns: &Columns) -> rusqlite::Result<Row> { Ok(Row { $($name: columns.get(stringify!($name))?,)* }) }
+        fn values(row: &Row) -> Vec<&dyn ToSql> { vec![$(&row.$name),*] }
+    };
 }
 
-const COLUMNS: &str = "seq, key, direction, kind, hash, preimage, bolt11, attempt, state, reason, amount_msat, fee_msat, \
-    received_msat, lsp_fee_msat, message, offer_id, created_at, ended_at, expires_at, secret, claim_deadline, opens, \
-    reference, cut, ldk_id, description";
-
-fn row_of(columns: &Columns) -> rusqlite::Result<Row> {
-    Ok(Row {
-        seq: columns.get(0)?, key: columns.get(1)?, direction: columns.get(2)?, kind: columns.get(3)?,
-        hash: columns.get(4)?, preimage: columns.get(5)?, bolt11: columns.get(6)?, attempt: columns.get(7)?,
-        state: columns.get(8)?, reason: columns.get(9)?, amount_msat: columns.get(10)?, fee_msat: columns.get(11)?,
-        received_msat: columns.get(12)?, lsp_fee_msat: columns.get(13)?, message: columns.get(14)?,
-        offer_id: columns.get(15)?, created_at: columns.get(16)?, ended_at: columns.get(17)?,
-        expires_at: columns.get(18)?, secret: columns.get(19)?, claim_deadline: columns.get(20)?, opens: columns.get(21)?,
-        reference: columns.get(22)?, cut: columns.get(23)?, ldk_id: columns.get(24)?, description: columns.get(25)?,
-    })
+row! {
+    seq: u64,
+    key: String,
+    direction: String,
+    kind: String,
+    hash: String,
+    /// Known from the start for most invoices; shown only when the row is completed.
+    preimage: Option<String>,
+    bolt11: Option<String>,
+    attempt: Option<u64>,
+    state: String,
+    reason: Option<String>,
+    amount_msat: Option<u64>,
+    fee_msat: Option<u64>,
+    received_msat: Option<u64>,
+    lsp_fee_msat: Option<u64>,
+    message: Option<String>,
+    offer_id: Option<String>,
+    created_at: u64,
+    ended_at: Option<u64>,
+    expires_at: Option<u64>,
+    /// The payment secret of an invoice.
+    secret: Option<String>,
+    /// The block height at which LDK gives back what is held.
+    claim_deadline: Option<u64>,
+    /// The run of the helper that made the row.
+    opens: u64,
+    /// What the other side calls the attempt.
+    reference: Option<String>,
+    /// A channel was closed by force while the attempt was under way.
+    cut: bool,
+    /// LDK's id of a payment of an offer; of every other it is the hash.
+    ldk_id: Option<String>,
+    /// That of the offer on which the payment arrived.
+    description: Option<String>,
 }
 
 impl Row {
@@ -95,23 +89,17 @@ impl Row {
 /// Writes a new or changed row under the next number, which it puts into the row.
 pub fn put(db: &Connection, row: &mut Row) -> rusqlite::Result<()> {
     row.seq = raise(db, "seq")?;
-    let sql = format!("INSERT OR REPLACE INTO rows ({COLUMNS}) VALUES \
-        (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26)");
-    db.prepare_cached(&sql)?.execute(params![
-        row.seq, row.key, row.direction, row.kind, row.hash, row.preimage, row.bolt11, row.attempt, row.state,
-        row.reason, row.amount_msat, row.fee_msat, row.received_msat, row.lsp_fee_msat, row.message, row.offer_id,
-        row.created_at, row.ended_at, row.expires_at, row.secret, row.claim_deadline, row.opens, row.reference, row.cut,
-        row.ldk_id, row.description
-    ])?;
-    Ok(())
+    let marks = vec!["?"; COLUMNS.len()].join(",");
+    let sql = format!("INSERT OR REPLACE INTO rows ({}) VALUES ({marks})", COLUMNS.join(","));
+    db.prepare_cached(&sql)?.execute(values(row).as_slice()).map(|_| ())
 }
 
 fn one(db: &Connection, rest: &str, values: impl rusqlite::Params) -> rusqlite::Result<Option<Row>> {
-    db.prepare_cached(&format!("SELECT {COLUMNS} FROM rows {rest}"))?.query_row(values, row_of).optional()
+    db.prepare_cached(&format!("SELECT * FROM rows {rest}"))?.query_row(values, row_of).optional()
 }
 
 fn many(db: &Connection, rest: &str, values: impl rusqlite::Params) -> rusqlite::Result<Vec<Row>> {
-    let mut statement = db.prepare_cached(&format!("SELECT {COLUMNS} FROM rows {rest}"))?;
+    let mut statement = db.prepare_cached(&format!("SELECT * FROM rows {rest}"))?;
     let rows = statement.query_map(values, row_of)?.collect();
     rows
 }

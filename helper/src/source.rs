@@ -68,6 +68,8 @@ impl Source {
         Err(refused(format!("The Electrum server has the chain of another network than {network}: check --electrum-url and --network.")))
     }
 
+    pub fn may_stand_still(&self) -> bool { matches!(self, Source::Electrum(_)) }
+
     pub fn scan(&self, request: FullScanRequest<KeychainKind>, gap: usize) -> Answer<FullScanResponse<KeychainKind>> {
         match self {
             Source::Esplora(client, runtime) => waited(runtime, client.full_scan(request, gap, REQUESTS))?.map_err(|error| of_esplora(*error)),
@@ -128,6 +130,8 @@ fn of_electrum(error: ElectrumError) -> crate::protocol::Fail {
         ElectrumError::Protocol(said) => {
             format!("The Electrum server of --electrum-url said: {}", said.to_string().chars().take(300).collect::<String>())
         }
+        other if other.to_string().contains("certificate") => "The certificate of the Electrum server was not signed by an \
+            authority that the web knows: name another --electrum-url, or one with tcp on your own machine or network.".into(),
         _ => "The Electrum server did not answer: check --electrum-url.".into(),
     })
 }

@@ -3,8 +3,9 @@ use crate::onchain::Chain;
 use crate::open::App;
 use crate::protocol::{invalid, msat, refused, Answer, Params};
 use bdk_wallet::bitcoin::{consensus, Amount, FeeRate, OutPoint, Psbt, ScriptBuf, Transaction};
+use bdk_wallet::coin_selection::DefaultCoinSelectionAlgorithm;
 use bdk_wallet::error::CreateTxError;
-use bdk_wallet::{KeychainKind, SignOptions, Wallet};
+use bdk_wallet::{KeychainKind, SignOptions, TxBuilder, Wallet};
 use serde_json::{json, Value};
 use std::collections::HashMap;
 use std::sync::MutexGuard;
@@ -13,65 +14,63 @@ use std::time::{Duration, Instant};
 const LOCKED_FOR: Duration = Duration::from_secs(600);
 
 pub fn sign(app: &App, params: &Params) -> Answer<Value> {
-    let _spending = app.spending();
-    crate::fundings::know(app)?;
-    let chain = &app.chain;
     let script = ScriptBuf::from_bytes(params.bytes("script")?);
     let amount = params.msat_or_null("amount_msat")?.map(sats).transpose()?;
     let rate = rate(params)?;
-    let reserve = reserve(app);
-    let mut wallet = chain.ready()?;
-    let mut locks = held(chain);
-    let coins = Coins::of(&wallet, &locks);
-    let change = wallet.next_unused_address(KeychainKind::Internal).script_pubkey();
-    let psbt = {
-        let mut builder = wallet.build_tx();
-        builder.fee_rate(rate).unspendable(coins.left_alone);
+    made(app, Some(&script), |builder, coins, change| {
+        builder.fee_rate(rate).unspendable(coins.left_alone.clone());
         match amount {
             Some(amount) => { builder.add_recipient(script.clone(), amount); }
             None => {
-                if reserve > Amount::ZERO { builder.add_recipient(change, reserve); }
+                if coins.reserve > Amount::ZERO { builder.add_recipient(change, coins.reserve); }
                 builder.drain_wallet().drain_to(script.clone());
             }
         }
-        builder.finish().map_err(|error| not_built(error, coins.there, reserve))?
-    };
-    let (tx, fee) = signed(&wallet, psbt)?;
-    let sent: Amount = tx.output.iter().filter(|output| output.script_pubkey == script).map(|output| output.value).sum();
-    if coins.there < sent + fee + reserve {
-        return Err(refused(format!("The coins do not suffice: {} sat are there, of which {} sat stay as a reserve for \
-            closing channels.", coins.there.to_sat(), reserve.to_sat())));
-    }
-    Ok(lock_and_tell(&mut locks, &tx, fee, sent))
+        Ok(())
+    })
 }
 
 /// Signs a transaction that spends one coin back into the wallet with that fee, so that miners take what made the coin.
 pub fn sign_child(app: &App, params: &Params) -> Answer<Value> {
-    let _spending = app.spending();
-    crate::fundings::know(app)?;
-    let chain = &app.chain;
     let coin: OutPoint = params.parsed("coin")?;
     let fee = sats(params.msat("fee_msat")?)?;
-    let reserve = reserve(app);
-    let mut wallet = chain.ready()?;
-    let mut locks = held(chain);
-    let coins = Coins::of(&wallet, &locks);
-    if coins.left_alone.contains(&coin) || wallet.get_utxo(coin).is_none() {
-        return Err(refused("The change of the transaction cannot be spent now."));
-    }
-    let change = wallet.next_unused_address(KeychainKind::Internal).script_pubkey();
-    let psbt = {
-        let mut builder = wallet.build_tx();
+    made(app, None, |builder, coins, change| {
+        let spendable = !coins.left_alone.contains(&coin) && builder.add_utxo(coin).is_ok();
+        if !spendable { return Err(refused("The change of the transaction cannot be spent now.")) }
         builder.manually_selected_only().fee_absolute(fee).drain_to(change);
-        builder.add_utxo(coin).map_err(|error| refused(error.to_string()))?;
-        builder.finish().map_err(|error| not_built(error, coins.there, reserve))?
-    };
+        Ok(())
+    })
+}
+
+type TxOrder<'a> = TxBuilder<'a, DefaultCoinSelectionAlgorithm>;
+
+/// Signs what is ordered of the coins and the next script for change, and locks its coins. `to` gets what is sent.
+fn made(
+    app: &App, to: Option<&ScriptBuf>, order: impl FnOnce(&mut TxOrder, &Coins, ScriptBuf) -> Answer<()>,
+) -> Answer<Value> {
+    let _spending = app.spending();
+    crate::fundings::know(app)?;
+    let reserve = Amount::from_sat(app.node.list_balances().total_anchor_channels_reserve_sats);
+    let mut wallet = app.chain.ready()?;
+    let mut locks = held(&app.chain);
+    let coins = Coins::of(&wallet, &locks, reserve);
+    let short = || refused(format!("The coins do not suffice: {} sat are there, of which {} sat stay as a reserve for \
+        closing channels.", coins.there.to_sat(), reserve.to_sat()));
+    let change = wallet.next_unused_address(KeychainKind::Internal).script_pubkey();
+    let mut builder = wallet.build_tx();
+    order(&mut builder, &coins, change)?;
+    let psbt = builder.finish().map_err(|error| match error {
+        CreateTxError::CoinSelection(_) => short(),
+        CreateTxError::OutputBelowDustLimit(_) => refused("The amount is below what the network relays."),
+        other => refused(format!("The transaction cannot be made: {other}")),
+    })?;
     let (tx, fee) = signed(&wallet, psbt)?;
-    if coins.there < fee + reserve {
-        return Err(refused(format!("The coins do not suffice for that fee and the reserve of {} sat for closing channels.",
-            reserve.to_sat())));
-    }
-    Ok(lock_and_tell(&mut locks, &tx, fee, Amount::ZERO))
+    let sent: Amount = tx.output.iter().filter(|output| Some(&output.script_pubkey) == to).map(|output| output.value).sum();
+    if coins.there < sent + fee + reserve { return Err(short()) }
+    let inputs: Vec<OutPoint> = tx.input.iter().map(|input| input.previous_output).collect();
+    for place in &inputs { locks.insert(*place, Instant::now() + LOCKED_FOR); }
+    Ok(json!({"txid": tx.compute_txid().to_string(), "hex": consensus::encode::serialize_hex(&tx), "fee_msat": msat(fee.to_sat() * 1000),
+        "amount_msat": msat(sent.to_sat() * 1000), "inputs": inputs.iter().map(ToString::to_string).collect::<Vec<_>>()}))
 }
 
 /// The coins of signed transactions that are not published, less those whose time is over.
@@ -89,10 +88,10 @@ pub fn is_unpublished(app: &App) -> Answer<bool> {
 }
 
 /// Which coins may be used. Foreign coins that are not confirmed may vanish.
-struct Coins { there: Amount, left_alone: Vec<OutPoint> }
+struct Coins { there: Amount, reserve: Amount, left_alone: Vec<OutPoint> }
 impl Coins {
-    fn of(wallet: &Wallet, locks: &HashMap<OutPoint, Instant>) -> Coins {
-        let mut coins = Coins { there: Amount::ZERO, left_alone: Vec::new() };
+    fn of(wallet: &Wallet, locks: &HashMap<OutPoint, Instant>, reserve: Amount) -> Coins {
+        let mut coins = Coins { there: Amount::ZERO, reserve, left_alone: Vec::new() };
         for coin in wallet.list_unspent() {
             let trusted = coin.chain_position.is_confirmed() || coin.keychain == KeychainKind::Internal;
             if trusted && !locks.contains_key(&coin.outpoint) { coins.there += coin.txout.value }
@@ -108,14 +107,6 @@ fn signed(wallet: &Wallet, mut psbt: Psbt) -> Answer<(Transaction, Amount)> {
     if !complete { return Err(refused("The transaction could not be signed.")) }
     let tx = psbt.extract_tx().map_err(|error| refused(error.to_string()))?;
     Ok((tx, fee))
-}
-
-fn lock_and_tell(locks: &mut HashMap<OutPoint, Instant>, tx: &Transaction, fee: Amount, sent: Amount) -> Value {
-    let txid = tx.compute_txid();
-    let inputs: Vec<OutPoint> = tx.input.iter().map(|input| input.previous_output).collect();
-    for place in &inputs { locks.insert(*place, Instant::now() + LOCKED_FOR); }
-    json!({"txid": txid.to_string(), "hex": consensus::encode::serialize_hex(tx), "fee_msat": msat(fee.to_sat() * 1000),
-        "amount_msat": msat(sent.to_sat() * 1000), "inputs": inputs.iter().map(ToString::to_string).collect::<Vec<_>>()})
 }
 
 /// Keeps the coins of a signed transaction from others for ten more minutes, or gives them back.
@@ -149,8 +140,6 @@ pub fn fee_rates(app: &App) -> Answer<Value> {
     Ok(json!({"sat_per_vbyte": {"1": soon, "3": hour, "72": day}}))
 }
 
-fn reserve(app: &App) -> Amount { Amount::from_sat(app.node.list_balances().total_anchor_channels_reserve_sats) }
-
 fn sats(amount: u64) -> Answer<Amount> {
     if amount % 1000 != 0 { return Err(invalid("amount_msat must be whole satoshis.")) }
     Ok(Amount::from_sat(amount / 1000))
@@ -166,15 +155,6 @@ fn outpoints(params: &Params, name: &str) -> Answer<Vec<OutPoint>> {
     params.list(name)?.iter().map(|place| {
         place.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| invalid(format!("{name} must be a list of outpoints.")))
     }).collect()
-}
-
-fn not_built(error: CreateTxError, there: Amount, reserve: Amount) -> crate::protocol::Fail {
-    match error {
-        CreateTxError::CoinSelection(_) => refused(format!("The coins do not suffice: {} sat are there, of which {} sat \
-            stay as a reserve for closing channels.", there.to_sat(), reserve.to_sat())),
-        CreateTxError::OutputBelowDustLimit(_) => refused("The amount is below what the network relays."),
-        other => refused(format!("The transaction cannot be made: {other}")),
-    }
 }
 
 pub fn address(app: &App) -> Answer<Value> {

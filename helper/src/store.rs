@@ -25,9 +25,12 @@ CREATE TABLE rows (key TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, direction 
   hash TEXT NOT NULL, preimage TEXT, bolt11 TEXT, attempt INTEGER UNIQUE, state TEXT NOT NULL, reason TEXT,
   amount_msat INTEGER, fee_msat INTEGER, received_msat INTEGER, lsp_fee_msat INTEGER, message TEXT, offer_id TEXT,
   created_at INTEGER NOT NULL, ended_at INTEGER, expires_at INTEGER, secret TEXT, claim_deadline INTEGER,
-  opens INTEGER NOT NULL, reference TEXT, cut INTEGER NOT NULL) WITHOUT ROWID;
+  opens INTEGER NOT NULL, reference TEXT, cut INTEGER NOT NULL, ldk_id TEXT, description TEXT) WITHOUT ROWID;
 CREATE INDEX rows_by_hash ON rows (hash, direction, attempt);
 CREATE INDEX rows_by_state ON rows (state, direction);
+CREATE INDEX rows_by_ldk_id ON rows (ldk_id) WHERE ldk_id IS NOT NULL;
+CREATE INDEX rows_by_reference ON rows (reference) WHERE reference IS NOT NULL;
+CREATE TABLE offers (ldk_id TEXT PRIMARY KEY, offer_id TEXT NOT NULL, description TEXT) WITHOUT ROWID;
 CREATE TABLE fundings (txid TEXT PRIMARY KEY, vout INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE channel_asks (user_id TEXT PRIMARY KEY, peer TEXT NOT NULL, value_sat INTEGER NOT NULL,
   opens INTEGER NOT NULL, ldk_id TEXT) WITHOUT ROWID;
@@ -36,15 +39,6 @@ CREATE TABLE own_txs (txid TEXT PRIMARY KEY, hex TEXT NOT NULL, first_seen INTEG
   replaced_by TEXT) WITHOUT ROWID;
 CREATE TABLE sweeps (txid TEXT PRIMARY KEY) WITHOUT ROWID;
 ";
-/// What version 3 added.
-const OFFERS: &str = "
-ALTER TABLE rows ADD COLUMN ldk_id TEXT;
-ALTER TABLE rows ADD COLUMN description TEXT;
-CREATE INDEX rows_by_ldk_id ON rows (ldk_id) WHERE ldk_id IS NOT NULL;
-CREATE INDEX rows_by_reference ON rows (reference) WHERE reference IS NOT NULL;
-CREATE TABLE offers (ldk_id TEXT PRIMARY KEY, offer_id TEXT NOT NULL, description TEXT) WITHOUT ROWID;
-";
-
 pub struct Store {
     pub step: Step,
     pub naming: Naming,
@@ -183,9 +177,8 @@ fn prepare(db: &mut Connection) -> rusqlite::Result<()> {
     db.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let schema: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if schema == 0 { transaction.execute_batch(TABLES)? }
-    if schema == 0 || schema == 2 {
-        transaction.execute_batch(OFFERS)?;
+    if schema == 0 {
+        transaction.execute_batch(TABLES)?;
         transaction.pragma_update(None, "user_version", SCHEMA)?;
     }
     transaction.commit()
@@ -337,20 +330,6 @@ pub mod tests {
         let error = folder.open(None).err().unwrap();
         assert!(error.code == Code::Refused && error.message.contains("is damaged"), "{}", error.message);
         assert_eq!(std::fs::read(folder.0.join("state.sqlite")).unwrap(), "garbage".repeat(1000).as_bytes());
-    }
-
-    #[test]
-    fn a_state_from_before_offers_gets_what_they_need() {
-        let folder = Folder::new("step");
-        std::fs::create_dir_all(&folder.0).unwrap();
-        let db = Connection::open(folder.0.join("state.sqlite")).unwrap();
-        db.execute_batch(TABLES).unwrap();
-        db.execute_batch("INSERT INTO meta VALUES ('seq', '7'); PRAGMA user_version = 2").unwrap();
-        drop(db);
-        let store = folder.open(Some((0, 7))).unwrap();
-        store.run(|db| db.execute("INSERT INTO offers VALUES ('a', 'b', 'c')", [])).unwrap();
-        drop(store);
-        folder.open(None).unwrap();
     }
 
     #[test]

@@ -49,12 +49,12 @@ fn noted(db: &Connection, since: u64, only: Option<&str>) -> rusqlite::Result<Ve
 
 pub fn transactions(app: &App, params: &Params) -> Answer<Value> {
     let chain = &app.chain;
-    let since = if params.is_null("since_height") { 0 } else { params.number("since_height")? };
-    let only: Option<String> = if params.is_null("txid") { None } else { Some(params.text("txid")?.to_string()) };
+    let since = params.number_or_null("since_height")?.unwrap_or(0);
+    let only = params.text_or_null("txid")?;
     let sweeps = channels::sweeps(app);
     let wallet = chain.ready()?;
     let mut list = Vec::new();
-    for one in app.store.run(|db| noted(db, since, only.as_deref()))? {
+    for one in app.store.run(|db| noted(db, since, only))? {
         let Ok(tx) = consensus::encode::deserialize_hex::<Transaction>(&one.hex) else { continue };
         let position = wallet.get_tx(tx.compute_txid()).map(|known| known.chain_position);
         // What the network forgot is no transaction, unless another one took its place.

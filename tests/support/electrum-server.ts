@@ -17,6 +17,7 @@ const MOST_HEADERS = 2016;
 export function serveElectrum(source: EsploraSource) {
   const call = callsOf(source);
   const sockets = new Set<Socket<{ rest: string }>>();
+  const stalled = new Set<Socket<{ rest: string }>>();
   async function answer(line: string) {
     const { id, method, params = [] } = JSON.parse(line) as Request;
     try {
@@ -35,6 +36,7 @@ export function serveElectrum(source: EsploraSource) {
       },
       close: (socket) => void sockets.delete(socket),
       async data(socket, bytes) {
+        if (stalled.has(socket)) return;
         const lines = (socket.data.rest + bytes.toString()).split('\n');
         socket.data.rest = lines.pop() ?? '';
         try {
@@ -57,6 +59,10 @@ export function serveElectrum(source: EsploraSource) {
   });
   return {
     url: `tcp://127.0.0.1:${server.port}`,
+    /** Answers nothing any more on the connections that there are, and ends none; others are served. */
+    stall() {
+      for (const socket of sockets) stalled.add(socket);
+    },
     stop() {
       for (const socket of sockets) socket.end();
       server.stop(true);

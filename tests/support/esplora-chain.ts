@@ -34,6 +34,8 @@ export interface EsploraChain {
   spenderOf(outpoint: string): string | null;
   /** While true, every request is answered with error 500, or by the end of the connection. */
   isAway: boolean;
+  /** Its Electrum server answers nothing any more on the connections that there are, and ends none. */
+  stall(): void;
   /** While true, it takes no transaction that is to be published. */
   takesNothing: boolean;
   stop(): void;
@@ -205,6 +207,7 @@ export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain
     spenderOf: (outpoint) => index.spenderOf(outpoint)?.txid ?? null,
     isAway: false,
     takesNothing: false,
+    stall: () => undefined,
     stop: () => undefined,
   };
   function publish(bytes: Uint8Array): string {
@@ -220,7 +223,7 @@ export function startEsploraChain(source: ChainSource = 'esplora'): EsploraChain
   const [esplora, electrum] = [serveEsplora(served), serveElectrum(served)];
   const server = source === 'esplora' ? { esplora: esplora.url } : { electrum: electrum.url };
   return Object.assign(chain, {
-    ...{ url: esplora.url, server },
+    ...{ url: esplora.url, server, stall: electrum.stall },
     stop() {
       esplora.stop();
       electrum.stop();

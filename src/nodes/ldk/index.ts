@@ -7,20 +7,20 @@ import { keyedLock } from '../../lib/keyed-lock.ts';
 import type { Log } from '../../lib/log.ts';
 import { once } from '../../lib/once.ts';
 import type { ChannelPeer } from '../../model/channel.ts';
-import { isApiError, refused } from '../../model/errors.ts';
+import { refused } from '../../model/errors.ts';
 import type { ChainServer } from '../../model/web-url.ts';
 import type { ConnectedWallet, NodeConnector } from '../node.ts';
 import { requireNoPartner } from '../refusals.ts';
 import { userPkOf } from '../remote/place/identity.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
-import { type ChainSource, chainSource } from './chain/source.ts';
+import { chainSource } from './chain/source.ts';
 import { ldkNode } from './node.ts';
 import { Helper, type SeenState } from './process/helper.ts';
 import { nodeSeed } from './process/node-seed.ts';
 import { helperProgram } from './process/program.ts';
+import { standingOf } from './process/standing.ts';
 import { LDK, type LdkWallet } from './process/wallet.ts';
 import { type Access, accessOf, OWNER } from './set-up/tokens.ts';
-import { shapes } from './words/words.ts';
 
 export { recoverLdk } from './recovery/recovery.ts';
 
@@ -48,12 +48,6 @@ export const STATE_ROWS = 'ldk_state';
 /** Seconds between looks at the chain. The blocks of a test network come when somebody asks for them. */
 const SYNC_SECS = 30;
 const TEST_SYNC_SECS = 1;
-/** How long the node may be without news of the chain before health says so. */
-const OLD_NEWS_MS = 30 * 60_000;
-const OLD_NEWS =
-  'The LDK node has not read the chain for more than half an hour: check the server that tells it of the chain.';
-/** How often health has the node asked. */
-const ASK_AGAIN_MS = 15_000;
 /** How often the newest number of the node's state is stored, at most. */
 const NOTE_EVERY_MS = 60_000;
 
@@ -90,7 +84,7 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
     seen,
     keep: (reached) => state.put(place, STATE_ROWS, 'seen', reached),
   });
-  const health = standingOf(helper, source, elapsedMs);
+  const problems = standingOf(helper, source, elapsedMs);
   let known: LdkWallet | null = null;
 
   async function walletOf(): Promise<LdkWallet> {
@@ -148,7 +142,7 @@ export async function openLdk(options: LdkOptions): Promise<NodeConnector> {
     async provision() {
       await helper.opened();
     },
-    problems: health,
+    problems,
     async close() {
       // The node may publish a last transaction.
       await helper.close();
@@ -164,40 +158,5 @@ function notingSeq(elapsedMs: () => number, note: (seq: number) => Promise<void>
     if (elapsedMs() - notedAtMs < NOTE_EVERY_MS) return;
     notedAtMs = elapsedMs();
     await note(seq);
-  };
-}
-
-/** What health says of the node and of its source of the chain. The node is asked in the background. */
-function standingOf(
-  helper: Helper,
-  source: Pick<ChainSource, 'problems'>,
-  elapsedMs: () => number,
-): () => readonly string[] {
-  let told: readonly string[] = [];
-  let news = '';
-  let newsAtMs = elapsedMs();
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  async function ask(): Promise<void> {
-    try {
-      const { synced } = await helper.call('info', {}, shapes().info);
-      // Whether there is news is seen by what changes, since this machine's clock may be set.
-      const now = `${synced.lightning} ${synced.onchain}`;
-      if (now !== news) newsAtMs = elapsedMs();
-      news = now;
-      told = elapsedMs() - newsAtMs < OLD_NEWS_MS ? [] : [OLD_NEWS];
-    } catch (error) {
-      if (isApiError(error)) told = [error.message];
-    }
-  }
-  return () => {
-    if (helper.problem !== null) return [helper.problem];
-    const ofSource = source.problems();
-    if (ofSource.length > 0) return ofSource;
-    if (helper.waiting !== null) return [helper.waiting];
-    if (elapsedMs() - askedAtMs >= ASK_AGAIN_MS) {
-      askedAtMs = elapsedMs();
-      void ask();
-    }
-    return told;
   };
 }

@@ -38,6 +38,8 @@ const MORE_SAT = 50_000;
  */
 const LSP_OPENS_WITHIN_MS = 20_000;
 const CHANNEL_SAT = '150000';
+/** The LSP sells no channel for more, and each that it opened makes the next one larger. */
+const MOST_AT_LSP_SAT = 10_000_000;
 
 const oneOf = <T>(list: readonly T[], { random }: Draw): T =>
   list[Math.floor(random() * list.length)] as T;
@@ -165,10 +167,10 @@ const isRefusal = ({ body }: Answer) => body.code === REFUSED && body.data?.sent
 /** An invoice of the wallet is made under a key, and paid: the kill is at one of the two. */
 function receiving(options: { readonly isJit: boolean }): Kind {
   return async (world, draw) => {
-    const by = options.isJit || draw.random() < 0.5 ? world.payer : world.lsp;
-    const amount = options.isJit
-      ? `${(await receivableSat(world)) + MORE_SAT}`
-      : oneOf(AMOUNTS, draw);
+    const moreSat = (await receivableSat(world)) + MORE_SAT;
+    const isJit = options.isJit && moreSat <= MOST_AT_LSP_SAT;
+    const by = isJit || draw.random() < 0.5 ? world.payer : world.lsp;
+    const amount = isJit ? `${moreSat}` : oneOf(AMOUNTS, draw);
     let made: Body = null;
     const create = async () => {
       const again = bodyOf(await post(world, 'create_invoice', { amount }, draw.key));
@@ -185,7 +187,7 @@ function receiving(options: { readonly isJit: boolean }): Kind {
         if (made === null) return false;
         if ((await payment(world, made.index)).status !== 'pending') return true;
         waitsSinceMs ??= performance.now();
-        if (options.isJit && performance.now() - waitsSinceMs > LSP_OPENS_WITHIN_MS) {
+        if (isJit && performance.now() - waitsSinceMs > LSP_OPENS_WITHIN_MS) {
           await post(world, 'cancel_payment', { index: made.index }, `${draw.key}-cancel`);
         } else await pay();
         return false;
@@ -193,7 +195,7 @@ function receiving(options: { readonly isJit: boolean }): Kind {
       async became() {
         const { status, status_msg, fees } = await payment(world, made.index);
         if (status === 'pending') throw new Error(`${made.index} is stuck: ${status_msg}`);
-        if (options.isJit && status === 'completed' && Number(fees) === 0) return 'without a fee';
+        if (isJit && status === 'completed' && Number(fees) === 0) return 'without a fee';
         return status;
       },
     };

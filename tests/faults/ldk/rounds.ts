@@ -80,7 +80,7 @@ export class KillRun {
     this.#world = new LdkKillWorld(randomFrom(options.seed + 1));
   }
 
-  /** Runs all rounds. Problems are in the tally. */
+  /** Runs all rounds, or those until a channel is closed by force. Problems are in the tally. */
   async run(): Promise<Tally> {
     const { rounds, batch, say, keepLog } = this.#options;
     try {
@@ -88,7 +88,10 @@ export class KillRun {
       say('the world is open');
       for (let round = 1; round <= rounds && this.tally.problems.length === 0; round++) {
         await this.#round(round);
-        if (round % batch === 0 || round === rounds) await this.#endAll(round);
+        // What comes next would need the channel.
+        const isLast = round === rounds || this.#world.forced().size > 0;
+        if (isLast || round % batch === 0) await this.#endAll(round);
+        if (isLast) break;
       }
       if (this.tally.problems.length === 0) await this.#readOwnState();
     } catch (error) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { shapes } from '../../../src/nodes/ldk/words/words.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
 import { randomHex } from '../../contracts/node/steps.ts';
 import { hasLdkHelper, type LdkNetwork, openLdkNetwork } from '../../support/ldk-network.ts';
@@ -46,6 +47,24 @@ test.skipIf(!HELPER)('channels that are opened at once spend coins of their own'
   await network.mine(6);
   await until(() => areRight(...ids), 'all three can be used');
 });
+
+test.skipIf(!HELPER)(
+  'no channel is opened while a signed send is not published, and one is after it was given back',
+  async () => {
+    const { call } = network.outside;
+    const order = { script: `0014${'ab'.repeat(20)}`, amount_msat: 1_000_000n, sat_per_vbyte: 2 };
+    const { inputs } = await call<{ inputs: string[] }>('sign', order, shapes().signed);
+    const peer = { pk: (await node.info()).nodePk, address: '127.0.0.1:1' };
+    const opening = { user_id: randomHex(16), peer, value_msat: VALUE_MSAT };
+    const openIt = () => call<{ first: boolean }>('open_channel', opening, shapes().channel);
+    expect(await openIt().catch((error: unknown) => error)).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('is signed and not published yet'),
+    });
+    await call('release', { inputs }, shapes().done);
+    expect((await openIt()).first).toBe(true);
+  },
+);
 
 test.skipIf(!HELPER)('a channel whose funding was not taken is not counted twice', async () => {
   const before = await node.info();

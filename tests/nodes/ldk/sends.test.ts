@@ -3,6 +3,7 @@ import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import type { PaymentIndex } from '../../../src/model/payment-index.ts';
 import {
+  estimateRoutingFeeMsat,
   lightningOutcome,
   newestAttempt,
   offerPayment,
@@ -226,11 +227,29 @@ test('a payment to the node itself is refused unasked', async () => {
 });
 
 test('only payments that are named by a hash have a number of their newest attempt', async () => {
-  const { wallet, calls } = walletOf({ newest_attempt: () => ({ attempt: 4 }) });
+  const { wallet, calls } = walletOf({ row: () => ldkRow({ attempt: 4 }) });
   expect(await newestAttempt(wallet, `fs_${'ab'.repeat(32)}` as never)).toBe(0);
   expect(calls).toEqual([]);
   expect(await newestAttempt(wallet, `ln_${'ab'.repeat(32)}` as never)).toBe(4);
-  expect(calls).toEqual([['newest_attempt', { hash: 'ab'.repeat(32) }]]);
+  expect(calls).toEqual([['row', { hash: 'ab'.repeat(32), direction: 'out' }]]);
+});
+
+test('routing costs nothing to a peer, what the hints say behind one, and elsewhere it is not known', async () => {
+  const channels = [
+    { usable: true, peer: 'peer', out_msat: 5_000n },
+    { usable: false, peer: 'other', out_msat: 9_000n },
+  ];
+  const { wallet } = walletOf({ channels: () => channels });
+  const hint = { shortChannelId: '', feeBaseMsat: 7, feeProportionalMillionths: 0 };
+  const feeMsat = (nodePk: string, amountMsat: bigint, ...hinted: string[]) => {
+    const routeHints = hinted.map((pubkey) => [{ ...hint, pubkey, cltvExpiryDelta: 1 }]);
+    return estimateRoutingFeeMsat(wallet, { nodePk, amountMsat, routeHints });
+  };
+  expect(await feeMsat('peer', 5_000n)).toBe(0n);
+  expect(await feeMsat('peer', 5_001n)).toBeNull();
+  expect(await feeMsat('other', 1n)).toBeNull();
+  expect(await feeMsat('payee', 4_000n, 'other', 'peer')).toBe(7n);
+  expect(await feeMsat('payee', 4_994n, 'peer')).toBeNull();
 });
 
 test('a payment of an offer is shown by its index once LDK has taken it', async () => {

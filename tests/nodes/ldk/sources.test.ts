@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { connect } from 'node:net';
+import { createServer } from 'node:tls';
 import { decodeAddress } from '../../../src/codecs/address.ts';
 import { elapsedMs, systemClock } from '../../../src/lib/clock.ts';
 import { openLog } from '../../../src/lib/log.ts';
 import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
+import type { ChainServer } from '../../../src/model/web-url.ts';
 import { openLdk } from '../../../src/nodes/ldk/index.ts';
 import { shapes } from '../../../src/nodes/ldk/words/words.ts';
 import type { NodeOnchain, WalletNode } from '../../../src/nodes/node.ts';
@@ -14,6 +17,7 @@ import {
   questionOf,
   randomHex,
 } from '../../contracts/node/steps.ts';
+import { selfSignedCertificate } from '../../hostile/certificates.ts';
 import { CHAIN_SOURCES, startEsploraChain } from '../../support/esplora-chain.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import {
@@ -21,9 +25,11 @@ import {
   type LdkNetwork,
   minedUntil,
   openLdkNetwork,
+  startOutsideNode,
 } from '../../support/ldk-network.ts';
 import { memoryState } from '../../support/memory-state.ts';
-import { SLOW_TEST_MS, until } from '../../support/until.ts';
+import { freePort } from '../../support/ports.ts';
+import { SLOW_TEST_MS, until, waitUntil } from '../../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -154,20 +160,79 @@ describe.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
   },
 );
 
+/** Opens a node on a chain, and waits until health says something. */
+async function saysOf(
+  what: RegExp,
+  { network, chain }: { readonly network: 'signet' | 'regtest'; readonly chain: ChainServer },
+): Promise<void> {
+  const dataDir = temporaryFolder('ldk-source');
+  const connector = await openLdk({
+    ...{ rootSeed: new Uint8Array(32).fill(7), network, chain },
+    ...{ lsp: null, listen: null, dataDir, channelPeer: null, state: memoryState() },
+    ...{ clock: systemClock, elapsedMs, log, random: () => new Uint8Array(16) },
+  });
+  try {
+    await until(() => what.test(connector.problems().join(' ')), 'health says so');
+  } finally {
+    await connector.close();
+    removeFolder(dataDir);
+  }
+}
+
 test.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
   'an LDK node does not open on the chain of another network, by %s, and health says why',
   async (source) => {
     const chain = startEsploraChain(source);
-    const dataDir = temporaryFolder('ldk-other-network');
-    const connector = await openLdk({
-      ...{ rootSeed: new Uint8Array(32).fill(7), network: 'signet', chain: chain.server },
-      ...{ lsp: null, listen: null, dataDir, channelPeer: null, state: memoryState() },
-      ...{ clock: systemClock, elapsedMs, log, random: () => new Uint8Array(16) },
+    await saysOf(/the chain of another network than signet/, {
+      network: 'signet',
+      chain: chain.server,
     });
-    const says = () => connector.problems().join(' ');
-    await until(() => /the chain of another network than signet/.test(says()), 'health says so');
-    await connector.close();
     chain.stop();
-    removeFolder(dataDir);
+  },
+);
+
+test.skipIf(!hasLdkHelper())(
+  'an LDK node takes no Electrum server whose certificate no authority signed, and health says why',
+  async () => {
+    const chain = startEsploraChain('electrum');
+    const behind = Number(new URL((chain.server as { electrum: string }).electrum).port);
+    const front = createServer(selfSignedCertificate(), (socket) => {
+      socket.on('error', () => undefined);
+      socket.pipe(connect(behind, '127.0.0.1')).pipe(socket);
+    });
+    front.on('tlsClientError', () => undefined);
+    await new Promise<void>((listening) => front.listen(0, '127.0.0.1', listening));
+    const { port } = front.address() as { port: number };
+    await saysOf(/certificate .* was not signed by an authority/, {
+      network: 'regtest',
+      chain: { electrum: `ssl://localhost:${port}` },
+    });
+    front.close();
+    chain.stop();
+  },
+);
+
+test.skipIf(!hasLdkHelper())(
+  'an LDK node reads on where its connections to an Electrum server are answered no more',
+  async () => {
+    const chain = startEsploraChain('electrum');
+    const node = await startOutsideNode(chain);
+    const heightOf = async () =>
+      (await node.call<{ height: number }>('info', {}, shapes().info)).height;
+    await until(async () => (await heightOf()) === chain.height(), 'it has read the chain');
+    chain.stall();
+    chain.mine(1);
+    const isRead = async () => (await heightOf()) === chain.height();
+    await waitUntil('it has read the block', isRead, SLOW_TEST_MS / 2);
+    await node.close();
+    chain.stop();
+  },
+);
+
+test.skipIf(!hasLdkHelper())(
+  'an LDK node that cannot reach its Electrum server names the setting',
+  async () => {
+    const chain = { electrum: `tcp://127.0.0.1:${freePort()}` };
+    await saysOf(/--electrum-url/, { network: 'regtest', chain });
   },
 );

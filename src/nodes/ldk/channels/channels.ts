@@ -17,7 +17,7 @@ const CLOSING_VBYTES = 200n;
 const AVOIDS_FORCE_SAT = 1000n;
 
 /** All channels, as the node tells of them. */
-function readChannels(helper: Helper): Promise<LdkChannel[]> {
+export function readChannels(helper: Helper): Promise<LdkChannel[]> {
   return helper.call('channels', {}, shapes().channels);
 }
 

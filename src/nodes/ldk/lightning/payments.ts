@@ -11,9 +11,10 @@ import type {
   SendQuestion,
   SendReport,
 } from '../../node.ts';
+import { routeFeeWithHints } from '../../remote/orders/hinted-fee.ts';
 import { asBegun, reportOf } from '../../remote/orders/sends.ts';
 import { requireEnough } from '../../remote/place/sendable.ts';
-import { sendableMsat } from '../channels/channels.ts';
+import { readChannels, sendableMsat } from '../channels/channels.ts';
 import type { LdkWallet } from '../process/wallet.ts';
 import { isNeverSent, rowObservation, rowObservations } from '../words/translate.ts';
 import { type LdkRow, shapes } from '../words/words.ts';
@@ -157,19 +158,24 @@ export async function lightningOutcome(
 }
 
 /** The number of the newest attempt of a payment id; 0 without one. */
-export async function newestAttempt({ helper }: LdkWallet, id: PaymentId): Promise<number> {
+export async function newestAttempt(wallet: LdkWallet, id: PaymentId): Promise<number> {
   if (!id.startsWith('ln_')) return 0;
-  const hash = id.slice('ln_'.length);
-  return (await helper.call('newest_attempt', { hash }, shapes().attempt)).attempt;
+  const row = await newestRow(wallet, byHash(id.slice('ln_'.length)));
+  return row?.attempt ?? 0;
 }
 
-/** What routing would cost now, in millisatoshis; null when the node cannot say. */
+/** What routing would cost now, in millisatoshis; null for a receiver that is reached by neither a peer nor a hint. */
 export async function estimateRoutingFeeMsat(
-  { helper }: LdkWallet,
-  { nodePk, amountMsat }: RoutingQuestion,
+  { helper, nodePk: ownPk }: LdkWallet,
+  question: RoutingQuestion,
 ): Promise<bigint | null> {
-  const question = { node_pk: nodePk, amount_msat: amountMsat };
-  return (await helper.call('route_fee', question, shapes().fee)).fee_msat;
+  const channels = await readChannels(helper);
+  // ldk-node finds no route for others; a peer is paid without a fee.
+  return routeFeeWithHints(ownPk, question, async (nodePk, amountMsat) =>
+    channels.some((one) => one.usable && one.peer === nodePk && one.out_msat >= amountMsat)
+      ? 0n
+      : null,
+  );
 }
 
 /** The newest row of an outgoing payment, or null. */

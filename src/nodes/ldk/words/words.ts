@@ -86,7 +86,6 @@ export const shapes = once(() => {
       lsp_fee_msat: msat.nullable(),
     }),
     offer: z.object({ offer: z.string(), offer_id: hex32, issuer: z.string().nullable() }),
-    attempt: z.object({ attempt: z.int().min(0) }),
     opened: z.object({ node_pk: z.string(), opens: z.int(), seq: z.int() }),
     info: z.object({
       node_pk: z.string(),
@@ -116,7 +115,6 @@ export const shapes = once(() => {
         }),
       ),
     }),
-    fee: z.object({ fee_msat: msat.nullable() }),
     feeRates: z.object({ sat_per_vbyte: z.record(z.string(), z.number()) }),
     address: z.object({ address: z.string() }),
     signed,

@@ -42,6 +42,8 @@ for (const [kind, ends] of tally.ends) {
   console.log(`  ${kind}: ${tally.kindKills.get(kind) ?? 0} kills; ${words}`);
 }
 console.log(`closed by force: ${tally.forced.length} ${JSON.stringify(tally.forced)}`);
+console.log(`ended with blocks alone: ${tally.hanging.length}`);
+for (const told of tally.hanging) console.log(`  ${told}`);
 console.log(`slowest return: ${(tally.slowestBackMs / 1000).toFixed(1)} s`);
 console.log(`problems: ${tally.problems.length}`);
 for (const problem of tally.problems) console.log(problem);

@@ -15,6 +15,9 @@ const ANSWERED_WITHIN_MS = 150_000;
 /** How long everything may take to end: a payment of an offer waits for two minutes, and what was cut for one. */
 const OVER_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 500;
+/** After what a kill cut has been looked at, which takes a minute. */
+const ENDS_ALONE_WITHIN_MS = 100_000;
+const HANGING_BLOCKS = 6;
 /** A block after so many rounds. */
 const BLOCK_EVERY = 4;
 
@@ -46,6 +49,8 @@ export interface Tally {
   /** Problems, in words. */
   readonly problems: string[];
   forced: readonly string[];
+  /** What ended only once blocks ran out for a payment on its way, in words. */
+  readonly hanging: string[];
   slowestBackMs: number;
 }
 
@@ -63,6 +68,7 @@ export class KillRun {
     kindKills: new Map(),
     problems: [],
     forced: [],
+    hanging: [],
     slowestBackMs: 0,
   };
   readonly #options: RunOptions;
@@ -235,22 +241,30 @@ export class KillRun {
 
   /** Waits until nothing is under way, at most for that time. */
   async #over(withinMs: number): Promise<void> {
+    const since = performance.now();
+    let isHanging = false;
     await eventually(async () => {
-      const isOver = (await this.#goOn()) && (await this.#isNothingPending());
-      if (isOver) return true;
-      // What hangs in a channel that was closed by force comes back with blocks.
-      if (this.#world.forced().size > 0) await this.#world.mine(1);
+      if ((await this.#goOn()) && (await this.#pending()).length === 0) return true;
+      if (!isHanging && performance.now() - since > ENDS_ALONE_WITHIN_MS) {
+        isHanging = true;
+        const hanging = await this.#pending();
+        const told = await Promise.all(hanging.map((one) => this.#world.toldOf(one)));
+        this.tally.hanging.push(...told);
+        this.#options.say(`ends with blocks alone: ${told.join('; ')}`);
+      }
+      // What hangs in a channel, of the wallet or of those before it, comes back with blocks.
+      if (isHanging) await this.#world.mine(HANGING_BLOCKS);
       else await Bun.sleep(LOOK_EVERY_MS);
       return false;
     }, withinMs);
   }
 
-  async #isNothingPending(): Promise<boolean> {
+  async #pending(): Promise<readonly PaymentJson[]> {
     await this.#world.sidecar.put('/v2/node/sync_payments');
     const { payments } = await this.#world.sidecar.get('/v2/node/list_payments', {
       filter: 'pending',
     });
-    return payments.length === 0;
+    return payments;
   }
 
   async #readOwnState(): Promise<void> {

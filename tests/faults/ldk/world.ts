@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PaymentJson } from '../../../src/model/payment.ts';
 import { type LdkRow, shapes } from '../../../src/nodes/ldk/words/words.ts';
 import { randomHex } from '../../contracts/node/steps.ts';
 import { type NodeSidecar, startNodeSidecar } from '../../interop/node-sidecar.ts';
@@ -218,6 +219,14 @@ export class LdkKillWorld {
       more = page.more;
     }
     return rows;
+  }
+
+  /** What the wallet and the other nodes say of a payment, in words. */
+  async toldOf({ index, hash, status_msg }: PaymentJson): Promise<string> {
+    const rows = await Promise.all([this.lsp, this.payer].map((node) => this.rowsOf(node)));
+    const others = rows.flat().filter((row) => row.hash === hash);
+    const words = others.map(({ key, state, reason }) => `${key} ${state} ${reason ?? ''}`);
+    return `${index}: ${status_msg} (others: ${words.join(', ') || 'nothing'})`;
   }
 
   /** All who tell of the wallet's payments. */

@@ -74,6 +74,17 @@ describe.skipIf(!hasLdkHelper())('the compiled binary with --node ldk', () => {
     expect((await payment(answer.body.index)).status).toBe('completed');
   });
 
+  test('makes no payer proof: of a paid invoice and of a paid offer it is error 110', async () => {
+    const byInvoice = (await pay(10_000_000n)).answer.body.index;
+    const offer = await outside.offer({ amountMsat: null });
+    const byOffer = (await sidecar.post('/v2/node/pay_offer', { offer, amount: '5000' })).index;
+    for (const index of [byInvoice, byOffer]) {
+      expect((await ended(index)).status).toBe('completed');
+      const answer = await sidecar.call('POST', '/v2/node/create_payer_proof', { body: { index } });
+      expect(answer.body.code).toBe(110);
+    }
+  });
+
   test('a stop waits until the node has stopped, which would be killed with a container', async () => {
     const [pid = 0] = helpersOf(sidecar.dataDir);
     process.kill(pid, 'SIGSTOP');

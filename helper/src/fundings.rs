@@ -6,7 +6,8 @@ use crate::open::App;
 use crate::protocol::{refused, unreachable, Answer};
 use ldk_node::bitcoin::{consensus, hashes::Hash, Transaction, Txid};
 use ldk_node::lightning::ln::types::ChannelId;
-use ldk_node::ChannelDetails;
+use ldk_node::{ChannelDetails, LightningBalance};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// How long an opening waits for the funding of another channel.
@@ -26,14 +27,31 @@ pub fn is_paid(app: &App, channel: &ChannelDetails) -> bool {
     !is_new || app.chain.ready().is_err() || channel.funding_txo.is_some_and(|place| app.chain.has(place.txid))
 }
 
+/// The ids that channels have which this transaction funds.
+fn ids(tx: &Transaction) -> impl Iterator<Item = ChannelId> {
+    let txid = tx.compute_txid().to_byte_array();
+    (0..tx.output.len()).map(move |vout| ChannelId::v1_from_funding_txid(&txid, vout as u16))
+}
+
 /// Whether the wallet has paid for a channel of which LDK has a monitor alone.
 pub fn has_paid(app: &App, id: ChannelId) -> bool {
     let Ok(wallet) = app.chain.ready() else { return true };
-    let paid = wallet.transactions().any(|tx| {
-        let txid = tx.tx_node.txid.to_byte_array();
-        (0..tx.tx_node.tx.output.len()).any(|vout| ChannelId::v1_from_funding_txid(&txid, vout as u16) == id)
-    });
+    let paid = wallet.transactions().any(|tx| ids(&tx.tx_node.tx).any(|one| one == id));
     paid
+}
+
+/// The channels that LDK has now, those of a monitor alone among them. Events tell of them later than the chain may.
+pub struct Channels(HashSet<ChannelId>);
+impl Channels {
+    pub fn of(app: &App) -> Channels {
+        let unlisted = app.node.list_balances().lightning_balances.into_iter().filter_map(|balance| match balance {
+            LightningBalance::ClaimableOnChannelClose { channel_id, .. } => Some(channel_id),
+            _ => None,
+        });
+        Channels(app.node.list_channels().into_iter().map(|channel| channel.channel_id).chain(unlisted).collect())
+    }
+
+    pub fn has_funding(&self, tx: &Transaction) -> bool { ids(tx).any(|id| self.0.contains(&id)) }
 }
 
 /// Returns when the helper's wallet knows the fundings that were signed.
@@ -81,18 +99,32 @@ fn find(bytes: &[u8], txid: Txid) -> Option<Transaction> {
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::{find, Channels};
+    use ldk_node::lightning::ln::types::ChannelId;
     use ldk_node::bitcoin::{absolute::LockTime, consensus, hashes::Hash, transaction::Version, Amount, OutPoint, ScriptBuf,
         Sequence, Transaction, TxIn, TxOut, Txid, Witness};
 
-    #[test]
-    fn a_funding_is_found_in_the_state_by_its_id() {
-        let tx = Transaction {
+    fn funding() -> Transaction {
+        Transaction {
             version: Version::TWO, lock_time: LockTime::ZERO,
             input: vec![TxIn { previous_output: OutPoint::null(), script_sig: ScriptBuf::new(), sequence: Sequence::MAX,
                 witness: Witness::from_slice(&[[2, 0, 0, 0, 0, 1]]) }],
-            output: vec![TxOut { value: Amount::from_sat(7), script_pubkey: ScriptBuf::new() }],
-        };
+            output: vec![TxOut { value: Amount::from_sat(7), script_pubkey: ScriptBuf::new() }; 2],
+        }
+    }
+
+    #[test]
+    fn a_funding_is_known_by_its_channel_before_an_event_tells_of_it() {
+        let txid = funding().compute_txid().to_byte_array();
+        for (vout, funds) in [(0, true), (1, true), (2, false)] {
+            let channels = Channels([ChannelId::v1_from_funding_txid(&txid, vout)].into());
+            assert_eq!(channels.has_funding(&funding()), funds);
+        }
+    }
+
+    #[test]
+    fn a_funding_is_found_in_the_state_by_its_id() {
+        let tx = funding();
         let state = [&[9, 2, 0, 0, 0, 0, 1][..], &consensus::encode::serialize(&tx), &[1, 2]].concat();
         assert_eq!(find(&state, tx.compute_txid()), Some(tx));
         assert_eq!(find(&state, Txid::all_zeros()), None);

@@ -1,5 +1,6 @@
 //! What the on-chain wallet shows: its transactions, its coins, and the node's state in figures.
 use crate::channels;
+use crate::fundings::Channels;
 use crate::open::App;
 use crate::protocol::{msat, msat_or_null, Answer, Params};
 use crate::spend::held;
@@ -52,22 +53,24 @@ pub fn transactions(app: &App, params: &Params) -> Answer<Value> {
     let since = params.number_or_null("since_height")?.unwrap_or(0);
     let only = params.text_or_null("txid")?;
     let sweeps = channels::sweeps(app);
+    let channels = Channels::of(app);
     let wallet = chain.ready()?;
     let mut list = Vec::new();
-    for one in app.store.run(|db| noted(db, since, only))? {
+    for mut one in app.store.run(|db| noted(db, since, only))? {
         let Ok(tx) = consensus::encode::deserialize_hex::<Transaction>(&one.hex) else { continue };
         let position = wallet.get_tx(tx.compute_txid()).map(|known| known.chain_position);
         // What the network forgot is no transaction, unless another one took its place.
         if position.is_none() && one.replaced_by.is_none() { continue }
-        let sweep = one.sweep || sweeps.contains(&one.txid);
-        list.push(shown(app, &wallet, &one, &tx, position, sweep)?);
+        one.sweep |= sweeps.contains(&one.txid);
+        one.funding |= channels.has_funding(&tx);
+        list.push(shown(app, &wallet, &one, &tx, position)?);
     }
     Ok(json!({"height": wallet.latest_checkpoint().height(), "transactions": list}))
 }
 
 fn shown(
     app: &App, wallet: &Wallet, one: &Noted, tx: &Transaction,
-    position: Option<ChainPosition<bdk_wallet::chain::ConfirmationBlockTime>>, sweep: bool,
+    position: Option<ChainPosition<bdk_wallet::chain::ConfirmationBlockTime>>,
 ) -> Answer<Value> {
     let (sent, received) = wallet.sent_and_received(tx);
     let block_time = match position {
@@ -85,15 +88,15 @@ fn shown(
         "first_seen": block_time.map_or(one.first_seen, |time| time.min(one.first_seen)),
         "fee_msat": msat_or_null(wallet.calculate_fee(tx).ok().map(|fee| fee.to_sat() * 1000)),
         "sent_msat": msat(sent.to_sat() * 1000), "received_msat": msat(received.to_sat() * 1000),
-        "outputs": outputs, "role": role(app, wallet, one, tx, sent.to_sat() > 0, sweep)?, "replaced_by": one.replaced_by,
+        "outputs": outputs, "role": role(app, wallet, one, tx, sent.to_sat() > 0)?, "replaced_by": one.replaced_by,
     }))
 }
 
 /// A transaction that spends a channel's funding closes it; so does one that spends our coins together with others,
 /// which only raises the fee of a closing.
-fn role(app: &App, wallet: &Wallet, one: &Noted, tx: &Transaction, sends: bool, sweep: bool) -> Answer<Option<&'static str>> {
+fn role(app: &App, wallet: &Wallet, one: &Noted, tx: &Transaction, sends: bool) -> Answer<Option<&'static str>> {
     if one.funding && sends { return Ok(Some("funding")) }
-    if sweep { return Ok(Some("sweep")) }
+    if one.sweep { return Ok(Some("sweep")) }
     let closes = app.store.run(|db| {
         for input in &tx.input {
             let place = input.previous_output;

@@ -6,7 +6,7 @@ import { deliverEverything } from '../checks.ts';
 import { rowsOf } from '../rows.ts';
 import { costOf, msat } from '../trial.ts';
 import { eventually, expectOneTruth } from '../truth.ts';
-import type { Client, LdkKillWorld } from './world.ts';
+import { type Client, isLost, type LdkKillWorld } from './world.ts';
 
 /** What an agreed closing of a channel of the wallet's own may cost at most, in millisatoshis. */
 const CLOSING_MSAT = 3_000_000n;
@@ -26,7 +26,9 @@ export async function expectWorldAgrees(
   world: LdkKillWorld,
   closed: number,
 ): Promise<readonly PaymentJson[]> {
-  const payments = await expectOneTruth({ ...world.tellers(), atNode: () => undefined, isWatched });
+  const payments = await expectOneTruth({
+    ...{ ...world.tellers(), atNode: () => undefined, isWatched, mayBePending: isLost },
+  });
   await expectDelivered(world, payments);
   await expectSameAtOthers(world, payments);
   await expectBudget(world, payments);
@@ -75,6 +77,7 @@ async function differencesAtOthers(
 ): Promise<readonly string[]> {
   const rows = (await Promise.all([world.lsp, world.payer].map((one) => world.rowsOf(one)))).flat();
   // What the payer and the LSP pay each other is none of the wallet's.
+  const lost = payments.filter(isLost).map(({ hash }) => `${hash}`);
   const isBetween = (row: LdkRow) =>
     rows.some((one) => one.direction !== row.direction && one.hash === row.hash);
   return (
@@ -91,7 +94,7 @@ async function differencesAtOthers(
       .filter((row) => row.direction === theirs && row.state === 'completed' && !isBetween(row))
       .map(({ hash }) => `${hash}`);
     return [
-      ...minus(others, ours).map(
+      ...minus(others, [...ours, ...lost]).map(
         (hash) => `${direction} ${hash}: paid, and not shown as completed`,
       ),
       ...minus(ours, others).map((hash) => {
@@ -118,6 +121,8 @@ function minus(list: readonly string[], other: readonly string[]): string[] {
 
 async function expectBudget(world: LdkKillWorld, payments: readonly PaymentJson[]): Promise<void> {
   const outbound = payments.filter(({ direction }) => direction === 'outbound');
+  // Of what was lost the budget keeps the most that it may have cost.
+  if (outbound.some(isLost)) return;
   const costMsat = outbound.reduce((sum, one) => sum + costOf(one), 0n);
   const spent = async (client: Client) => {
     const { budget } = await world.sidecar.get('/v2/node/client_info', {}, client.credentials);
@@ -155,7 +160,8 @@ async function expectBalance(
 ): Promise<void> {
   const dueMsat = payments.reduce((sum, one) => sum + movedMsat(one), 0n);
   // Below a channel's reserve a balance is in whole satoshis.
-  const leastMsat = dueMsat - BigInt(closed) * CLOSING_MSAT - 10_000n;
+  const lostMsat = payments.filter(isLost).reduce((sum, one) => sum + msat(one.amount ?? '0'), 0n);
+  const leastMsat = dueMsat - lostMsat - BigInt(closed) * CLOSING_MSAT - 10_000n;
   const isRight = (nowMsat: bigint) => nowMsat <= dueMsat + 10_000n && nowMsat >= leastMsat;
   await eventually(async () => isRight(await world.balanceMsat()));
   const nowMsat = await world.balanceMsat();

@@ -4,7 +4,7 @@ import { until } from '../../support/until.ts';
 import { eventually } from '../truth.ts';
 import { expectOwnState, expectWorldAgrees } from './ending.ts';
 import { type Act, KINDS, mayTryAgain } from './kinds.ts';
-import { LdkKillWorld, type Victim } from './world.ts';
+import { isEnded, LdkKillWorld, type Victim } from './world.ts';
 
 /** The longest time after asking, milliseconds, after which something is killed at random; one of these is drawn. */
 const RANDOM_MS = [12, 25, 120] as const;
@@ -264,7 +264,7 @@ export class KillRun {
     const { payments } = await this.#world.sidecar.get('/v2/node/list_payments', {
       filter: 'pending',
     });
-    return payments;
+    return payments.filter((one: PaymentJson) => !isEnded(one));
   }
 
   async #readOwnState(): Promise<void> {

@@ -249,6 +249,14 @@ export class LdkKillWorld {
   }
 }
 
+/** Whether a payment went down with its channel, so that nothing tells whether the receiver took it. */
+export const isLost = ({ status, status_msg }: Pick<PaymentJson, 'status' | 'status_msg'>) =>
+  status === 'pending' && status_msg === 'its channel was closed';
+
+/** Whether nothing more will be heard of a payment. */
+export const isEnded = (payment: Pick<PaymentJson, 'status' | 'status_msg'>) =>
+  payment.status !== 'pending' || isLost(payment);
+
 /** A client of the wallet with a budget. */
 export interface Client {
   readonly pk: string;

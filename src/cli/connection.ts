@@ -16,6 +16,7 @@ import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import { cookieFor, mayNotLook, notedUrl } from './cookie.ts';
 import type { CliIo } from './io.ts';
+import { envFileOption } from './setting-flag.ts';
 
 /** The flags of every command that calls a running sidecar. */
 export interface ConnectionFlags {
@@ -37,44 +38,30 @@ const HEADING = 'Connection and output:';
 /** Adds {@link ConnectionFlags} to a command, under a heading of their own. */
 export function withConnection(command: Command): Command {
   const { clientCredentials, clientCredentialsPath, dataDir, noCookie, sidecarUrl } = OPTIONS;
-  return command
-    .addOption(
-      new Option(
-        '--url <url>',
-        `Base URL of the sidecar. [${sidecarUrl.env}; default: where the sidecar of --${dataDir.flag} listens, else http://${OPTIONS.listenAddr.fallback}]`,
-      ).helpGroup(HEADING),
-    )
-    .addOption(
-      new Option(
-        `--${clientCredentials.flag} <${clientCredentials.value}>`,
-        `Client credentials to use. [${clientCredentials.env}; default: the cookie of the sidecar on this machine]`,
-      ).helpGroup(HEADING),
-    )
-    .addOption(
-      new Option(
-        `--${clientCredentialsPath.flag} <${clientCredentialsPath.value}>`,
-        `File that holds the client credentials. [${clientCredentialsPath.env}]`,
-      ).helpGroup(HEADING),
-    )
-    .addOption(
-      new Option(
-        `--${dataDir.flag} <${dataDir.value}>`,
-        `Data directory of the sidecar on this machine, where its address and its cookie are. [${dataDir.env}]`,
-      ).helpGroup(HEADING),
-    )
-    .addOption(
-      new Option(`--${noCookie.flag}`, `${noCookie.description} [${noCookie.env}]`).helpGroup(
-        HEADING,
-      ),
-    )
-    .addOption(envFileOption().helpGroup(HEADING))
-    .addOption(utcOption().helpGroup(HEADING))
-    .addOption(new Option('--json', 'Print the JSON of the API.').helpGroup(HEADING));
-}
-
-/** Returns the flag that names the settings file. */
-export function envFileOption(): Option {
-  return new Option(`--${ENV_FILE.flag} <${ENV_FILE.value}>`, ENV_FILE.description);
+  const options = [
+    new Option(
+      '--url <url>',
+      `Base URL of the sidecar. [${sidecarUrl.env}; default: where the sidecar of --${dataDir.flag} listens, else http://${OPTIONS.listenAddr.fallback}]`,
+    ),
+    new Option(
+      `--${clientCredentials.flag} <${clientCredentials.value}>`,
+      `Client credentials to use. [${clientCredentials.env}; default: the cookie of the sidecar on this machine]`,
+    ),
+    new Option(
+      `--${clientCredentialsPath.flag} <${clientCredentialsPath.value}>`,
+      `File that holds the client credentials. [${clientCredentialsPath.env}]`,
+    ),
+    new Option(
+      `--${dataDir.flag} <${dataDir.value}>`,
+      `Data directory of the sidecar on this machine, where its address and its cookie are. [${dataDir.env}]`,
+    ),
+    new Option(`--${noCookie.flag}`, `${noCookie.description} [${noCookie.env}]`),
+    envFileOption(),
+    utcOption(),
+    new Option('--json', 'Print the JSON of the API.'),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(HEADING));
+  return command;
 }
 
 /** The flag by which times are UTC, in what is shown and in what is typed. {@link timesInUtc} obeys it. */

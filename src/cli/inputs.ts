@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
 import { systemClock } from '../lib/clock.ts';
 import { parseAmountMsat } from '../model/amount.ts';
 import { idPartInput, paymentIndexInput, updatedIndexInput } from '../model/payment-index.ts';
@@ -95,12 +96,10 @@ export function readPaymentName(text: string): string {
 }
 
 /** Returns the position of an update, which waits and streams go on from. */
-export function readPosition(text: string): string {
-  if (updatedIndexInput().safeParse(text).success) return text;
-  throw new InvalidArgumentError(
-    'It must be the position of an update, as "wallet-sidecar updates" and "events" show it',
-  );
-}
+export const readPosition = readBy(
+  updatedIndexInput,
+  'It must be the position of an update, as "wallet-sidecar updates" and "events" show it',
+);
 
 /** Returns an Idempotency-Key (docs/decisions.md 49). */
 export function readKey(text: string): string {
@@ -115,10 +114,24 @@ export function readName(text: string): string {
 }
 
 /** Returns the public key of a node in lowercase hex. */
-export function readNodePk(text: string): string {
-  const read = nodePkInput().safeParse(text);
-  if (read.success) return read.data;
-  throw new InvalidArgumentError('It must be the public key of a node: 66 hex characters');
+export const readNodePk = readBy(
+  nodePkInput,
+  'It must be the public key of a node: 66 hex characters',
+);
+
+/** Returns 32 bytes in lowercase hex. */
+export const readHex32 = readBy(() => hexInput(32), 'It must be 64 hex characters');
+
+/** Returns 16 bytes in lowercase hex. */
+export const readHex16 = readBy(() => hexInput(16), 'It must be 32 hex characters');
+
+/** Returns a function that reads what the schema of the API takes. */
+function readBy<T>(schema: () => z.ZodType<T>, rule: string): (text: string) => T {
+  return (text) => {
+    const read = schema().safeParse(text);
+    if (read.success) return read.data;
+    throw new InvalidArgumentError(rule);
+  };
 }
 
 /** Returns an http or https URL. */
@@ -126,22 +139,6 @@ export function readWebUrl(text: string): string {
   const parsed = parseWebUrl(text);
   if ('value' in parsed) return parsed.value;
   throw new InvalidArgumentError(`It ${parsed.problem}`);
-}
-
-/** Returns 32 bytes in lowercase hex. */
-export function readHex32(text: string): string {
-  return hexOf(32, text, 'It must be 64 hex characters');
-}
-
-/** Returns 16 bytes in lowercase hex. */
-export function readHex16(text: string): string {
-  return hexOf(16, text, 'It must be 32 hex characters');
-}
-
-function hexOf(bytes: number, text: string, rule: string): string {
-  const read = hexInput(bytes).safeParse(text);
-  if (read.success) return read.data;
-  throw new InvalidArgumentError(rule);
 }
 
 /** Returns a function that reads a flag which may be repeated and may hold several names separated by commas. */

@@ -21,6 +21,9 @@ export function priceFlag(more: string): Word<Price | undefined> {
   return flag('--price <price>', `${about}${more}`, readPrice);
 }
 
+/** The flag of every command that calls no sidecar and prints something. */
+export const jsonFlag = flag('--json', 'print JSON');
+
 /** The flag of every command that shows a table. */
 export const wideFlag = flag(
   '--wide',

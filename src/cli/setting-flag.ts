@@ -1,9 +1,29 @@
-import { type Command, Option } from 'commander';
-import type { OptionSpec } from '../config/options.ts';
-import type { Flags } from '../config/sources.ts';
+import { Option } from 'commander';
+import { OPTIONS, type OptionName, type OptionSpec } from '../config/options.ts';
+import { ENV_FILE, type Flags } from '../config/sources.ts';
+import type { Word } from './command.ts';
 
-/** Returns the flag of a setting, with its variable and default in the help. */
-export function settingFlag(option: OptionSpec): Option {
+/** Returns the flags of these settings, and that of the settings file, as one word: what was given for each flag. */
+export function settingsWord(names: readonly OptionName[]): Word<Flags> {
+  return {
+    addTo(command) {
+      const options = [...names.map((name) => settingFlag(OPTIONS[name])), envFileOption()];
+      for (const option of options) command.addOption(option);
+      return () =>
+        Object.fromEntries(
+          options.map((one) => [one.name(), command.getOptionValue(one.attributeName())]),
+        );
+    },
+  };
+}
+
+/** Returns the flag that names the settings file. */
+export function envFileOption(): Option {
+  return new Option(`--${ENV_FILE.flag} <${ENV_FILE.value}>`, ENV_FILE.description);
+}
+
+/** The flag of a setting, with its variable and default in the help. */
+function settingFlag(option: OptionSpec): Option {
   const flags = option.value ? `--${option.flag} <${option.value}>` : `--${option.flag}`;
   const flag = new Option(
     flags,
@@ -12,13 +32,4 @@ export function settingFlag(option: OptionSpec): Option {
   return option.repeatable
     ? flag.argParser((value: string, before: string[] = []) => [...before, value])
     : flag;
-}
-
-/** Returns the values of these flags, by their names without dashes. */
-export function givenFlags(command: Command, names: readonly string[]): Flags {
-  return Object.fromEntries(names.map((flag) => [flag, command.getOptionValue(camel(flag))]));
-}
-
-function camel(flag: string): string {
-  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,27 +1,13 @@
-import { OPTIONS } from '../../config/options.ts';
-import { ENV_FILE, type Flags } from '../../config/sources.ts';
-import { argument, flag, local, optionWord } from '../command.ts';
-import { envFileOption } from '../connection.ts';
+import type { Flags } from '../../config/sources.ts';
+import { argument, local } from '../command.ts';
 import type { AddCommand } from '../io.ts';
-import { givenFlags, settingFlag } from '../setting-flag.ts';
+import { jsonFlag } from '../options.ts';
+import { settingsWord } from '../setting-flag.ts';
 
 /** Copies the data of a sidecar to or from a directory. Resolves to sentences that say what was done. */
 export type CopyData = (dir: string, flags: Flags) => Promise<string>;
 
-const SETTINGS = [
-  OPTIONS.dataDir,
-  OPTIONS.markerPath,
-  OPTIONS.databaseUrl,
-  OPTIONS.databaseUrlPath,
-] as const;
-const WORDS = {
-  dataDir: optionWord<string | undefined>(() => settingFlag(OPTIONS.dataDir)),
-  markerPath: optionWord<string | undefined>(() => settingFlag(OPTIONS.markerPath)),
-  databaseUrl: optionWord<string | undefined>(() => settingFlag(OPTIONS.databaseUrl)),
-  databaseUrlPath: optionWord<string | undefined>(() => settingFlag(OPTIONS.databaseUrlPath)),
-  envFile: optionWord<string | undefined>(envFileOption),
-  json: flag('--json', 'print JSON'),
-};
+const flags = settingsWord(['dataDir', 'markerPath', 'databaseUrl', 'databaseUrlPath']);
 
 /** Adds `backup`, which copies what the data directory keeps while the sidecar runs. */
 export const addBackup = (backup: CopyData) =>
@@ -46,10 +32,9 @@ function copying(
   copy: CopyData,
   { about, dir, example }: { about: string; dir: ReturnType<typeof argument>; example: string },
 ): AddCommand {
-  const spec = { about, examples: [example], words: { dir, ...WORDS } };
-  return local(name, spec, async ({ dir: place, json }, { io, command }) => {
-    const names = [...SETTINGS.map((option) => option.flag), ENV_FILE.flag];
-    const done = await copy(String(place), givenFlags(command, names));
+  const spec = { about, examples: [example], words: { dir, flags, json: jsonFlag } };
+  return local(name, spec, async ({ dir: place, flags, json }, { io }) => {
+    const done = await copy(String(place), flags);
     io.stdout(json ? JSON.stringify({ done }) : done);
   });
 }

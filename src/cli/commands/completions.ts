@@ -1,9 +1,10 @@
-import { argument, flag, local } from '../command.ts';
+import { argument, local } from '../command.ts';
 import { bashCompletion } from '../completions/bash.ts';
 import { fishCompletion } from '../completions/fish.ts';
 import { powershellCompletion } from '../completions/powershell.ts';
 import { completionTree } from '../completions/tree.ts';
 import { zshCompletion } from '../completions/zsh.ts';
+import { jsonFlag } from '../options.ts';
 
 const SHELLS = {
   bash: bashCompletion,
@@ -19,7 +20,7 @@ export const addCompletions = local(
     about: 'Print the completion script of a shell.',
     words: {
       shell: argument('<shell>', 'the shell', Object.keys(SHELLS) as (keyof typeof SHELLS)[]),
-      json: flag('--json', 'print JSON'),
+      json: jsonFlag,
     },
     examples: [
       'completions bash > ~/.local/share/bash-completion/completions/wallet-sidecar',

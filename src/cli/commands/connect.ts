@@ -7,9 +7,9 @@ import { codeOf } from '../../lib/error-code.ts';
 import type { ConnectKind } from '../../model/connect.ts';
 import { encodeNodeCredentials } from '../../model/credentials.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
-import { envFileOption } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
+import { envFileOption } from '../setting-flag.ts';
 
 /**
  * Adds `connect <kind>`, which checks the access to a node and writes the credentials that the configuration takes. The

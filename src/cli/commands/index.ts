@@ -87,6 +87,6 @@ export function addCommands(program: Command, options: CommandOptions): void {
   addSandbox(program, options);
   program.commandsGroup(ADVANCED);
   for (const add of [addUpdates, addProvision, addSecretsKey]) add(program, options);
-  addMigrate(program, options, options.migrate);
-  addLdk(program, options, options.recoverLdk);
+  addMigrate(options.migrate)(program, options);
+  addLdk(options.recoverLdk)(program, options);
 }

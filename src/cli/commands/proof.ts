@@ -6,6 +6,7 @@ import { argument, flag, group, local, optionWord } from '../command.ts';
 import { utcOption } from '../connection.ts';
 import { paymentArgument } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
+import { jsonFlag } from '../options.ts';
 import { fields } from '../terminal/table.ts';
 import { grouped, moment } from '../terminal/words.ts';
 
@@ -31,7 +32,7 @@ const verify = local(
     words: {
       text: argument('<proof>', 'lnp1...'),
       utc: optionWord(utcOption),
-      json: flag('--json', 'print JSON'),
+      json: jsonFlag,
     },
     examples: ['proof verify lnp1...', 'proof verify lnp1... --json'],
   },

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { OPTIONS, type OptionName, type OptionSpec } from '../../config/options.ts';
-import { ENV_FILE, type Flags, openSettings } from '../../config/sources.ts';
-import { envFileOption } from '../connection.ts';
+import { type Flags, openSettings } from '../../config/sources.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
-import { givenFlags, settingFlag } from '../setting-flag.ts';
+import { settingsWord } from '../setting-flag.ts';
 
 /** Runs the server until the process is told to stop. */
 export type Serve = (mode: 'serve' | 'dev', flags: Flags) => Promise<void>;
@@ -48,12 +47,11 @@ function isNothingGiven(io: CliIo, flags: Flags): boolean {
 const NOTHING_GIVEN =
   'This runs the server without a wallet. "wallet-sidecar --help" shows all commands, "wallet-sidecar dev" tries one out.';
 
+const SETTINGS = Object.entries<OptionSpec>(OPTIONS).flatMap(([name, { forCalls }]) =>
+  forCalls ? [] : [name as OptionName],
+);
+
 function withSettings(command: Command, run: (flags: Flags) => Promise<void>): Command {
-  const settings = Object.values<OptionSpec>(OPTIONS).filter(({ forCalls }) => !forCalls);
-  for (const setting of settings) command.addOption(settingFlag(setting));
-  command.addOption(envFileOption());
-  return command.action(async () => {
-    const names = [...settings.map(({ flag }) => flag), ENV_FILE.flag, 'json'];
-    await run(givenFlags(command, names));
-  });
+  const given = settingsWord(SETTINGS).addTo(command);
+  return command.action(() => run({ ...given(), json: command.getOptionValue('json') }));
 }

@@ -4,6 +4,7 @@ import { ROOT_SEED_BYTES, rootSeedPhrase } from '../../model/root-seed.ts';
 import { flag, group, local } from '../command.ts';
 import { readHex32 } from '../inputs.ts';
 import { oneCall } from '../one-call.ts';
+import { jsonFlag } from '../options.ts';
 
 const KEY_BYTES = 32;
 /** The file is nobody else's from the start. */
@@ -36,7 +37,7 @@ export const addSecretsKey = local(
   {
     about:
       'Create a key for --secrets-key, which signs what is stored and seals secrets in a PostgreSQL database. Keep it apart from the database.',
-    words: { json: flag('--json', 'print JSON') },
+    words: { json: jsonFlag },
     examples: ['(umask 077; wallet-sidecar secrets-key > secrets-key)'],
   },
   ({ json }, { io }) => {

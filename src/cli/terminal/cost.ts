@@ -32,8 +32,6 @@ export function costLines(cost: Cost): string[] {
   });
 }
 
-function sum(...amounts: readonly string[]): string {
-  return formatAmountMsat(
-    amounts.reduce((total, amount) => total + (parseAmountMsat(amount) ?? 0n), 0n),
-  );
+function sum(amount: string, more: string): string {
+  return formatAmountMsat((parseAmountMsat(amount) ?? 0n) + (parseAmountMsat(more) ?? 0n));
 }

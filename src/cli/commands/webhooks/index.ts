@@ -10,7 +10,7 @@ import { argument, type Finding, flag, group, local } from '../../command.ts';
 import { readName, readPast, readWholeIn } from '../../inputs.ts';
 import { namesId, theOne } from '../../naming.ts';
 import { oneCall } from '../../one-call.ts';
-import { wideFlag } from '../../options.ts';
+import { jsonFlag, wideFlag } from '../../options.ts';
 import { type Column, fields } from '../../terminal/table.ts';
 import { minute, moment } from '../../terminal/words.ts';
 import { addEndpoints, endpointFlag } from './endpoints.ts';
@@ -124,7 +124,7 @@ const secret = local(
   'secret',
   {
     about: 'Create a new signing secret for --webhook-secret and for the receiver.',
-    words: { json: flag('--json', 'print JSON') },
+    words: { json: jsonFlag },
     examples: ['webhooks secret'],
   },
   ({ json }, { io }) => {

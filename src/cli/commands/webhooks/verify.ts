@@ -13,6 +13,7 @@ import { parseWebhookSecret } from '../../../model/webhooks/webhook-secret.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { argument, flag, local, optionWord } from '../../command.ts';
 import type { CliIo } from '../../io.ts';
+import { jsonFlag } from '../../options.ts';
 import { moment } from '../../terminal/words.ts';
 
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
@@ -56,7 +57,7 @@ export const addVerify = local(
         `file that holds the signing secret [${OPTIONS.webhookSecretPath.env}]`,
       ),
       anyAge: flag('--any-age', 'accept a webhook that is older than 5 minutes'),
-      json: flag('--json', 'print JSON'),
+      json: jsonFlag,
     },
     examples: [
       'webhooks verify body.json -H "webhook-id: msg_..." -H "webhook-timestamp: 1764000000" -H "webhook-signature: v1,..."',

@@ -1,10 +1,9 @@
 import { LOG_FORMATS, LOG_LEVELS } from '../lib/log.ts';
 
-/** One setting: its names as a flag and as an environment variable, and what it does. */
-export interface OptionSpec {
-  /** Flag without the dashes. */
-  readonly flag: string;
-  readonly env: string;
+/** What a setting does. */
+interface OptionFacts {
+  /** The environment variable, where it is not called as the flag is. */
+  readonly env?: string;
   /** Placeholder of the value in the help; absent for switches. */
   readonly value?: string;
   readonly description: string;
@@ -17,40 +16,36 @@ export interface OptionSpec {
   readonly forCalls?: boolean;
 }
 
+/** One setting, with its names as a flag, without the dashes, and as an environment variable. */
+export interface OptionSpec extends OptionFacts {
+  readonly flag: string;
+  readonly env: string;
+}
+
 /** Every setting. The command line, its help, the documentation and `.env.example` are made from this table. */
-export const OPTIONS = {
+export const OPTIONS = named({
   listenAddr: {
-    flag: 'listen-addr',
-    env: 'SERVICE_LISTEN_ADDR',
     value: 'host:port',
     description: 'Address to listen on.',
     fallback: '127.0.0.1:5393',
   },
   sidecarUrl: {
-    flag: 'sidecar-url',
-    env: 'SERVICE_SIDECAR_URL',
     value: 'url',
     description: 'Base URL under which callers reach the sidecar; used in callbacks.',
     fallback: 'http://<listen-addr>',
   },
   dataDir: {
-    flag: 'data-dir',
-    env: 'SERVICE_DATA_DIR',
     value: 'dir',
     description: 'Directory for everything kept; `:memory:` keeps nothing.',
     fallback: "the platform's data directory/wallet-sidecar",
   },
   markerPath: {
-    flag: 'marker-path',
-    env: 'SERVICE_MARKER_PATH',
     value: 'file',
     description:
       'File outside the data directory and its backups, which shows when the database was restored.',
     fallback: '<data-dir>.marker',
   },
   databaseUrl: {
-    flag: 'database-url',
-    env: 'SERVICE_DATABASE_URL',
     value: 'url',
     description:
       'PostgreSQL database that holds everything kept, such as postgres://user:password@host/name. Not for the sandbox.',
@@ -58,15 +53,11 @@ export const OPTIONS = {
     secret: true,
   },
   databaseUrlPath: {
-    flag: 'database-url-path',
-    env: 'SERVICE_DATABASE_URL_PATH',
     value: 'file',
     description: 'File that holds the URL of the database.',
     fallback: 'none',
   },
   secretsKey: {
-    flag: 'secrets-key',
-    env: 'SERVICE_SECRETS_KEY',
     value: 'key',
     description:
       '64 hex characters, with which what is stored is signed, and secrets in a PostgreSQL database are sealed.',
@@ -74,152 +65,111 @@ export const OPTIONS = {
     secret: true,
   },
   secretsKeyPath: {
-    flag: 'secrets-key-path',
-    env: 'SERVICE_SECRETS_KEY_PATH',
     value: 'file',
     description: 'File that holds the key for secrets.',
     fallback: 'none',
   },
   databaseLeaseSecs: {
-    flag: 'database-lease-secs',
-    env: 'SERVICE_DATABASE_LEASE_SECS',
     value: 'secs',
     description:
       'Seconds, from 2 to 60, after which another sidecar takes the PostgreSQL database over from one that is gone.',
     fallback: '10',
   },
   peerUrl: {
-    flag: 'peer-url',
-    env: 'SERVICE_PEER_URL',
     value: 'url',
     description:
       'URL at which the other sidecars of the PostgreSQL database reach this one; with it, it stands by while another leads.',
     fallback: 'none: it does not start while another sidecar uses the database',
   },
   rootSeed: {
-    flag: 'root-seed',
-    env: 'SERVICE_ROOT_SEED',
     value: 'seed',
     description: '64 hex characters or a 24-word BIP 39 phrase.',
     fallback: 'none',
     secret: true,
   },
   rootSeedPath: {
-    flag: 'root-seed-path',
-    env: 'SERVICE_ROOT_SEED_PATH',
     value: 'file',
     description: 'File that holds the root seed.',
     fallback: 'none',
   },
   clientCredentials: {
-    flag: 'client-credentials',
-    env: 'SERVICE_CLIENT_CREDENTIALS',
     value: 'credentials',
     description: 'Default client credentials.',
     fallback: 'none',
     secret: true,
   },
   clientCredentialsPath: {
-    flag: 'client-credentials-path',
-    env: 'SERVICE_CLIENT_CREDENTIALS_PATH',
     value: 'file',
     description: 'File that holds the default client credentials.',
     fallback: 'none',
   },
   noCookie: {
-    flag: 'no-cookie',
-    env: 'SERVICE_NO_COOKIE',
     description: "Calls with given credentials alone, never with the owner's cookie.",
     fallback: 'off',
     forCalls: true,
   },
   node: {
-    flag: 'node',
-    env: 'SERVICE_NODE',
     value: 'ldk',
     description: 'The embedded LDK node (experimental), which the root seed controls.',
     fallback: 'the node at --node-url or in the credentials, or else the sandbox',
   },
   network: {
-    flag: 'network',
-    env: 'SERVICE_NETWORK',
     value: 'network',
     description: 'Network of the LDK node: bitcoin, testnet, signet or regtest.',
     fallback: 'none; --node ldk needs it',
   },
   esploraUrl: {
-    flag: 'esplora-url',
-    env: 'SERVICE_ESPLORA_URL',
     value: 'url',
     description: 'Esplora server from which the LDK node reads the chain.',
     fallback: 'none; --node ldk needs it or --electrum-url',
   },
   electrumUrl: {
-    flag: 'electrum-url',
-    env: 'SERVICE_ELECTRUM_URL',
     value: 'url',
     description: 'Electrum server from which the LDK node reads the chain.',
     fallback: 'none; --node ldk needs it or --esplora-url',
   },
   lsp: {
-    flag: 'lsp',
-    env: 'SERVICE_LSP',
     value: 'pubkey@host:port',
     description:
       'Node that opens a channel to the LDK node when a payment arrives that does not fit (LSPS2).',
     fallback: 'none: what does not fit cannot be received',
   },
   maxLspFee: {
-    flag: 'max-lsp-fee',
-    env: 'SERVICE_MAX_LSP_FEE',
     value: 'sats',
     description: 'The most that the LSP may take of a payment for opening a channel.',
     fallback: '5000',
   },
   lightningListenAddr: {
-    flag: 'lightning-listen-addr',
-    env: 'SERVICE_LIGHTNING_LISTEN_ADDR',
     value: 'host:port',
     description: 'Address at which other Lightning nodes reach the LDK node.',
     fallback: 'none: it connects to others, and no channel to it is opened',
   },
   experimentalMainnet: {
-    flag: 'experimental-mainnet',
-    env: 'SERVICE_EXPERIMENTAL_MAINNET',
     description: 'Lets the LDK node, which is experimental, use real money.',
     fallback: 'off',
   },
   nodeUrl: {
-    flag: 'node-url',
-    env: 'SERVICE_NODE_URL',
     value: 'url',
     description: 'REST URL of the LND node that the root seed controls.',
     fallback: 'the built-in sandbox node',
   },
   nodeCertPath: {
-    flag: 'node-cert-path',
-    env: 'SERVICE_NODE_CERT_PATH',
     value: 'file',
     description: "The node's self-signed certificate (PEM), then the only one accepted.",
     fallback: "the system's certificate authorities",
   },
   nodeProxy: {
-    flag: 'node-proxy',
-    env: 'SERVICE_NODE_PROXY',
     value: 'host:port',
     description:
       'SOCKS5 proxy for every connection to a real node or a relay, as Tor has it at 127.0.0.1:9050.',
     fallback: 'none: nodes are reached directly',
   },
   channelPeer: {
-    flag: 'channel-peer',
-    env: 'SERVICE_CHANNEL_PEER',
     value: 'pubkey@host:port',
     description: 'Lightning node that open_channel opens channels to, on a real node.',
     fallback: 'none: a real node opens channels only where the request names a peer',
   },
   nodeCredentialsPath: {
-    flag: 'node-credentials-path',
     env: 'SERVICE_NODE_CREDENTIALS_PATHS',
     value: 'file',
     description:
@@ -228,60 +178,45 @@ export const OPTIONS = {
     repeatable: true,
   },
   historySince: {
-    flag: 'history-since',
-    env: 'SERVICE_HISTORY_SINCE',
     value: 'date',
     description:
       'Payments of a real node that were over before this day (YYYY-MM-DD, UTC) are not read when a wallet is first followed.',
     fallback: 'none: the whole history is read',
   },
   webhookUrl: {
-    flag: 'webhook-url',
-    env: 'SERVICE_WEBHOOK_URL',
     value: 'url',
     description: 'Address that receives webhooks of every wallet.',
     fallback: 'none',
   },
   webhookEvents: {
-    flag: 'webhook-events',
-    env: 'SERVICE_WEBHOOK_EVENTS',
     value: 'events',
     description:
       'Events that --webhook-url receives: payment.finalized, and payment.held, payment.approval_requested and client.budget_low if named (comma separated).',
     fallback: 'payment.finalized',
   },
   webhookSecret: {
-    flag: 'webhook-secret',
-    env: 'SERVICE_WEBHOOK_SECRET',
     value: 'secret',
     description: 'Signing secret: base64 of 24 to 64 bytes, with or without whsec_.',
     fallback: 'none: webhooks are not signed',
     secret: true,
   },
   webhookSecretPath: {
-    flag: 'webhook-secret-path',
-    env: 'SERVICE_WEBHOOK_SECRET_PATH',
     value: 'file',
     description: 'File that holds the signing secret.',
     fallback: 'none',
   },
   addressDomain: {
-    flag: 'address-domain',
-    env: 'SERVICE_ADDRESS_DOMAIN',
     value: 'domain',
     description: 'Domain of Human Bitcoin Addresses, at which payers reach this sidecar.',
     fallback: 'on the sandbox the listen address; on a real node there are no names',
   },
   dohUrl: {
-    flag: 'doh-url',
-    env: 'SERVICE_DOH_URL',
     value: 'url',
     description:
       'DNS-over-HTTPS resolver (RFC 8484). It need not be trusted: DNSSEC is validated here.',
     fallback: 'https://cloudflare-dns.com/dns-query',
   },
   allowHost: {
-    flag: 'allow-host',
     env: 'SERVICE_ALLOW_HOSTS',
     value: 'host',
     description:
@@ -290,13 +225,10 @@ export const OPTIONS = {
     repeatable: true,
   },
   allowPrivateNetwork: {
-    flag: 'allow-private-network',
-    env: 'SERVICE_ALLOW_PRIVATE_NETWORK',
     description: 'Lets LNURL requests reach private addresses.',
     fallback: 'off',
   },
   trustedProxy: {
-    flag: 'trusted-proxy',
     env: 'SERVICE_TRUSTED_PROXIES',
     value: 'address',
     description:
@@ -305,41 +237,30 @@ export const OPTIONS = {
     repeatable: true,
   },
   requireAuth: {
-    flag: 'require-auth',
-    env: 'SERVICE_REQUIRE_AUTH',
     description: 'Every route that is not public needs the Authorization header.',
     fallback: 'off',
   },
   maxFee: {
-    flag: 'max-fee',
-    env: 'SERVICE_MAX_FEE',
     value: 'share',
     description: 'Cap on routing fees: a percentage, never less than 10 sats.',
     fallback: '1%',
   },
   approvalSecs: {
-    flag: 'approval-secs',
-    env: 'SERVICE_APPROVAL_SECS',
     value: 'secs',
     description:
       'Seconds, from 10 to 604800, for which a payment waits for approval before it fails.',
     fallback: '3600',
   },
   mcpAllowUnlimited: {
-    flag: 'mcp-allow-unlimited',
-    env: 'SERVICE_MCP_ALLOW_UNLIMITED',
     description: 'Lets agents spend over MCP with credentials that have no budget, the cookie too.',
     fallback: 'off',
   },
   phoenixdListenAddr: {
-    flag: 'phoenixd-listen-addr',
-    env: 'SERVICE_PHOENIXD_LISTEN_ADDR',
     value: 'host:port',
     description: "Address to serve phoenixd's HTTP API on, such as 127.0.0.1:9740.",
     fallback: 'none: it is not served',
   },
   nwcRelay: {
-    flag: 'nwc-relay',
     env: 'SERVICE_NWC_RELAYS',
     value: 'url',
     description:
@@ -348,28 +269,21 @@ export const OPTIONS = {
     repeatable: true,
   },
   metrics: {
-    flag: 'metrics',
-    env: 'SERVICE_METRICS',
     value: 'on|off',
     description: 'Serves GET /metrics for Prometheus, to everybody who reaches the server.',
     fallback: 'on while listening on loopback, else off',
   },
   logLevel: {
-    flag: 'log-level',
-    env: 'SERVICE_LOG_LEVEL',
     value: LOG_LEVELS.join('|'),
     description: 'What to log.',
     fallback: 'info',
   },
   logFormat: {
-    flag: 'log-format',
-    env: 'SERVICE_LOG_FORMAT',
     value: LOG_FORMATS.join('|'),
     description: 'text for people, json for services.',
     fallback: 'text',
   },
   rateSource: {
-    flag: 'rate-source',
     env: 'SERVICE_RATE_SOURCES',
     value: 'name|url',
     description:
@@ -378,20 +292,27 @@ export const OPTIONS = {
     repeatable: true,
   },
   buyLinkTemplate: {
-    flag: 'buy-link-template',
-    env: 'SERVICE_BUY_LINK_TEMPLATE',
     value: 'template',
     description: "The purchase app's launch link, with <invoice> in it.",
     fallback: 'https://cash.app/launch/lightning/<invoice>',
   },
   sandboxBlockSecs: {
-    flag: 'sandbox-block-secs',
-    env: 'SERVICE_SANDBOX_BLOCK_SECS',
     value: 'secs',
     description: 'Seconds between sandbox blocks; 0 mines on request only.',
     fallback: '10',
   },
-} as const satisfies Record<string, OptionSpec>;
+});
 
 /** The name of a setting. */
 export type OptionName = keyof typeof OPTIONS;
+
+/** Calls each setting by its name: `listenAddr` is the flag `listen-addr` and the variable `SERVICE_LISTEN_ADDR`. */
+function named<const Table extends Readonly<Record<string, OptionFacts>>>(table: Table) {
+  const entries = Object.entries(table).map(([name, facts]) => {
+    const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return [name, { flag, env: `SERVICE_${flag.toUpperCase().replaceAll('-', '_')}`, ...facts }];
+  });
+  return Object.fromEntries(entries) as {
+    readonly [Name in keyof Table]: OptionSpec & Table[Name];
+  };
+}

@@ -1,7 +1,7 @@
 import { systemClock } from '../lib/clock.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import { isLoopbackHost } from '../lib/network/loopback-host.ts';
-import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
+import type { ChannelPeer } from '../model/channel.ts';
 import { parseRelay } from '../model/clients/nwc.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import type { FeePolicy } from '../model/fee-cap.ts';
@@ -21,6 +21,7 @@ import {
   parseIp,
   parseList,
   parseListenAddress,
+  parsePeer,
   parseProxyAddress,
 } from './network.ts';
 import { OPTIONS } from './options.ts';
@@ -148,7 +149,7 @@ export function loadConfig(sources: Sources): Config {
     nodeCredentials: settings
       .list('nodeCredentialsPath')
       .map((path) => nodeCredentialsOf(path, fromFile)),
-    channelPeer: parse(find('channelPeer'), asChannelPeer),
+    channelPeer: parse(find('channelPeer'), parsePeer),
     historySinceMs: parse(find('historySince'), asPastDay),
     webhookUrl: parse(find('webhookUrl'), parseWebUrl),
     webhookEvents: parse(find('webhookEvents'), asWebhookEvents) ?? [ALWAYS_SENT],
@@ -233,11 +234,6 @@ function asWebhookEvents(text: string): Parsed<readonly WebhookEvent[]> {
   return {
     problem: `must be ${ALWAYS_SENT}, alone or with others of ${DELIVERY_EVENTS.join(', ')}`,
   };
-}
-
-function asChannelPeer(text: string): Parsed<ChannelPeer> {
-  const value = parseChannelPeer(text);
-  return value ? { value } : { problem: CHANNEL_PEER_FORM };
 }
 
 /** The beginning of a past day or of today (UTC) in milliseconds. A day that does not exist has none. */

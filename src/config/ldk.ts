@@ -1,7 +1,7 @@
-import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
+import type { ChannelPeer } from '../model/channel.ts';
 import type { Parsed } from '../model/parsed.ts';
 import { type ChainServer, parseElectrumUrl, parseEsploraUrl } from '../model/web-url.ts';
-import { parseListenAddress } from './network.ts';
+import { parseListenAddress, parsePeer } from './network.ts';
 import {
   ConfigError,
   type Found,
@@ -88,7 +88,7 @@ export function ldkOf(
     rootSeed,
     network,
     chain: chainServerOf(find),
-    lsp: lsp && { ...parseFound(lsp, asPeer), maxFeeMsat },
+    lsp: lsp && { ...parseFound(lsp, parsePeer), maxFeeMsat },
     listen: listen?.value ?? null,
   };
 }
@@ -115,11 +115,6 @@ function chainServerOf(find: Settings['find']): ChainServer {
 function needed(found: Found | null, what: string): Found {
   if (found) return found;
   throw new ConfigError(`The LDK node needs ${what}: nothing is chosen for you.`);
-}
-
-function asPeer(text: string): Parsed<ChannelPeer> {
-  const value = parseChannelPeer(text);
-  return value ? { value } : { problem: CHANNEL_PEER_FORM };
 }
 
 function asSats(text: string): Parsed<string> {

@@ -1,5 +1,6 @@
 import { canonicalIp } from '../lib/network/ip-address.ts';
 import { urlHost } from '../lib/network/url-host.ts';
+import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseServerUrl } from '../model/web-url.ts';
@@ -45,6 +46,12 @@ export function parseDomain(text: string): Parsed<string> {
 export function parseIp(text: string): Parsed<string> {
   const value = canonicalIp(text);
   return value === null ? { problem: 'must be an IP address, such as 127.0.0.1' } : { value };
+}
+
+/** Reads `<pubkey>@<host>:<port>`. */
+export function parsePeer(text: string): Parsed<ChannelPeer> {
+  const value = parseChannelPeer(text);
+  return value ? { value } : { problem: CHANNEL_PEER_FORM };
 }
 
 /** Reads a comma separated list; empty entries are left out. */

@@ -1,3 +1,4 @@
+import { changesBetween } from '../lib/changes-between.ts';
 import { OPTIONS } from './options.ts';
 
 const PREFIX = 'SERVICE_';
@@ -21,21 +22,7 @@ export function unknownNames(names: readonly string[], source: string): string |
 
 function nearest(name: string, known: readonly string[]): string | null {
   const [best] = known
-    .map((candidate) => ({ candidate, distance: distance(name, candidate) }))
-    .toSorted((a, b) => a.distance - b.distance);
-  return best !== undefined && best.distance <= CLOSE ? best.candidate : null;
-}
-
-/** Returns Levenshtein's distance: how many characters to insert, remove or replace to get from `a` to `b`. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, character] of [...a].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const replaced = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+    .map((candidate) => ({ candidate, changes: changesBetween(name, candidate) }))
+    .toSorted((a, b) => a.changes - b.changes);
+  return best !== undefined && best.changes <= CLOSE ? best.candidate : null;
 }

@@ -1,5 +1,5 @@
 import { once } from '../lib/once.ts';
-import type { PaymentJson } from '../model/payment.ts';
+import { blankPayment, encodePayment, type PaymentJson } from '../model/payment.ts';
 import {
   idOfIndex,
   type PaymentIndex,
@@ -31,56 +31,40 @@ export const exampleLnurlWithdraw =
 export const exampleCredentials =
   'eyJ2IjoyLCJjbGllbnQiOiIxMDhiOGY0YTU4NzU2ZjM5NjZlZWExZmU4NmY2ZDc2Yjc2MTI0MjAxMTU4MGQzN2JlNGEzZWNlYmNkYTVlZWIxIiwic2VjcmV0IjoiMmJkNzU5ZDE4MDU5YmUyNzg0MzIzYTdhY2UxOWM0NzExOGJlNjlmZTZiMjUzNzhkNDE2YzY0YzQ5Mzk3YTcyYSJ9';
 
-const blank = {
-  hash: null,
-  preimage: null,
-  offer_id: null,
-  txid: null,
-  replacement: null,
-  amount: null,
-  fees: '0',
-  partner_pk: null,
-  partner_prop_fee: null,
-  partner_base_fee: null,
-  address: null,
-  invoice: null,
-  tx: null,
-  payer_name: null,
-  message: null,
-  personal_note: null,
-  description: null,
-  external_id: null,
-  refund_of: null,
-  refunded: null,
-  price: null,
-  rate: null,
-  rate_at: null,
-  rate_source: null,
-  priority: null,
-  expires_at: null,
-} satisfies Partial<PaymentJson>;
+type Said = Partial<PaymentJson> & Pick<PaymentJson, 'index' | 'rail' | 'direction' | 'created_at'>;
+
+/** A payment, completed unless it says otherwise, of which nothing is known but what is said. */
+function example(said: Said): PaymentJson {
+  const { index, rail, direction, created_at: createdAtMs } = said;
+  const blank = blankPayment({
+    index: index as PaymentIndex,
+    rail,
+    direction,
+    status: 'completed',
+    statusMsg: 'completed',
+    createdAtMs,
+    updatedAtMs: createdAtMs,
+  });
+  return { ...encodePayment(blank), ...said };
+}
 
 /** A completed payment of an invoice. */
-export const examplePayment: PaymentJson = {
-  ...blank,
+export const examplePayment = example({
   description: 'Coffee',
   external_id: 'order-17',
   index: '0000001764000006075-ln_db0f60f89fad398d7292b150b336c8d10f03da77c248329f480b615de3b1c513',
   rail: 'invoice',
-  kind: 'invoice',
   direction: 'outbound',
   hash: 'db0f60f89fad398d7292b150b336c8d10f03da77c248329f480b615de3b1c513',
   preimage: 'f849eb29c74c00ca29c0bd5dfa563c055ec7b6ad05710a3d3ac8ffed4f195027',
   amount: '1000',
-  status: 'completed',
-  status_msg: 'completed',
   invoice: exampleInvoice,
   personal_note: 'Coffee with Ana',
   expires_at: 1764086405000,
   finalized_at: 1764000006147,
   created_at: 1764000006075,
   updated_at: 1764000006147,
-};
+});
 
 /** The invoice of {@link examplePayment}, as its payee created it. */
 export const exampleCreatedInvoice = {
@@ -96,24 +80,20 @@ export const exampleCreatedInvoice = {
 };
 
 /** The invoice of {@link examplePayment} while its payee held the money. */
-export const exampleHeldPayment: PaymentJson = {
-  ...blank,
+export const exampleHeldPayment = example({
   description: 'Coffee',
   index: exampleCreatedInvoice.index,
   rail: 'invoice',
-  kind: 'invoice',
   direction: 'inbound',
   hash: exampleCreatedInvoice.payment_hash,
-  preimage: null,
   amount: exampleCreatedInvoice.amount,
   status: 'pending',
   status_msg: 'held',
   invoice: exampleInvoice,
   expires_at: exampleCreatedInvoice.expires_at,
-  finalized_at: null,
   created_at: exampleCreatedInvoice.created_at,
   updated_at: 1764000006120,
-};
+});
 
 /** {@link examplePayment} while it waited for approval. */
 export const exampleAwaitingPayment: PaymentJson = {
@@ -145,11 +125,9 @@ export const exampleRejectedPayment: PaymentJson = {
 };
 
 /** The payment in a test delivery, which does not exist. */
-export const exampleTestPayment: PaymentJson = {
-  ...blank,
+export const exampleTestPayment = example({
   index: '0000001764000006000-ln_0000000000000000000000000000000000000000000000000000000000000000',
   rail: 'invoice',
-  kind: 'invoice',
   direction: 'inbound',
   hash: '0000000000000000000000000000000000000000000000000000000000000000',
   amount: '0',
@@ -157,35 +135,28 @@ export const exampleTestPayment: PaymentJson = {
   status_msg: 'test delivery: no payment was made',
   finalized_at: 1764000006000,
   created_at: 1764000006000,
-  updated_at: 1764000006000,
-};
+});
 
 /** A completed payment of an offer. */
-export const exampleOfferPayment: PaymentJson = {
-  ...blank,
+export const exampleOfferPayment = example({
   description: 'Donations',
   index: '0000001764000006535-fs_b23543fb53dfc0c3be57f5fe5b83c3dfe4168222d3eee7e8725c9e700c409aaf',
   rail: 'offer',
-  kind: 'offer',
   direction: 'outbound',
   hash: 'e0b5a8168e0450cec51da8e55b676e85cbc3735f96f8e964235d677639ce3aff',
   preimage: '5a1dd1337d2652fa6a8fdf7ffe0ab71f7fb91efbf8bbadb7c749267d2da31137',
   offer_id: 'e7cb35246609e8c9824aaa0db704cf32f2ba4261bb4a0d8cbf06df79796738c0',
   amount: '1000',
-  status: 'completed',
-  status_msg: 'completed',
   message: 'Thank you',
   finalized_at: 1764000006758,
   created_at: 1764000006535,
   updated_at: 1764000006758,
-};
+});
 
 /** An on-chain send whose transaction was just published. */
-export const exampleOnchainPayment: PaymentJson = {
-  ...blank,
+export const exampleOnchainPayment = example({
   index: '0000001764000007068-os_ae6a8986a8c11a7481951cb2b4ac76abfdd2e551347b61cecc9bb50dc4ce5a5b',
   rail: 'onchain',
-  kind: 'onchain',
   direction: 'outbound',
   txid: '08f9d236ad837d8e9383cb13476176ff61411d3d8f688a9df55b618c905ac0bf',
   amount: '50000',
@@ -213,24 +184,19 @@ export const exampleOnchainPayment: PaymentJson = {
     ],
   },
   priority: 'normal',
-  finalized_at: null,
   created_at: 1764000007068,
   updated_at: 1764000007166,
-};
+});
 
 /** A completed payment to an LNURL-pay service. */
-export const exampleLnurlPayment: PaymentJson = {
-  ...blank,
+export const exampleLnurlPayment = example({
   index: '0000001764000007389-ln_2098a3f5f0b8570090557863010372580cf092e859bbdfd006f2d0e1b7a38b5b',
   rail: 'invoice',
-  kind: 'invoice',
   direction: 'outbound',
   hash: '2098a3f5f0b8570090557863010372580cf092e859bbdfd006f2d0e1b7a38b5b',
   preimage: '7828c21aecea4ed9312152994fbd4a360dae4cc7722db7623451e2c05056b8bc',
   amount: '1000',
   fees: '2',
-  status: 'completed',
-  status_msg: 'completed',
   invoice:
     'lnbcrt10u1p5jfqg8sp55yn6xl20w3jp3f83vmravl6mzl62qug0f43gy3uvqvqhwptt5s5spp5yzv28a0shptspyz40p3szqmjtqx0pyhgtxaal5qx7tgwrdar3ddshp5rqft05tnz8rlrmzpw4fzst9z64jygdhavqya2zwe7z0dpxr5lclsxqzjc9qyysgqlntsg3u9ytmyty9kqh4m55uskuhl8zc6carxgn7w9jw9ysz64muj5gpgzdr5pc8907cd9qx84vhyqpxtnttv8jljamr7ev0ay77ga3gpxge597',
   message: 'Thank you',
@@ -238,66 +204,53 @@ export const exampleLnurlPayment: PaymentJson = {
   finalized_at: 1764000007418,
   created_at: 1764000007389,
   updated_at: 1764000007418,
-};
+});
 
 /** A completed LNURL withdrawal. */
-export const exampleWithdrawal: PaymentJson = {
-  ...blank,
+export const exampleWithdrawal = example({
   description: 'Refund',
   index: '0000001764000007565-ln_33c7ee31475b66ab069b7151a50896ae268f4d03046c5de17bcd19086eb10cab',
   rail: 'invoice',
-  kind: 'invoice',
   direction: 'inbound',
   hash: '33c7ee31475b66ab069b7151a50896ae268f4d03046c5de17bcd19086eb10cab',
   preimage: 'bd4df37eb3584ed4ed8240613ead91e903abe486a130f93c30a83d7787b73062',
   amount: '1000',
-  status: 'completed',
-  status_msg: 'completed',
   invoice:
     'lnbcrt10u1p5jfqg8sp5wyrfal3ucsr020a00zl6l3d38pcmx6zc0u3ys7y5j28kvwn4gv7qpp5x0r7uv28tdn2kp5mw9g62zyk4cng7ngrq3k9mctme5vssm43pj4sdq22fjkvatwvsxqrrss9qyysgqhqfdukyh0ge5nwfknjk9m0r3lwdc303grcffkhyryclp7zjg2utqrvnrashf8aln7d4endd32955t0f7zx860zye6se3ze32h7yn6ngqh30x2u',
   expires_at: 1764003607000,
   finalized_at: 1764000007680,
   created_at: 1764000007565,
   updated_at: 1764000007680,
-};
+});
 
 /** The node that {@link exampleSpontaneousPayment} pays. */
 export const exampleNodePk = '034c97933379bae7c33368ad181ba371221d144630c51aaaece63f9f2ad56a94bf';
 
 /** A completed payment without an invoice. */
-export const exampleSpontaneousPayment: PaymentJson = {
-  ...blank,
+export const exampleSpontaneousPayment = example({
   index: '0000001764000007701-ln_2a4a55b6321dfd95d02b16a666421034bc4ec8c981613e69015ed46332420016',
   rail: 'spontaneous',
-  kind: 'spontaneous',
   direction: 'outbound',
   hash: '2a4a55b6321dfd95d02b16a666421034bc4ec8c981613e69015ed46332420016',
   preimage: 'caacdfb9c4463efc7fa8f78f7228893b5d6a163e114f54a17a93dad999865d80',
   amount: '100',
-  status: 'completed',
-  status_msg: 'completed',
   message: 'Thank you',
   finalized_at: 1764000007755,
   created_at: 1764000007701,
   updated_at: 1764000007755,
-};
+});
 
 /** Sandbox coins that have arrived. */
-export const exampleFunding: PaymentJson = {
-  ...blank,
+export const exampleFunding = example({
   index: '0000001764000003618-ln_2c2f5d9a7cb45134177b2894f201dee4abc18bec7fd48d72e0caa7896b618c09',
   rail: 'spontaneous',
-  kind: 'spontaneous',
   direction: 'inbound',
   hash: '2c2f5d9a7cb45134177b2894f201dee4abc18bec7fd48d72e0caa7896b618c09',
   preimage: '2331e342ba1fde24b0cffcb76bbcbe92fe11df1dcfa3ff6a1351bacf39deab5a',
   amount: '50000',
-  status: 'completed',
-  status_msg: 'completed',
   finalized_at: 1764000003618,
   created_at: 1764000003618,
-  updated_at: 1764000003618,
-};
+});
 
 /** The result of a purchase. */
 export const examplePurchase = {

@@ -1,4 +1,4 @@
-import type { Counter, Histogram, Metrics } from '../lib/metrics.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import type { Route } from './route.ts';
 
 /** Upper bounds in seconds. They separate reads, writes, payments, and waits for a payment. */
@@ -34,50 +34,22 @@ export function requestMeters(metrics: Metrics, elapsedMs: () => number): Reques
     labels: ['route', 'method'],
     buckets: BUCKETS_SECS,
   });
-  const meter = (labels: { route: string; method: string }, usual: number) =>
-    new Meter(
-      durations(labels),
-      (status) => requests({ ...labels, status: String(status) }),
-      elapsedMs,
-      usual,
-    );
+  const meter = (labels: { route: string; method: string }, usualStatus: number): RequestMeter => {
+    const duration = durations(labels);
+    const counterOf = (status: number) => requests({ ...labels, status: String(status) });
+    /** Only this program chooses statuses, so the map stays small. */
+    const counters = new Map([[usualStatus, counterOf(usualStatus)]]);
+    return {
+      answered(httpStatus, startedMs) {
+        duration.observe((elapsedMs() - startedMs) / 1000);
+        const counter = counters.get(httpStatus) ?? counterOf(httpStatus);
+        counters.set(httpStatus, counter);
+        counter.inc();
+      },
+    };
+  };
   return {
     of: ({ path, method }) => meter({ route: path, method: method.toUpperCase() }, 200),
     unmatched: meter(UNMATCHED, 404),
   };
-}
-
-class Meter implements RequestMeter {
-  readonly #duration: Histogram;
-  readonly #counterOf: (status: number) => Counter;
-  readonly #elapsedMs: () => number;
-  readonly #usualStatus: number;
-  readonly #usual: Counter;
-  readonly #others = new Map<number, Counter>();
-
-  constructor(
-    duration: Histogram,
-    counterOf: (status: number) => Counter,
-    elapsedMs: () => number,
-    usualStatus: number,
-  ) {
-    this.#duration = duration;
-    this.#counterOf = counterOf;
-    this.#elapsedMs = elapsedMs;
-    this.#usualStatus = usualStatus;
-    this.#usual = counterOf(usualStatus);
-  }
-
-  answered(httpStatus: number, startedMs: number): void {
-    this.#duration.observe((this.#elapsedMs() - startedMs) / 1000);
-    if (httpStatus === this.#usualStatus) this.#usual.inc();
-    else this.#other(httpStatus).inc();
-  }
-
-  /** Only this program chooses statuses, so the map stays small. */
-  #other(httpStatus: number): Counter {
-    const counter = this.#others.get(httpStatus) ?? this.#counterOf(httpStatus);
-    this.#others.set(httpStatus, counter);
-    return counter;
-  }
 }

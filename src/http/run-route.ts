@@ -202,39 +202,33 @@ class HandledRequest implements RequestContext {
   readonly session: Session | undefined;
   readonly idempotencyKey: string | null;
   readonly names: EffectNames;
+  readonly #runner: Runner;
   readonly #route: Route;
   readonly #context: Context<AppEnv>;
-  readonly #stopping: AbortSignal;
-  readonly #waits: CallersShare;
-  readonly #trustedProxies: ReadonlySet<string>;
-  readonly #answer: Runner['answer'];
   #signal: AbortSignal | null = null;
   #release = NOTHING;
   #stopGrant = NOTHING;
 
   constructor(
-    { parts, stopping, waits, trustedProxies, answer }: Runner,
+    runner: Runner,
     route: Route,
     context: Context<AppEnv>,
     session: Session | undefined,
     keyed: { readonly key: string; readonly names: EffectNames } | null = null,
   ) {
-    this.parts = parts;
+    this.parts = runner.parts;
     this.session = session;
     this.idempotencyKey = keyed?.key ?? null;
     this.names = keyed?.names ?? randomNames;
+    this.#runner = runner;
     this.#route = route;
     this.#context = context;
-    this.#stopping = stopping;
-    this.#waits = waits;
-    this.#trustedProxies = trustedProxies;
-    this.#answer = answer;
   }
 
   get signal(): AbortSignal {
     if (this.#signal) return this.#signal;
     const { session } = this;
-    if (session && !session.isOwner) this.#release = this.#waits.take(session.caller.id);
+    if (session && !session.isOwner) this.#release = this.#runner.waits.take(session.caller.id);
     // With a key the request continues when its client goes away, because a repeat needs the outcome.
     const gone = this.idempotencyKey === null ? [this.#context.req.raw.signal] : [];
     const requireAccess = accessCheck(this.#route.access);
@@ -249,7 +243,7 @@ class HandledRequest implements RequestContext {
     const granted = grant ? [grant.signal] : [];
     const consoleEnded = this.#context.get('consoleEnded');
     const signedIn = consoleEnded ? [consoleEnded] : [];
-    this.#signal = AbortSignal.any([...gone, ...granted, ...signedIn, this.#stopping]);
+    this.#signal = AbortSignal.any([...gone, ...granted, ...signedIn, this.#runner.stopping]);
     return this.#signal;
   }
 
@@ -266,7 +260,7 @@ class HandledRequest implements RequestContext {
   }
 
   get source(): string {
-    return sourceOf(this.#context, this.#trustedProxies);
+    return sourceOf(this.#context, this.#runner.trustedProxies);
   }
 
   ended(): void {
@@ -285,7 +279,7 @@ class HandledRequest implements RequestContext {
     for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
     const { signal } = req.raw;
     const request = new Request(new URL(path, req.url).href, { signal, ...init, headers });
-    return this.#answer(request, {
+    return this.#runner.answer(request, {
       ...env,
       peer: () => env?.peer?.(req.raw) ?? null,
       timeout: (_, seconds) => env?.timeout?.(req.raw, seconds),

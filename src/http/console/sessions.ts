@@ -65,7 +65,15 @@ export function consoleSessions({ elapsedMs, random }: SessionsOptions): Console
     endedForRoom(idlestFirst, signedIn.caller)?.end();
     const secrets = { id: hex.encode(random(SECRET_BYTES)), key: hex.encode(random(SECRET_BYTES)) };
     const hash = hashOf(secrets.id);
-    sessions.set(hash, new Open(signedIn, secrets.key, elapsedMs(), () => sessions.delete(hash)));
+    const nowMs = elapsedMs();
+    const ended = new AbortController();
+    const end = () => {
+      sessions.delete(hash);
+      ended.abort(endedSession());
+    };
+    const { key } = secrets;
+    const latestMs = nowMs + LONGEST_MS;
+    sessions.set(hash, { ...signedIn, ended: ended.signal, end, key, usedMs: nowMs, latestMs });
     arm();
     return secrets;
   }
@@ -81,13 +89,13 @@ export function consoleSessions({ elapsedMs, random }: SessionsOptions): Console
   /** Ends the sessions whose time is over, so that their open streams end too. */
   function sweep(): void {
     const nowMs = elapsedMs();
-    for (const session of sessions.values()) if (session.endsMs <= nowMs) session.end();
+    for (const session of sessions.values()) if (endsMs(session) <= nowMs) session.end();
   }
 
   function arm(): void {
     clearTimeout(timer);
     if (sessions.size === 0) return;
-    const soonestMs = Math.min(...[...sessions.values()].map(({ endsMs }) => endsMs));
+    const soonestMs = Math.min(...[...sessions.values()].map(endsMs));
     timer = setTimeout(
       () => {
         sweep();
@@ -107,41 +115,12 @@ export function endedSession(): ApiError {
   return new ApiError('unauthenticated', 'This session of the console has ended: sign in again.');
 }
 
-class Open implements ConsoleSession {
-  readonly caller: string;
-  readonly credentials: SignedIn['credentials'];
-  readonly origin: string;
-  readonly permissions: readonly Permission[];
+interface Open extends ConsoleSession {
+  readonly key: string;
   usedMs: number;
-  readonly #latestMs: number;
-  readonly #ended = new AbortController();
-  readonly #forget: () => void;
+  readonly latestMs: number;
+}
 
-  constructor(
-    signedIn: SignedIn,
-    readonly key: string,
-    nowMs: number,
-    forget: () => void,
-  ) {
-    this.caller = signedIn.caller;
-    this.credentials = signedIn.credentials;
-    this.origin = signedIn.origin;
-    this.permissions = signedIn.permissions;
-    this.usedMs = nowMs;
-    this.#latestMs = nowMs + LONGEST_MS;
-    this.#forget = forget;
-  }
-
-  get endsMs(): number {
-    return Math.min(this.usedMs + IDLE_MS, this.#latestMs);
-  }
-
-  get ended(): AbortSignal {
-    return this.#ended.signal;
-  }
-
-  readonly end = (): void => {
-    this.#forget();
-    this.#ended.abort(endedSession());
-  };
+function endsMs({ usedMs, latestMs }: Open): number {
+  return Math.min(usedMs + IDLE_MS, latestMs);
 }

@@ -46,44 +46,45 @@ const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
 
 /** Returns the document's `webhooks`: the requests that the sidecar sends to endpoints (Standard Webhooks). */
 export function webhooks(schemas: Schemas): Json {
-  return {
-    'payment.finalized': webhook(schemas, {
+  const hooks: readonly WebhookTerms[] = [
+    {
       type: 'payment.finalized',
       payload: finalizedPayload(),
       resource: examplePayment,
       summary: 'Tell that a payment is completed or failed',
       description: `Sent to \`--webhook-url\`, and to the endpoints of the wallet, for every payment that was made or issued through the sidecar. ${ATTEMPTS}`,
-    }),
-    'payment.held': webhook(schemas, {
+    },
+    {
       type: 'payment.held',
       payload: heldPayload(),
       resource: exampleHeldPayment,
       summary: 'Tell that the money of a hold invoice has arrived',
       description: `Sent only for invoices that were created with \`payment_hash\`, with a \`webhook-id\` of its own; the payment is still pending. \`payment.finalized\` follows when it is settled or canceled. ${ATTEMPTS} ${ADDITION}`,
-    }),
-    'payment.approval_requested': webhook(schemas, {
+    },
+    {
       type: 'payment.approval_requested',
       payload: approvalPayload(),
       resource: exampleAwaitingPayment,
       summary: 'Tell that a payment waits for approval',
       description: `Sent for a payment that waits for approval, with a \`webhook-id\` of its own; it is still pending, and nothing was sent. \`payment.finalized\` follows. ${ATTEMPTS} ${ADDITION}`,
-    }),
-    'client.budget_low': webhook(schemas, {
+    },
+    {
       type: 'client.budget_low',
       payload: lowBudgetPayload(),
       resource: exampleLowClient,
       at: 1764000006000,
       summary: 'Tell that little is left of the budget of a client',
       description: `Sent once in a period of the budget, when a payment leaves at most 20% of it, what is reserved included; again after the budget was changed. ${ATTEMPTS} ${ADDITION}`,
-    }),
-    'webhook.test': webhook(schemas, {
+    },
+    {
       type: 'webhook.test',
       payload: testPayload(),
       resource: exampleTestPayment,
       summary: 'Test that a receiver takes deliveries',
       description: `Sent only by \`POST /v2/webhooks/endpoints/test\`, and once. It tells of no payment: it has failed, its amount is 0 and its index does not exist. ${ADDITION}`,
-    }),
-  };
+    },
+  ];
+  return Object.fromEntries(hooks.map((terms) => [terms.type, webhook(schemas, terms)]));
 }
 
 interface WebhookTerms {

@@ -213,21 +213,15 @@ export const clientRoutes = [
 ];
 
 function changeOf(body: z.output<ReturnType<typeof updateClientBody>>): ClientUpdate {
-  const { label, expires_at, scopes, permissions, budget, approve_above, origins, own } = body;
+  const { scopes, permissions } = body;
+  const isGranted = scopes !== undefined || permissions !== undefined;
   return {
-    ...(label !== undefined ? { label } : {}),
-    ...(body.clear_label ? { label: null } : {}),
-    ...(expires_at !== undefined ? { expiresAtMs: expires_at } : {}),
-    ...(body.clear_expiration ? { expiresAtMs: null } : {}),
-    ...(scopes !== undefined || permissions !== undefined
-      ? { grant: { scopes: scopes ?? [], permissions: permissions ?? [] } }
-      : {}),
-    ...(budget !== undefined ? { budget } : {}),
-    ...(body.clear_budget ? { budget: null } : {}),
-    ...(approve_above !== undefined ? { approveAboveMsat: approve_above } : {}),
-    ...(body.clear_approve_above ? { approveAboveMsat: null } : {}),
-    ...(origins !== undefined ? { origins } : {}),
-    ...(body.clear_origins ? { origins: null } : {}),
-    ...(own !== undefined ? { own } : {}),
+    label: body.clear_label ? null : body.label,
+    expiresAtMs: body.clear_expiration ? null : body.expires_at,
+    grant: isGranted ? { scopes: scopes ?? [], permissions: permissions ?? [] } : undefined,
+    budget: body.clear_budget ? null : body.budget,
+    approveAboveMsat: body.clear_approve_above ? null : body.approve_above,
+    origins: body.clear_origins ? null : body.origins,
+    own: body.own,
   };
 }

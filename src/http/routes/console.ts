@@ -11,17 +11,6 @@ import { emptyJson, get, post, type Route } from '../route.ts';
 
 const exampleToken = '7c1e0a5b39f2d84c6e1f0b7a92d35c48e0f1a6b3c7d9285e4f60718293a4b5c6';
 const exampleWallet = '6bf29818f7c62f7813194a38c4cd3295c207ec691c9b01f8b68e1c5b77ddb3f6';
-const secretOutput = (description: string) =>
-  z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .meta({ description });
-
-const endsJson = () => ({
-  idle_secs: z.int().describe('The session ends after this many seconds without a request.'),
-  longest_secs: z.int().describe('The session ends after this many seconds in any case.'),
-});
-
 /** Returns the routes of the console: its page, made of `files`, and how a browser signs in. */
 export function consoleRoutes(files: readonly ConsoleFile[]): readonly Route[] {
   return [...signInRoutes, ...pageRoutes(files)];
@@ -99,7 +88,7 @@ const signInRoutes = [
       'The link is `/console#link=` and the token. It signs in one browser, once, as the caller. The part after `#` is sent to no server and stands in no log.',
     body: () => ({}),
     response: () => ({
-      token: secretOutput('The token of the link.'),
+      token: hexOutput(32).describe('The token of the link.'),
       expires_in_secs: z.int().describe('The link is good for this many seconds.'),
       user_pk: hexOutput(32).describe('The wallet that it opens.'),
     }),
@@ -120,7 +109,7 @@ const signInRoutes = [
       'The link is `/console#link=` and the token. Its browser stays signed in for 30 days.',
     body: () => ({ client_pk: hexInput(32).describe("The client's public key.") }),
     response: () => ({
-      token: secretOutput('The token of the link.'),
+      token: hexOutput(32).describe('The token of the link.'),
       expires_in_secs: z.int().describe('The link is good for this many seconds.'),
     }),
     errors: ['notFound'],
@@ -243,8 +232,9 @@ const signInRoutes = [
         .describe('Client credentials, or the token of the cookie file; not with `link`.'),
     }),
     response: () => ({
-      key: secretOutput('The value of the header `Console-Key`.'),
-      ...endsJson(),
+      key: hexOutput(32).describe('The value of the header `Console-Key`.'),
+      idle_secs: z.int().describe('The session ends after this many seconds without a request.'),
+      longest_secs: z.int().describe('The session ends after this many seconds in any case.'),
     }),
     errors: ['unauthenticated', 'hostNotAllowed', 'refused'],
     example: {

@@ -12,13 +12,13 @@ import type { MadeToken } from './client-tokens.ts';
 
 /** A change of a client. A member that is absent stays as it is; `grant` replaces the whole grant. */
 export interface ClientUpdate {
-  readonly label?: string | null;
-  readonly expiresAtMs?: number | null;
-  readonly grant?: Grant;
-  readonly budget?: Budget | null;
-  readonly approveAboveMsat?: bigint | null;
-  readonly origins?: readonly string[] | null;
-  readonly own?: boolean;
+  readonly label?: string | null | undefined;
+  readonly expiresAtMs?: number | null | undefined;
+  readonly grant?: Grant | undefined;
+  readonly budget?: Budget | null | undefined;
+  readonly approveAboveMsat?: bigint | null | undefined;
+  readonly origins?: readonly string[] | null | undefined;
+  readonly own?: boolean | undefined;
 }
 
 /**

@@ -5,9 +5,8 @@ import type { AppEnv } from './env.ts';
 import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './input/ignored-fields.ts';
 import { callersShare } from './limits/callers-share.ts';
 import { sourceOf } from './limits/source-address.ts';
-import { streamForGet } from './limits/stream-for-get.ts';
-import { effectForGet } from './middleware/address-domain.ts';
 import { authenticate, type Caller, type KnownCredentials } from './middleware/authenticate.ts';
+import { getAlone } from './middleware/get-alone.ts';
 import { IdempotentRequests, usableKey } from './middleware/idempotency.ts';
 import { bodyReader } from './middleware/read-body.ts';
 import { queryReader } from './middleware/read-query.ts';
@@ -68,7 +67,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       const name = `${String(route.access)} ${sourceOf(context, options.trustedProxies)}`;
       return bodies.take(session?.caller.id ?? name);
     };
-    const run = effectForGet(route, streamForGet(route, runRoute(route, runner)));
+    const run = getAlone(route, runRoute(route, runner));
     return async (context) => {
       // Ignored parameters are named on every answer, also where the credentials are rejected.
       const parseQuery = readQuery(context);

@@ -3,7 +3,6 @@ import type { Passing, StandBy } from '../fleet/stand-by.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { ApiError, isApiError } from '../model/errors.ts';
 import { isReadAsItComes, rejectMethod } from './allowed-methods.ts';
-import { answerMetrics } from './answer-metrics.ts';
 import type { AppEnv } from './env.ts';
 import { callersShare } from './limits/callers-share.ts';
 import { sourceOf } from './limits/source-address.ts';
@@ -11,6 +10,7 @@ import { credentialsOf } from './middleware/authenticate.ts';
 import { IDEMPOTENCY_KEY } from './middleware/idempotency.ts';
 import { boundedBody, boundsOf } from './middleware/read-body.ts';
 import type { Route } from './route.ts';
+import { answerMetrics } from './routes/metrics.ts';
 import { type Answer, openSite, type SiteOptions } from './site.ts';
 
 /** The most bodies in transfer under one Authorization header, or without one from one source address. */

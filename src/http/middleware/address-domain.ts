@@ -1,6 +1,4 @@
 import { payeeProblem } from '../../wallet/names/payee.ts';
-import type { Route } from '../route.ts';
-import type { RunRoute } from '../run-route.ts';
 import { apiForm, type ErrorForm } from './errors.ts';
 
 const METHODS = 'GET, HEAD, OPTIONS';
@@ -34,12 +32,3 @@ export function preflight(): Response {
 /** Writes an error for payers as one of LNURL (LUD-06). Callers who may not call the route get error 112. */
 export const payerForm: ErrorForm = (error) =>
   error.kind === 'hostNotAllowed' ? apiForm(error) : { httpStatus: 200, body: payeeProblem(error) };
-
-/** Lets a route for payers run for GET only: the answer to HEAD shows no invoice, so it makes none. */
-export function effectForGet(route: Route, run: RunRoute): RunRoute {
-  if (!route.answersAtDomain) return run;
-  return async (context, session, input) =>
-    context.req.raw.method === 'GET'
-      ? run(context, session, input)
-      : new Response(null, { headers: { 'content-type': 'application/json' } });
-}

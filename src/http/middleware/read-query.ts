@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
+import { rejected } from '../../model/errors.ts';
 import type { AppEnv } from '../env.ts';
 import { type InputFields, inputFields, presentInput } from '../input/input-fields.ts';
-import { queryParameters, rejectTwice } from '../input/query-input.ts';
 import type { Route } from '../route.ts';
 import { accept, noteIgnored, parsed } from './validate.ts';
 
@@ -47,4 +47,18 @@ function knownQuery({ query, body }: Pick<Route, 'query' | 'body'>): KnownQuery 
   const known = (query && inputFields(query)?.known) ?? new Map();
   const fields = { known, strict: (body && inputFields(body)?.strict) ?? false };
   return { fields, schema: query ?? (fields.strict ? z.strictObject({}) : null) };
+}
+
+/** Returns the query parameters of a request's URL. */
+function queryParameters(url: string): URLSearchParams {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : url.slice(start));
+}
+
+/** Throws error 7 for the parameter that is given twice: which one is meant cannot be known (docs/decisions.md 19). */
+function rejectTwice(parameters: URLSearchParams): never {
+  const counts = new Map<string, number>();
+  for (const name of parameters.keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const [twice = ''] = [...counts].find(([, count]) => count > 1) ?? [];
+  throw rejected(twice, 'appears twice in the query: give it once');
 }

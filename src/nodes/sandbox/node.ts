@@ -19,6 +19,7 @@ import {
   openFeeBoundMsat,
 } from './lightning/channel-orders.ts';
 import { liveChannels } from './lightning/channels.ts';
+import { estimateRoutingFeeMsat, routingFeeMsat } from './lightning/fees.ts';
 import { cancelInvoice, settleHeld } from './lightning/held.ts';
 import { createHoldInvoice, createInvoice } from './lightning/invoices.ts';
 import {
@@ -26,7 +27,6 @@ import {
   startInvoicePayment,
   startSpontaneousPayment,
 } from './lightning/payments.ts';
-import { estimateRoutingFeeMsat, routingFeeMsat } from './lightning/routing-fee.ts';
 import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
 import { createOffer, fetchInvoiceOf, proofMaterial } from './offers/offers.ts';
 import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';

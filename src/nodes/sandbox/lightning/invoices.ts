@@ -10,8 +10,8 @@ import { findPayment, insertPayment, latestPayment, PAYMENT_KEY } from '../world
 import { firstRow } from '../world/rows.ts';
 import { walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
+import { partnerFeeMsat } from './fees.ts';
 import { insertInvoice } from './invoice-rows.ts';
-import { partnerFeeMsat } from './partner-fee.ts';
 
 /** Feature bits of the invoices: var_onion_optin and payment_secret (both required), and basic_mpp. */
 const INVOICE_FEATURES: readonly number[] = [8, 14, 17];

@@ -11,9 +11,9 @@ import { findPayment, insertPayment, madePayment } from '../world/payments.ts';
 import { outsideKeys, walletOfNode } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { decide, FEE_TOO_HIGH } from './decisions.ts';
+import { routingFeeMsat } from './fees.ts';
 import { reserve } from './htlcs.ts';
 import { findUnpaidInvoice, insertInvoice } from './invoice-rows.ts';
-import { routingFeeMsat } from './routing-fee.ts';
 
 /**
  * Records the payment as pending and takes its money from the channels, in one transaction; {@link decide} then ends

@@ -10,8 +10,8 @@ import { hasWallet } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { openJustInTime } from './channel-orders.ts';
 import { channelAccounts, liveChannels } from './channels.ts';
+import { partnerFeeMsat } from './fees.ts';
 import { type FromPayer, type InvoiceRow, markSettled } from './invoice-rows.ts';
-import { partnerFeeMsat } from './partner-fee.ts';
 
 /** Ledger account of the service, which is the other side of the wallets' channels. */
 export const SERVICE = 'service';

@@ -1,3 +1,4 @@
+import type { Payment } from '../../../model/payment.ts';
 import type { RoutingQuestion } from '../../node.ts';
 import { outsideKeys, walletOfNode } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
@@ -19,4 +20,13 @@ export function estimateRoutingFeeMsat(
   if (nodePk === outsideKeys(world).nodePk) return routingFeeMsat(amountMsat);
   const receiver = walletOfNode(world, nodePk);
   return receiver === null || receiver === userPk ? null : 0n;
+}
+
+/** The fee that a partner takes of an inbound payment (docs/api.md, Payment). */
+type PartnerTerms = Pick<Payment, 'partnerPropFeePpm' | 'partnerBaseFeeMsat'>;
+
+/** Returns the partner's fee on a payment of `paidMsat`, rounded down to a millisatoshi. */
+export function partnerFeeMsat(terms: PartnerTerms, paidMsat: bigint): bigint {
+  const proportional = (paidMsat * BigInt(terms.partnerPropFeePpm ?? 0)) / 1_000_000n;
+  return proportional + (terms.partnerBaseFeeMsat ?? 0n);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { once } from '../lib/once.ts';
 import { amountOutput } from './amount.ts';
 import { priceInput } from './prices/price.ts';
-import { addition, timestamp } from './text.ts';
+import { addition, laterAddition, timestamp } from './text.ts';
 
 const payableBase = once(() => ({
   callback: z
@@ -41,10 +41,7 @@ export const payableJson = once(() =>
         ...payableBase(),
         kind: kindOf('offer'),
         offer: z.string().describe('The BOLT 12 offer.'),
-        price: priceInput()
-          .nullable()
-          .default(null)
-          .meta(addition('Price in a currency; `min_amount` is its worth.')),
+        price: laterAddition(priceInput(), 'Price in a currency; `min_amount` is its worth.'),
       }),
       z.object({
         ...payableBase(),

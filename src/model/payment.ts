@@ -14,7 +14,7 @@ import {
   updatedIndex,
 } from './payment-index.ts';
 import { type PaymentPrice, priceInput } from './prices/price.ts';
-import { addition, hexOutput, timestamp } from './text.ts';
+import { hexOutput, laterAddition, timestamp } from './text.ts';
 
 /** The technical means by which the money of a payment moves (docs/api.md, Payment). */
 export const RAILS = ['onchain', 'invoice', 'offer', 'spontaneous'] as const;
@@ -116,42 +116,20 @@ export const paymentJson = once(() =>
       payer_name: z.string().nullable().describe('Name that the payer gives itself.'),
       message: z.string().nullable().describe('Message from the payer to the payee.'),
       personal_note: z.string().nullable().describe('Private note; the other side never sees it.'),
-      description: z
-        .string()
-        .nullable()
-        .default(null)
-        .meta(addition('What it is for, as the invoice or the offer says.')),
-      external_id: z
-        .string()
-        .nullable()
-        .default(null)
-        .meta(
-          addition('Your own id for it, as the request gave it; the other side never sees it.'),
-        ),
-      refund_of: z
-        .string()
-        .nullable()
-        .default(null)
-        .meta(addition('Index of the received payment that it refunds.')),
-      refunded: amountOutput()
-        .nullable()
-        .default(null)
-        .meta(
-          addition(
-            'Of a received payment: sats that refunds have sent or may still send, without fees.',
-          ),
-        ),
-      price: priceInput().nullable().default(null).meta(addition('What `amount` was computed of.')),
-      rate: z
-        .string()
-        .nullable()
-        .default(null)
-        .meta(addition('Cost of one bitcoin in its currency.')),
-      rate_at: timestamp()
-        .nullable()
-        .default(null)
-        .meta(addition('When `rate` was read, in milliseconds.')),
-      rate_source: z.string().nullable().default(null).meta(addition('Sources of `rate`.')),
+      description: laterAddition(z.string(), 'What it is for, as the invoice or the offer says.'),
+      external_id: laterAddition(
+        z.string(),
+        'Your own id for it, as the request gave it; the other side never sees it.',
+      ),
+      refund_of: laterAddition(z.string(), 'Index of the received payment that it refunds.'),
+      refunded: laterAddition(
+        amountOutput(),
+        'Of a received payment: sats that refunds have sent or may still send, without fees.',
+      ),
+      price: laterAddition(priceInput(), 'What `amount` was computed of.'),
+      rate: laterAddition(z.string(), 'Cost of one bitcoin in its currency.'),
+      rate_at: laterAddition(timestamp(), 'When `rate` was read, in milliseconds.'),
+      rate_source: laterAddition(z.string(), 'Sources of `rate`.'),
       priority: priorityField().nullable().describe('How soon an on-chain send shall confirm.'),
       expires_at: timestamp()
         .nullable()

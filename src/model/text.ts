@@ -14,6 +14,16 @@ function textLimits(most: { readonly characters: number; readonly bytes: number 
 /** Describes a field that the API's specification does not have; the OpenAPI document says so. */
 export const addition = (description: string) => ({ description, addition: true });
 
+/** An {@link addition} to a request, which may be left out. */
+export function optionalAddition<S extends z.ZodType>(schema: S, description: string) {
+  return schema.optional().meta(addition(description));
+}
+
+/** An {@link addition} to a resource, null where it does not apply and where an earlier version has stored it. */
+export function laterAddition<S extends z.ZodType>(schema: S, description: string) {
+  return schema.nullable().default(null).meta(addition(description));
+}
+
 /** Text of at most `maxBytes` UTF-8 bytes, in a request. It may be empty. */
 export function unicodeText(maxBytes: number) {
   return z

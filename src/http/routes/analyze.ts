@@ -8,7 +8,7 @@ import {
 } from '../../model/analysis.ts';
 import { rejected } from '../../model/errors.ts';
 import type { Price } from '../../model/prices/price.ts';
-import { addition } from '../../model/text.ts';
+import { optionalAddition } from '../../model/text.ts';
 import { seesOnlyOwn } from '../../wallet/session/own-payments.ts';
 import { analyze } from '../../wallet/strings/analyze.ts';
 import type { PricedMethod } from '../../wallet/strings/fee-estimate.ts';
@@ -34,9 +34,10 @@ export const analyzeRoutes = [
             'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name. Required, unless `payable` is given.',
           examples: [exampleInvoice],
         }),
-      payable: paymentStringInput()
-        .optional()
-        .meta(addition('Another name of `payment_string`; both must be equal.')),
+      payable: optionalAddition(
+        paymentStringInput(),
+        'Another name of `payment_string`; both must be equal.',
+      ),
     }),
     response: () => ({
       payables: z.array(payableJson()).describe('Ways to pay, the best first.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { channelJson, channelPeerInput, encodeChannel } from '../../model/channel.ts';
-import { addition, hexInput } from '../../model/text.ts';
+import { hexInput, optionalAddition } from '../../model/text.ts';
 import { closeChannel, listChannels, openChannel } from '../../wallet/pay/channels.ts';
 import { emptyJson, get, post } from '../route.ts';
 
@@ -53,13 +53,10 @@ export const channelRoutes = [
         .describe(
           'Your id for the channel; the same never opens a second one. Random when omitted.',
         ),
-      peer: channelPeerInput()
-        .optional()
-        .meta(
-          addition(
-            'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
-          ),
-        ),
+      peer: optionalAddition(
+        channelPeerInput(),
+        'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
+      ),
     }),
     response: () => channelJson().pick({ channel_id: true, user_channel_id: true }),
     movesMoney: true,
@@ -83,14 +80,10 @@ export const channelRoutes = [
       'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing it again does nothing, or is error 107 where the node has forgotten it.',
     body: () => ({
       channel_id: hexInput(32).describe('The channel to close.'),
-      force: z
-        .boolean()
-        .optional()
-        .meta(
-          addition(
-            'Closes it without the peer: the money comes back late, often after two weeks, at higher fees.',
-          ),
-        ),
+      force: optionalAddition(
+        z.boolean(),
+        'Closes it without the peer: the money comes back late, often after two weeks, at higher fees.',
+      ),
     }),
     response: emptyJson,
     movesMoney: true,

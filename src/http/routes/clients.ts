@@ -13,7 +13,7 @@ import {
 import { nwcInput } from '../../model/clients/nwc.ts';
 import { originsInput } from '../../model/clients/origins.ts';
 import { effectivePermissions } from '../../model/clients/permissions.ts';
-import { addition, hexInput, hexOutput, timestamp } from '../../model/text.ts';
+import { addition, hexInput, hexOutput, optionalAddition, timestamp } from '../../model/text.ts';
 import type { ClientUpdate } from '../../wallet/clients/client-family.ts';
 import {
   clientInfo,
@@ -50,9 +50,7 @@ const updateClientBody = once(() =>
       clear_expiration: z.boolean().default(false).describe('Makes the client never expire.'),
       scopes: scopesInput().optional().describe('Replaces the granted ones.'),
       permissions: permissionsInput().optional().describe('Replaces the granted ones.'),
-      budget: budgetInput()
-        .optional()
-        .meta(addition('Replaces the present one; not with `clear_budget`.')),
+      budget: optionalAddition(budgetInput(), 'Replaces the present one; not with `clear_budget`.'),
       clear_budget: z.boolean().default(false).meta(addition('Removes the budget.')),
       approve_above: approveAboveInput().optional(),
       clear_approve_above: z.boolean().default(false).meta(addition('Removes `approve_above`.')),
@@ -83,7 +81,7 @@ const createdClient = once(() =>
       .describe('The secret: send it as `Authorization: Bearer`. Shown only now.'),
     created_at: timestamp().describe('When it was created, in milliseconds.'),
     effective_permissions: effectivePermissionsField(),
-    nwc_uri: z.string().optional().meta(addition('URI for the paired app. Shown only now.')),
+    nwc_uri: optionalAddition(z.string(), 'URI for the paired app. Shown only now.'),
   }),
 );
 
@@ -134,7 +132,7 @@ export const clientRoutes = [
           label: labelInput().optional(),
           scopes: scopesInput(),
           permissions: permissionsInput().optional(),
-          budget: budgetInput().optional().meta(addition('What the client may spend.')),
+          budget: optionalAddition(budgetInput(), 'What the client may spend.'),
           approve_above: approveAboveInput().optional(),
           origins: originsInput().optional(),
           own: ownInput().optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addition } from '../../model/text.ts';
+import { optionalAddition } from '../../model/text.ts';
 import { get } from '../route.ts';
 
 /** The route that says whether the sidecar works. */
@@ -15,14 +15,10 @@ export const healthRoutes = [
         .string()
         .optional()
         .describe('The commit of the program, as `--version` prints it. Version 0.2 did not tell.'),
-      budgets: z
-        .string()
-        .optional()
-        .meta(
-          addition(
-            'Which programs the budgets of clients do not bound, and why. Absent where there are none.',
-          ),
-        ),
+      budgets: optionalAddition(
+        z.string(),
+        'Which programs the budgets of clients do not bound, and why. Absent where there are none.',
+      ),
     }),
     example: { response: { status: 'ok', commit: '0123456789ab' } },
     handler: async ({ parts }) => ({ ...parts.health(), commit: parts.commit }),

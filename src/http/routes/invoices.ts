@@ -3,7 +3,12 @@ import { once } from '../../lib/once.ts';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
 import { currencyInput, priceInput } from '../../model/prices/price.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
-import { addition, hexInput, invoiceDescriptionInput, timestamp } from '../../model/text.ts';
+import {
+  hexInput,
+  invoiceDescriptionInput,
+  optionalAddition,
+  timestamp,
+} from '../../model/text.ts';
 import { currentRate, PRICE_BINDS_SECS, pricedAmount } from '../../wallet/read/prices.ts';
 import { createHoldInvoice, settleInvoice } from '../../wallet/receive/hold-invoice.ts';
 import { createInvoice } from '../../wallet/receive/receive.ts';
@@ -28,23 +33,18 @@ const createInvoiceBody = once(() =>
         .optional()
         .describe('Amount in sats; without it the payer chooses.'),
       description: invoiceDescriptionInput().optional().describe('Shown to the payer.'),
-      description_hash: hexInput(32)
-        .optional()
-        .meta(
-          addition(
-            'SHA-256 of a description that the payer gets elsewhere, in place of `description`.',
-          ),
-        ),
-      payment_hash: hexInput(32)
-        .optional()
-        .meta(
-          addition(
-            'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage.',
-          ),
-        ),
-      price: priceInput()
-        .optional()
-        .meta(addition('In place of `amount`; binds for 5 minutes, then the invoice expires.')),
+      description_hash: optionalAddition(
+        hexInput(32),
+        'SHA-256 of a description that the payer gets elsewhere, in place of `description`.',
+      ),
+      payment_hash: optionalAddition(
+        hexInput(32),
+        'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage.',
+      ),
+      price: optionalAddition(
+        priceInput(),
+        'In place of `amount`; binds for 5 minutes, then the invoice expires.',
+      ),
       ...ownWordsInput(),
       partner_pk: hexInput(32)
         .optional()

@@ -8,7 +8,7 @@ import {
   updatedIndexOf,
 } from '../../model/payment.ts';
 import { idPartInput, updatedIndexInput } from '../../model/payment-index.ts';
-import { addition, externalIdInput, hexInput, noteInput } from '../../model/text.ts';
+import { externalIdInput, hexInput, noteInput, optionalAddition } from '../../model/text.ts';
 import { setPersonalNote } from '../../wallet/read/note.ts';
 import {
   cachedPayments,
@@ -87,32 +87,26 @@ export const paymentRoutes = [
       order: listOrder().default('desc').describe('Newest first (`desc`), or oldest.'),
       limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
       after: indexInput().optional().describe('The `next_index` of the page before this one.'),
-      direction: z.enum(DIRECTIONS).optional().meta(addition('Only this direction.')),
-      rail: z.enum(RAILS).optional().meta(addition('Only this rail.')),
-      since: integerQuery(TIMES)
-        .optional()
-        .meta(addition('Only those created at this time or later, in milliseconds.')),
-      until: integerQuery(TIMES)
-        .optional()
-        .meta(addition('Only those created before this time, in milliseconds.')),
-      text: noteInput()
-        .optional()
-        .meta(
-          addition(
-            'Only payments with each of these words, or its beginning, in a text, amount, hash or index, whatever case and accents.',
-          ),
-        ),
-      external_id: externalIdInput()
-        .optional()
-        .meta(addition('Only those with exactly this id of yours.')),
-      client: hexInput(32).optional().meta(addition('Only what this client made.')),
-      id_part: idPartInput()
-        .optional()
-        .meta(
-          addition(
-            'Only those with these 4 to 64 hex characters at the beginning or end of the last 64 of the index.',
-          ),
-        ),
+      direction: optionalAddition(z.enum(DIRECTIONS), 'Only this direction.'),
+      rail: optionalAddition(z.enum(RAILS), 'Only this rail.'),
+      since: optionalAddition(
+        integerQuery(TIMES),
+        'Only those created at this time or later, in milliseconds.',
+      ),
+      until: optionalAddition(
+        integerQuery(TIMES),
+        'Only those created before this time, in milliseconds.',
+      ),
+      text: optionalAddition(
+        noteInput(),
+        'Only payments with each of these words, or its beginning, in a text, amount, hash or index, whatever case and accents.',
+      ),
+      external_id: optionalAddition(externalIdInput(), 'Only those with exactly this id of yours.'),
+      client: optionalAddition(hexInput(32), 'Only what this client made.'),
+      id_part: optionalAddition(
+        idPartInput(),
+        'Only those with these 4 to 64 hex characters at the beginning or end of the last 64 of the index.',
+      ),
     }),
     response: () => ({
       payments: paymentList(),

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { positiveAmountInput } from '../../model/amount.ts';
-import { addition, hexInput, hexOutput, invoiceDescriptionInput } from '../../model/text.ts';
+import {
+  addition,
+  hexInput,
+  hexOutput,
+  invoiceDescriptionInput,
+  optionalAddition,
+} from '../../model/text.ts';
 import { createPaywall, type ForRequest, verifyPaywall } from '../../wallet/receive/paywall.ts';
 import { exampleCreatedInvoice, examplePayment } from '../examples.ts';
 import { post } from '../route.ts';
@@ -39,7 +45,7 @@ const forRequest = () => ({
   request_hash: hexInput(32)
     .optional()
     .describe('Its hash (x402, `http:1`), in place of `request`.'),
-  request: soldRequestInput().optional().meta(addition('The request that is sold, and no other.')),
+  request: optionalAddition(soldRequestInput(), 'The request that is sold, and no other.'),
 });
 
 const linesOutput = () => z.array(z.string());

@@ -4,7 +4,13 @@ import { type ErrorName, rejected } from '../../../model/errors.ts';
 import { paymentJson, type SendWords } from '../../../model/payment.ts';
 import { type PaymentIndex, paymentIndexInput } from '../../../model/payment-index.ts';
 import { type PaymentPrice, type Price, priceInput } from '../../../model/prices/price.ts';
-import { addition, externalIdInput, noteInput, personalNoteInput } from '../../../model/text.ts';
+import {
+  addition,
+  externalIdInput,
+  noteInput,
+  optionalAddition,
+  personalNoteInput,
+} from '../../../model/text.ts';
 import { amountToPay } from '../../../wallet/read/prices.ts';
 import { AMOUNT_OR_PRICE } from '../../body-rules.ts';
 import { agree } from '../../input-comparison.ts';
@@ -22,9 +28,10 @@ export const PAY_ERRORS: readonly ErrorName[] = [
 
 /** The request's own cap on routing fees (docs/decisions.md 48). */
 export const maxFeeInput = once(() =>
-  amountInput()
-    .optional()
-    .meta(addition('Largest routing fees in sats; else `--max-fee`: 1 %, at least 10 sats.')),
+  optionalAddition(
+    amountInput(),
+    'Largest routing fees in sats; else `--max-fee`: 1 %, at least 10 sats.',
+  ),
 );
 
 /** The price of a body, in place of its amount (docs/decisions.md 197). */
@@ -58,9 +65,10 @@ export const ownWordsInput = () => ({
 /** {@link ownWordsInput} of a payment that may be a refund (docs/decisions.md 194). */
 export const sendWordsInput = () => ({
   ...ownWordsInput(),
-  refund_of: paymentIndexInput()
-    .optional()
-    .meta(addition('Index of a received payment to refund, never beyond its amount in all.')),
+  refund_of: optionalAddition(
+    paymentIndexInput(),
+    'Index of a received payment to refund, never beyond its amount in all.',
+  ),
 });
 
 /** The members of a body that say what goes with a payment and what it may cost. */

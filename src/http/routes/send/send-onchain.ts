@@ -7,7 +7,7 @@ import {
   paymentJson,
   priorityField,
 } from '../../../model/payment.ts';
-import { addition, hexInput } from '../../../model/text.ts';
+import { hexInput, optionalAddition } from '../../../model/text.ts';
 import { bumpFee } from '../../../wallet/pay/bump.ts';
 import { payOnchain, readAddress } from '../../../wallet/pay/onchain.ts';
 import { requireWholeSight } from '../../../wallet/session/own-payments.ts';
@@ -43,16 +43,15 @@ const onchainBody = once(() =>
         .optional()
         .describe('Amount in sats; required without `send_all`.'),
       price: priceToPayInput(),
-      send_all: z
-        .boolean()
-        .optional()
-        .meta(addition('Sends all that one transaction can, in place of an amount.')),
+      send_all: optionalAddition(
+        z.boolean(),
+        'Sends all that one transaction can, in place of an amount.',
+      ),
       priority: priorityInput(DEFAULT_PRIORITY),
-      max_fee: amountInput()
-        .optional()
-        .meta(
-          addition('Most that the transaction may cost in fees, in sats; no limit without it.'),
-        ),
+      max_fee: optionalAddition(
+        amountInput(),
+        'Most that the transaction may cost in fees, in sats; no limit without it.',
+      ),
       client_payment_id: hexInput(32)
         .optional()
         .describe('Idempotency key of the payment; random when omitted.'),

@@ -6,8 +6,12 @@ interface Bounds {
   readonly most: number;
 }
 
-/** Returns the schema of a whole number in a query parameter. */
-export function integerQuery({ least, most }: Bounds) {
+/** The bound of numbers that have none of their own. A larger one would be rounded. */
+const MOST = Number.MAX_SAFE_INTEGER;
+const TOO_LARGE = `must be at most ${MOST}`;
+
+/** Returns the schema of a whole number in a query parameter; without bounds, such as a time, it is 0 or more. */
+export function integerQuery({ least, most }: Bounds = { least: 0, most: MOST }) {
   const words = inWords({ least, most });
   return z
     .string()
@@ -21,10 +25,6 @@ export function integerQuery({ least, most }: Bounds) {
     )
     .meta({ accepts: accepted({ least, most }) });
 }
-
-/** The bound of numbers that have none of their own. A larger one would be rounded. */
-const MOST = Number.MAX_SAFE_INTEGER;
-const TOO_LARGE = `must be at most ${MOST}`;
 
 /** Works as {@link integerQuery}, with a default value. */
 export function integerQueryOr(fallback: number, bounds: Bounds) {

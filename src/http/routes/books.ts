@@ -8,8 +8,6 @@ import { integerQuery } from '../query.ts';
 import { get } from '../route.ts';
 import { rowStream } from '../row-stream.ts';
 
-const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
-
 /** The route of the books of a wallet (docs/decisions.md 192). */
 export const bookRoutes = [
   get('/v2/node/export', 'payments', {
@@ -25,8 +23,8 @@ export const bookRoutes = [
         .enum(['csv', 'json'])
         .optional()
         .describe('`csv` unless given; `json` is an object a line.'),
-      since: integerQuery(TIMES).optional().describe('Completed since then, in milliseconds.'),
-      until: integerQuery(TIMES).optional().describe('Completed before, in milliseconds.'),
+      since: integerQuery().optional().describe('Completed since then, in milliseconds.'),
+      until: integerQuery().optional().describe('Completed before, in milliseconds.'),
       sync: z.enum(['false']).optional().describe('The cache as it is.'),
     }),
     response: bookRowJson,

@@ -27,7 +27,6 @@ import { emptyJson, get, post, put, RawJson } from '../route.ts';
 const MOST_ON_PAGE = { description: 'The most payments in the answer.' };
 /** The page size of list_payments (docs/api.md, Limits). */
 const LIST_LIMIT = { default: 100, least: 1, most: 1000 };
-const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
 /** The page size of updated_payments (docs/api.md, Limits). */
 const UPDATED_LIMIT = { default: 50, least: 1, most: 100 };
 
@@ -90,11 +89,11 @@ export const paymentRoutes = [
       direction: optionalAddition(z.enum(DIRECTIONS), 'Only this direction.'),
       rail: optionalAddition(z.enum(RAILS), 'Only this rail.'),
       since: optionalAddition(
-        integerQuery(TIMES),
+        integerQuery(),
         'Only those created at this time or later, in milliseconds.',
       ),
       until: optionalAddition(
-        integerQuery(TIMES),
+        integerQuery(),
         'Only those created before this time, in milliseconds.',
       ),
       text: optionalAddition(

@@ -76,9 +76,7 @@ export const webhookRoutes = [
     query: () => ({
       id: deliveryIdInput().optional().describe('Only attempts of this webhook-id.'),
       endpoint: endpointIdInput().optional().describe('Only attempts to this endpoint.'),
-      after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
-        .optional()
-        .describe('Only attempts with a greater `number`.'),
+      after: integerQuery().optional().describe('Only attempts with a greater `number`.'),
       limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).describe(
         'The largest number of attempts in the answer.',
       ),

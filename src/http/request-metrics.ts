@@ -7,22 +7,12 @@ const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
 /** The labels of all requests without a route: no label holds what a client chose (docs/decisions.md 104). */
 const UNMATCHED = { route: 'unmatched', method: 'any' };
 
-interface RequestMeter {
-  /** Counts an answered request. `startedMs` is its start on the clock that was passed to {@link requestMeters}. */
-  answered(httpStatus: number, startedMs: number): void;
-}
-
-interface RequestMeters {
-  /** Returns the meter of a route, once for each route at the start, so that no request looks it up. */
-  readonly of: (route: Route) => RequestMeter;
-  readonly unmatched: RequestMeter;
-}
-
 /**
- * Registers the metrics of requests (their number and duration), and returns the meters that count them. Labels hold
- * the paths of routes, never those of requests (docs/decisions.md 104).
+ * Registers the metrics of requests (their number and duration), and returns the meters that count them: `of` makes
+ * that of a route, once at the start, so that no request looks it up. Labels hold the paths of routes, never those of
+ * requests (docs/decisions.md 104).
  */
-export function requestMeters(metrics: Metrics, elapsedMs: () => number): RequestMeters {
+export function requestMeters(metrics: Metrics, elapsedMs: () => number) {
   const requests = metrics.counter({
     name: 'wallet_sidecar_http_requests_total',
     help: 'Requests answered, by route, method and status.',
@@ -34,13 +24,14 @@ export function requestMeters(metrics: Metrics, elapsedMs: () => number): Reques
     labels: ['route', 'method'],
     buckets: BUCKETS_SECS,
   });
-  const meter = (labels: { route: string; method: string }, usualStatus: number): RequestMeter => {
+  const meter = (labels: { route: string; method: string }, usualStatus: number) => {
     const duration = durations(labels);
     const counterOf = (status: number) => requests({ ...labels, status: String(status) });
     /** Only this program chooses statuses, so the map stays small. */
     const counters = new Map([[usualStatus, counterOf(usualStatus)]]);
     return {
-      answered(httpStatus, startedMs) {
+      /** Counts an answered request. `startedMs` is its start on the clock that was passed above. */
+      answered(httpStatus: number, startedMs: number): void {
         duration.observe((elapsedMs() - startedMs) / 1000);
         const counter = counters.get(httpStatus) ?? counterOf(httpStatus);
         counters.set(httpStatus, counter);
@@ -49,7 +40,7 @@ export function requestMeters(metrics: Metrics, elapsedMs: () => number): Reques
     };
   };
   return {
-    of: ({ path, method }) => meter({ route: path, method: method.toUpperCase() }, 200),
+    of: ({ path, method }: Route) => meter({ route: path, method: method.toUpperCase() }, 200),
     unmatched: meter(UNMATCHED, 404),
   };
 }

@@ -19,14 +19,7 @@ interface LinkMaker {
 }
 
 /** Links by which a browser signs in without the credential passing through it (docs/decisions.md 132). */
-export interface OneTimeLinks {
-  /** Returns a new token, 64 hex characters. A caller's eleventh open link ends its oldest. */
-  make(maker: LinkMaker): string;
-  /** Returns the credentials of a token and ends it. Throws error 104 for one that is unknown, used or too old. */
-  take(token: string): LinkMaker['credentials'];
-  /** Works as {@link OneTimeLinks.take}, and leaves the token as it is. */
-  look(token: string): LinkMaker['credentials'];
-}
+export type OneTimeLinks = ReturnType<typeof oneTimeLinks>;
 
 interface LinksOptions {
   /** Returns monotonic milliseconds. */
@@ -35,10 +28,11 @@ interface LinksOptions {
 }
 
 /** Creates an empty set of links, which is kept in memory alone. */
-export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks {
+export function oneTimeLinks({ elapsedMs, random }: LinksOptions) {
   // The tokens' hashes are the keys, so that the time of a look-up says nothing about a token.
   const links = new Map<string, Link>();
 
+  /** Returns a new token, 64 hex characters. A caller's eleventh open link ends its oldest. */
   function make(maker: LinkMaker): string {
     const nowMs = elapsedMs();
     for (const { hash, endsMs } of links.values()) if (endsMs <= nowMs) links.delete(hash);
@@ -51,6 +45,7 @@ export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks 
     return token;
   }
 
+  /** Works as {@link take}, and leaves the token as it is. */
   function look(token: string): LinkMaker['credentials'] {
     const link = links.get(hashOf(token.toLowerCase()));
     if (link !== undefined && elapsedMs() < link.endsMs) return link.credentials;
@@ -60,6 +55,7 @@ export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks 
     );
   }
 
+  /** Returns the credentials of a token and ends it. Throws error 104 for one that is unknown, used or too old. */
   function take(token: string): LinkMaker['credentials'] {
     const credentials = look(token);
     links.delete(hashOf(token.toLowerCase()));

@@ -39,26 +39,19 @@ export interface SessionSecrets {
   readonly key: string;
 }
 
-/** The sessions of the console. They are in memory alone, so a restart ends them. */
-interface ConsoleSessions {
-  /** Begins a session. A caller's eleventh ends the one of its own that was idle longest. */
-  begin(signedIn: SignedIn): SessionSecrets;
-  /** Returns the session of these halves and keeps it for another {@link IDLE_MS}; null when there is none. */
-  find(secrets: SessionSecrets): ConsoleSession | null;
-}
-
 interface SessionsOptions {
   /** Returns monotonic milliseconds. */
   readonly elapsedMs: () => number;
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** Creates an empty set of sessions. */
-export function consoleSessions({ elapsedMs, random }: SessionsOptions): ConsoleSessions {
+/** Creates an empty set of sessions of the console. They are in memory alone, so a restart ends them. */
+export function consoleSessions({ elapsedMs, random }: SessionsOptions) {
   // The hashes of the ids are the keys, so that the time of a look-up says nothing about an id.
   const sessions = new Map<string, Open>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** Begins a session. A caller's eleventh ends the one of its own that was idle longest. */
   function begin(signedIn: SignedIn): SessionSecrets {
     sweep();
     const idlestFirst = [...sessions.values()].toSorted((a, b) => a.usedMs - b.usedMs);
@@ -78,6 +71,7 @@ export function consoleSessions({ elapsedMs, random }: SessionsOptions): Console
     return secrets;
   }
 
+  /** Returns the session of these halves and keeps it for another {@link IDLE_MS}; null when there is none. */
   function find({ id, key }: SessionSecrets): ConsoleSession | null {
     sweep();
     const session = sessions.get(hashOf(id));

@@ -5,20 +5,14 @@ import { followChain } from './finality.ts';
 import { registerMiner } from './waiting-work.ts';
 
 /** Mines the blocks of a world, by the clock and on request. */
-export interface Miner {
-  /** Mines `count` blocks now, in addition to those that are due. Returns the height. */
-  mine(count: number): number;
-  /** Mines the blocks that became due by the world's clock. Must be called after the clock was moved. */
-  catchUp(): void;
-  close(): void;
-}
+export type Miner = ReturnType<typeof startMiner>;
 
 /**
  * Starts mining a block every `blockSecs` of the world's clock; 0 mines on request only (docs/decisions.md 78). A timer
  * runs only while something waits for a block. Blocks that came due otherwise, also while the program was not running,
  * are mined at the next call, with the same heights.
  */
-export function startMiner(world: World, { blockSecs }: { readonly blockSecs: number }): Miner {
+export function startMiner(world: World, { blockSecs }: { readonly blockSecs: number }) {
   const blockMs = blockSecs * 1000;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let closed = false;
@@ -53,13 +47,15 @@ export function startMiner(world: World, { blockSecs }: { readonly blockSecs: nu
   registerMiner(world, { catchUp: mineDue, awaitBlock });
   catchUp();
   return {
-    mine: (count) =>
+    /** Mines `count` blocks now, in addition to those that are due. Returns the height. */
+    mine: (count: number): number =>
       world.transact(() => {
         mineDue();
         mineBlocks(world, count);
         followChain(world);
         return tipHeight(world);
       }),
+    /** Mines the blocks that became due by the world's clock. Must be called after the clock was moved. */
     catchUp,
     close: () => {
       closed = true;

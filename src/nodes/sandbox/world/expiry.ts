@@ -4,13 +4,7 @@ import { AGAIN_MS, unattended } from './unattended.ts';
 import type { World } from './world.ts';
 
 /** Makes payments of invoices failed when they expire unpaid. */
-export interface ExpirySweeper {
-  /** Must be called after the clock was moved. */
-  sweep(): void;
-  /** Must be called after an invoice was created. */
-  created(expiresAtMs: number): void;
-  close(): void;
-}
+export type ExpirySweeper = ReturnType<typeof startExpirySweeper>;
 
 /** The sweeper runs at least this often while invoices are open, so that it notices a jump of the machine's clock. */
 const LONGEST_SLEEP_MS = 60_000;
@@ -18,16 +12,18 @@ const EXPIRING = `payments INDEXED BY payments_expiring
   WHERE expires_ms IS NOT NULL AND status = 'pending'`;
 
 /** Starts the sweeper and sweeps once. */
-export function startExpirySweeper(world: World): ExpirySweeper {
+export function startExpirySweeper(world: World) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let armedFor = Number.POSITIVE_INFINITY;
 
+  /** Must be called after the clock was moved. */
   function sweep(): void {
     expireDue(world);
     const next = nextExpiryMs(world);
     if (next !== null) created(next);
   }
 
+  /** Must be called after an invoice was created. */
   function created(expiresAtMs: number): void {
     if (expiresAtMs >= armedFor) return;
     armedFor = expiresAtMs;

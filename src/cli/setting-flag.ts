@@ -1,15 +1,14 @@
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { OPTIONS, type OptionName, type OptionSpec } from '../config/options.ts';
 import { ENV_FILE, type Flags } from '../config/sources.ts';
-import type { Word } from './command.ts';
 
 /** Returns the flags of these settings, and that of the settings file, as one word: what was given for each flag. */
-export function settingsWord(names: readonly OptionName[]): Word<Flags> {
+export function settingsWord(names: readonly OptionName[]) {
   return {
-    addTo(command) {
+    addTo(command: Command) {
       const options = [...names.map((name) => settingFlag(OPTIONS[name])), envFileOption()];
       for (const option of options) command.addOption(option);
-      return () =>
+      return (): Flags =>
         Object.fromEntries(
           options.map((one) => [one.name(), command.getOptionValue(one.attributeName())]),
         );

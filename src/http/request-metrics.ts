@@ -1,4 +1,4 @@
-import type { Metrics } from '../lib/metrics.ts';
+import { METRICS_CONTENT_TYPE, type Metrics } from '../lib/metrics.ts';
 import type { Route } from './route.ts';
 
 /** Upper bounds in seconds. They separate reads, writes, payments, and waits for a payment. */
@@ -43,4 +43,11 @@ export function requestMeters(metrics: Metrics, elapsedMs: () => number) {
     of: ({ path, method }: Route) => meter({ route: path, method: method.toUpperCase() }, 200),
     unmatched: meter(UNMATCHED, 404),
   };
+}
+
+/** Returns the answer with the metrics of this process. */
+export async function answerMetrics(metrics: Metrics): Promise<Response> {
+  return new Response(await metrics.render(), {
+    headers: { 'content-type': METRICS_CONTENT_TYPE },
+  });
 }

@@ -9,8 +9,8 @@ import { sourceOf } from './limits/source-address.ts';
 import { credentialsOf } from './middleware/authenticate.ts';
 import { IDEMPOTENCY_KEY } from './middleware/idempotency.ts';
 import { boundedBody, boundsOf } from './middleware/read-body.ts';
+import { answerMetrics } from './request-metrics.ts';
 import type { Route } from './route.ts';
-import { answerMetrics } from './routes/metrics.ts';
 import { type Answer, openSite, type SiteOptions } from './site.ts';
 
 /** The most bodies in transfer under one Authorization header, or without one from one source address. */

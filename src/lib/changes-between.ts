@@ -1,4 +1,7 @@
-/** Returns how many characters to insert, remove, replace or swap with the next make one word another (optimal string alignment). */
+/**
+ * Returns how many characters to insert, remove, replace or swap with the next make one word another (optimal string
+ * alignment).
+ */
 export function changesBetween(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= from.length; i++) {

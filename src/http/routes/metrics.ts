@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { METRICS_CONTENT_TYPE, type Metrics } from '../../lib/metrics.ts';
+import { METRICS_CONTENT_TYPE } from '../../lib/metrics.ts';
+import { answerMetrics } from '../request-metrics.ts';
 import { get } from '../route.ts';
 
 /** Metrics for Prometheus, where the configuration allows them. Each sidecar of a database tells its own. */
@@ -18,10 +19,3 @@ export const metricsRoutes = [
     handler: ({ parts }) => answerMetrics(parts.metrics),
   }),
 ];
-
-/** Returns the answer with the metrics of this process. */
-export async function answerMetrics(metrics: Metrics): Promise<Response> {
-  return new Response(await metrics.render(), {
-    headers: { 'content-type': METRICS_CONTENT_TYPE },
-  });
-}

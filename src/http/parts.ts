@@ -7,9 +7,8 @@ import type { Names } from '../wallet/names/names.ts';
 import type { Wallets } from '../wallet/open/wallets.ts';
 import type { PaymentServices } from '../wallet/strings/payment-services.ts';
 import type { ConsoleDoor } from './console/door.ts';
-import type { LnurlServices } from './lnurl-services.ts';
 import type { Nwc } from './nwc.ts';
-import type { SandboxControls } from './sandbox-controls.ts';
+import type { LnurlServices, SandboxControls } from './sandbox-controls.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
 interface Health {

@@ -39,10 +39,7 @@ export interface DevicesOptions {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** The browsers that stay signed in as clients (docs/decisions.md 196). */
-export type Devices = ReturnType<typeof openDevices>;
-
-/** Returns the devices that the store keeps. */
+/** Returns the devices that the store keeps: the browsers that stay signed in as clients (docs/decisions.md 196). */
 export function openDevices({ store, clock, random }: DevicesOptions) {
   const { connectorState, clients } = store;
   /** By which open requests of a device end. */

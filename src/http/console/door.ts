@@ -3,7 +3,7 @@ import { PERMISSIONS } from '../../model/clients/permissions.ts';
 import { ApiError, rejected } from '../../model/errors.ts';
 import { isOfDevice } from '../../wallet/open/wallets.ts';
 import { allows, type Grants, type Session } from '../../wallet/session/session.ts';
-import { DEVICE_MS, type Devices, type DevicesOptions, openDevices } from './devices.ts';
+import { DEVICE_MS, type DevicesOptions, openDevices } from './devices.ts';
 import { type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
 import {
   cookieName,
@@ -35,40 +35,8 @@ interface DoorOptions extends DevicesOptions {
   readonly elapsedMs: () => number;
 }
 
-interface SignIn {
-  /** The half of the session that the page keeps. */
-  readonly key: string;
-  /** The Set-Cookie header with the other half. */
-  readonly cookie: string;
-  /** After how many milliseconds it ends: without a request, and in any case. */
-  readonly ends: { readonly idleMs: number; readonly longestMs: number };
-}
-
 /** The way into the console, and of its requests to the API (docs/decisions.md 132 and 133). */
-export interface ConsoleDoor {
-  /** Whether a cookie says that the browser has a session, which may have ended; decides what the page begins with. */
-  seemsSignedIn(headers: Headers): boolean;
-  /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
-  makeLink(headers: Headers, session: CallerOf): string;
-  /** Returns the token of a one-time link that signs a browser in as a client, for as long as a device stays so. */
-  makeDeviceLink(clientPk: string): string;
-  /** The browsers that stay signed in as clients. */
-  readonly devices: Pick<Devices, 'list' | 'end'>;
-  /**
-   * Returns the wallet session that a link opens and whether a device stays signed in by it, and leaves the link as it
-   * is, so that the page can say whose wallet it is before the link is used. Throws error 104.
-   */
-  lookAtLink(token: string): Promise<{ readonly session: Session; readonly isDevice: boolean }>;
-  /** Signs a browser in by a link's token or credentials, ending its session. Throws errors 104, 106 and 112. */
-  signIn(headers: Headers, given: SignInWith): Promise<SignIn>;
-  /**
-   * Returns the session of a request that the console's page made; null for every other request, whatever cookies it
-   * has. Throws error 104 when the session has ended, and 112 for another page.
-   */
-  sessionOf(headers: Headers): Promise<ConsoleSession | null>;
-  /** Ends the session of a request. Returns the Set-Cookie header that takes the browser's half away. */
-  signOut(headers: Headers): Promise<string>;
-}
+export type ConsoleDoor = ReturnType<typeof openConsoleDoor>;
 
 type CallerOf = Pick<Session, 'userPk' | 'caller'>;
 
@@ -79,7 +47,7 @@ interface SignInWith {
 }
 
 /** Opens the console's door, with no session and no link. */
-export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
+export function openConsoleDoor(options: DoorOptions) {
   const links = oneTimeLinks(options);
   const sessions = consoleSessions(options);
   const devices = openDevices(options);
@@ -94,6 +62,10 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
     return null;
   }
 
+  /**
+   * Returns the session of a request that the console's page made; null for every other request, whatever cookies it
+   * has. Throws error 104 when the session has ended, and 112 for another page.
+   */
   async function sessionOf(headers: Headers): Promise<ConsoleSession | null> {
     const key = headers.get(CONSOLE_KEY_HEADER);
     if (key === null) return null;
@@ -103,23 +75,36 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
   }
 
   return {
-    seemsSignedIn: (headers) => idsIn(headers).length > 0,
-    makeLink(headers, session) {
+    /** Whether a cookie says that the browser has a session, which may have ended; decides what the page begins with. */
+    seemsSignedIn: (headers: Headers): boolean => idsIn(headers).length > 0,
+    /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
+    makeLink(headers: Headers, session: CallerOf): string {
       // Otherwise a session could outlast its time by links that it makes.
       if (headers.has(CONSOLE_KEY_HEADER)) throw notForSessions();
       const credentials = options.credentialsOf(headers.get('authorization'));
       return links.make({ caller: callerOf(session), credentials });
     },
-    makeDeviceLink(clientPk) {
+    /** Returns the token of a one-time link that signs a browser in as a client, for as long as a device stays so. */
+    makeDeviceLink(clientPk: string): string {
       const secret = hex.encode(options.random(32));
       return links.make({ caller: clientPk, credentials: { clientPk, secret } });
     },
-    devices,
-    async lookAtLink(token) {
+    /** The browsers that stay signed in as clients. */
+    devices: { list: devices.list, end: devices.end },
+    /**
+     * Returns the wallet session that a link opens and whether a device stays signed in by it, and leaves the link as
+     * it is, so that the page can say whose wallet it is before the link is used. Throws error 104.
+     */
+    async lookAtLink(token: string) {
       const credentials = links.look(token);
       return { session: await options.open(credentials), isDevice: isOfDevice(credentials) };
     },
-    async signIn(headers, given) {
+    /**
+     * Signs a browser in by a link's token or credentials, ending its session. Returns the half of the session that the
+     * page keeps, the Set-Cookie header with the other half, and after how many milliseconds it ends, without a request
+     * and in any case. Throws errors 104, 106 and 112.
+     */
+    async signIn(headers: Headers, given: SignInWith) {
       const origin = signInOrigin(headers);
       const credentials = credentialsIn(given, links, options);
       const session = await options.open(credentials);
@@ -138,7 +123,8 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
       return { key, cookie: sessionCookie(origin, id), ends };
     },
     sessionOf,
-    async signOut(headers) {
+    /** Ends the session of a request. Returns the Set-Cookie header that takes the browser's half away. */
+    async signOut(headers: Headers): Promise<string> {
       const session = await sessionOf(headers);
       if (session === null) throw endedSession();
       await session.end();

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ApiError } from '../../model/errors.ts';
 import { exampleLnurlPayment } from '../examples.ts';
-import type { LnurlServices } from '../lnurl-services.ts';
 import { get, type RequestContext } from '../route.ts';
+import type { LnurlServices } from '../sandbox-controls.ts';
 import { exampleTerms, lnurlJson, lnurlPayQuery } from './lnurl-json.ts';
 
 /** Routes of the sandbox's LNURL services, which other wallets call (LUD-01, 03, 06). */

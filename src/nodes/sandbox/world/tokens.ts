@@ -26,22 +26,10 @@ export interface Access {
 export const OWNER: Access = { require: () => undefined, requireAll: () => undefined };
 
 /** The tokens of all wallets of a world. */
-export interface Tokens {
-  /**
-   * Makes a token under an id and returns it. Under the id of a valid token it replaces that token. Throws `refused`
-   * when the id belongs to another wallet or its token has ended.
-   */
-  issue(userPk: string, command: IssueTokenCommand): string;
-  /** Ends the wallet's token of that id for ever; does nothing where there is none. */
-  revoke(userPk: string, id: string): void;
-  /** Ids of the wallet's tokens that are neither revoked nor expired. */
-  list(userPk: string): string[];
-  /** The access of a token of the wallet, which is asked for at each call: a changed grant replaces it. */
-  accessOf(userPk: string, token: () => ClientToken): Access;
-}
+export type Tokens = ReturnType<typeof openTokens>;
 
 /** Opens the tokens of a world. All are held in memory, so that a call reads no table. */
-export function openTokens(world: World): Tokens {
+export function openTokens(world: World) {
   const rows = allRows<Omit<Token, 'permissions'> & { id: string; permissions: string }>(
     world,
     `SELECT id, user_pk AS userPk, token_hash AS hash, permissions, expires_ms AS expiresAtMs
@@ -56,6 +44,10 @@ export function openTokens(world: World): Tokens {
   const isOver = ({ expiresAtMs }: Token) =>
     expiresAtMs !== null && expiresAtMs <= world.clock.now();
 
+  /**
+   * Makes a token under an id and returns it. Under the id of a valid token it replaces that token. Throws `refused`
+   * when the id belongs to another wallet or its token has ended.
+   */
   function issue(userPk: string, command: IssueTokenCommand): string {
     const { id, expiresAtMs } = command;
     const secret = hex.encode(world.random(32));
@@ -75,6 +67,7 @@ export function openTokens(world: World): Tokens {
     return secret;
   }
 
+  /** Ends the wallet's token of that id for ever; does nothing where there is none. */
   function revoke(userPk: string, id: string): void {
     world.transact(() => {
       const sql =
@@ -86,6 +79,7 @@ export function openTokens(world: World): Tokens {
     });
   }
 
+  /** The access of a token of the wallet, which is asked for at each call: a changed grant replaces it. */
   function accessOf(userPk: string, token: () => ClientToken): Access {
     // Remembers the last accepted text, so that not every call must hash it.
     let proved: { readonly text: string; readonly token: Token } | null = null;
@@ -117,7 +111,8 @@ export function openTokens(world: World): Tokens {
   return {
     issue,
     revoke,
-    list: (userPk) =>
+    /** Ids of the wallet's tokens that are neither revoked nor expired. */
+    list: (userPk: string): string[] =>
       [...living].filter(([, one]) => one.userPk === userPk && !isOver(one)).map(([id]) => id),
     accessOf,
   };

@@ -75,7 +75,7 @@ export function openConsoleDoor(options: DoorOptions) {
   }
 
   return {
-    /** Whether a cookie says that the browser has a session, which may have ended; decides what the page begins with. */
+    /** Whether a cookie says that the browser has a session, which may have ended: it decides how the page begins. */
     seemsSignedIn: (headers: Headers): boolean => idsIn(headers).length > 0,
     /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
     makeLink(headers: Headers, session: CallerOf): string {

@@ -7,6 +7,7 @@ import { openConnector } from '../remote/place/connector.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { clnNode } from './node.ts';
 import { IssuerTurns } from './reads/issuer-turns.ts';
+import { PayingNow } from './reads/paying-now.ts';
 import { CLN_PROTOCOL } from './reads/protocol.ts';
 import { clnConnect } from './set-up/connect.ts';
 import { clnTokens } from './set-up/tokens.ts';
@@ -50,6 +51,7 @@ export function openCln(options: RemoteOptions): NodeConnector {
         endings: new Endings(elapsedMs, wallet.clock, labels),
         info: new Recent<ClnInfo>(wallet.elapsedMs),
         recent: new RecentAttempts(wallet.elapsedMs),
+        paying: new PayingNow(wallet.elapsedMs),
         issuers: new IssuerTurns(),
       };
     },

@@ -43,6 +43,7 @@ export function clnNode({ tokens, channelPeer, ...node }: ClnNodeParts): WalletN
     cancelInvoice: (index) => cancelInvoice(node, index),
     async newestAttempt() {
       // The wallet asks for this when it begins to prepare a payment.
+      wallet.paying.prepare();
       rpc.prepareStream();
       wallet.sendable.readAhead(() => maxSendableMsat(owner));
       // The node keeps each payment's index with it.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { IssuerTurns } from '../../../src/nodes/cln/reads/issuer-turns.ts';
+import { PayingNow } from '../../../src/nodes/cln/reads/paying-now.ts';
 import { ClnRpc } from '../../../src/nodes/cln/reads/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/reads/wallet.ts';
 import { Endings } from '../../../src/nodes/cln/words/endings.ts';
@@ -48,6 +49,7 @@ export function fakeWallet(): FakeWallet {
     lost: new LostParts(() => times.elapsedMs, rows, userPk),
     info: new Recent<ClnInfo>(() => times.elapsedMs),
     recent: new RecentAttempts(() => times.elapsedMs),
+    paying: new PayingNow(() => times.elapsedMs),
     sendable: new Sendable(() => times.elapsedMs),
     issuers: new IssuerTurns(),
   };

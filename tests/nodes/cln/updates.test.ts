@@ -69,6 +69,40 @@ describe('a change that the node tells of', () => {
     expect(asked()).toBe(before);
   });
 
+  test('is read once with its whole payment, in whichever orders the node lists it', async () => {
+    const feed = await caughtUp();
+    const before = lookedAt();
+    cln.endPart(cln.addPart(OWN), { status: 'complete', payment_preimage: 'cd'.repeat(32) });
+    const paid = cln.addInvoice();
+    await until(() => statusesOf(feed, HASH).includes('completed'), 'the payment is over');
+    cln.pay(hashOf(paid));
+    await until(() => statusesOf(feed, hashOf(paid)).includes('completed'), 'the look is over');
+    expect(lookedAt()).toBe(before + 1);
+  });
+
+  test('of a payment is not read while this process pays, and one of an invoice is', async () => {
+    const feed = await caughtUp();
+    const before = cln.of('listsendpays').length;
+    const end = wallet.paying.begin();
+    const [paid] = [cln.addInvoice(), cln.addPart(OWN)];
+    cln.pay(hashOf(paid));
+    await until(() => statusesOf(feed, hashOf(paid)).includes('completed'), 'the invoice is paid');
+    expect(cln.of('listsendpays').length).toBe(before);
+    end();
+    await until(() => statusesOf(feed, HASH).includes('pending'), 'the payment is shown');
+  });
+
+  test('of a payment is read while this process pays for long', async () => {
+    const feed = await caughtUp();
+    wallet.paying.begin();
+    const [first, second] = [cln.addInvoice(), cln.addInvoice(), cln.addPart(OWN)];
+    cln.pay(hashOf(first));
+    await until(() => statusesOf(feed, hashOf(first)).includes('completed'), 'it was put off');
+    wallet.times.elapsedMs += 2000;
+    cln.pay(hashOf(second));
+    await until(() => statusesOf(feed, HASH).includes('pending'), 'the payment is shown');
+  });
+
   test('leaves the lists unread that have not changed', async () => {
     cln.addPart(OWN);
     const paid = cln.addInvoice();

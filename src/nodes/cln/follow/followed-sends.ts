@@ -19,21 +19,31 @@ export const SENDS: FollowedList = {
   // The answer of `xpay` tells of a payment that this process makes, and the node answers one call after another.
   isToldBeside: ({ endings }) => endings.areRunning,
   async *read(look) {
+    if (look.isPutOff()) return;
     const { endings } = look.wallet;
+    /** The parts that this look has read with their whole payment, in the state that they had then. */
+    const shown = new Set<string>();
     // A request may be waiting for the end of a send, and the lists may be long.
     const open = look.withOpen ? (await look.open('all')).filter(isLightningSend) : [];
     const lost = await findLost(look);
-    yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due(), ...lost])]);
+    yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due(), ...lost])], shown);
     const passed = new Set<string>();
-    yield* newRows(look, {
+    const pages = newRows(look, {
       name: NAME,
       rows: async (rpc, page) => (await rpc.list('listsendpays', page, sendpaysShape)).payments,
       observe: (from, rows, { sinceMs, isFirst }) => {
-        const parts = readable(from, rows);
+        const parts = readable(from, rows).filter((part) => !shown.has(stateOf(part)));
         const hashes = newHashes(parts, sinceMs);
-        return isFirst ? ofFirstRead(from, { parts, hashes, passed }) : ofHashes(from, hashes);
+        return isFirst
+          ? ofFirstRead(from, { parts, hashes, passed })
+          : ofHashes(from, hashes, shown);
       },
     });
+    for await (const page of pages) {
+      yield page;
+      // The next look goes on behind this page.
+      if (look.isPutOff()) return;
+    }
   },
   dueInMs: ({ endings, lost }) => Math.min(endings.dueInMs, lost.dueInMs),
 };
@@ -42,8 +52,12 @@ function hashesOf(payments: readonly Payment[]): string[] {
   return payments.flatMap(({ hash }) => (hash === null ? [] : [hash]));
 }
 
-async function* readAgain(look: Look, hashes: readonly string[]): AsyncGenerator<Found> {
-  if (hashes.length > 0) yield { observations: await ofHashes(look, hashes), reached: {} };
+async function* readAgain(
+  look: Look,
+  hashes: readonly string[],
+  shown: Set<string>,
+): AsyncGenerator<Found> {
+  if (hashes.length > 0) yield { observations: await ofHashes(look, hashes, shown), reached: {} };
 }
 
 /** The hashes of rows. A row is one part of an attempt, and the others may be on other pages. */
@@ -87,25 +101,38 @@ async function ofFirstRead(
   return [...observations, ...(await ofHashes(look, others))];
 }
 
+/** A part as it stands: its row changes in no other way. */
+function stateOf({ payment_hash, created_index, updated_index, status }: ClnSendpay): string {
+  return `${payment_hash} ${created_index} ${updated_index} ${status}`;
+}
+
 function readable({ wallet, log }: Look, rows: readonly unknown[]): ClnSendpay[] {
   return wallet.oddRows.read(rows, { shape: sendpayShape, log, use: (row) => row });
 }
 
-async function ofHashes(look: Look, hashes: readonly string[]): Promise<Observation[]> {
+async function ofHashes(
+  look: Look,
+  hashes: readonly string[],
+  shown?: Set<string>,
+): Promise<Observation[]> {
   const observations: Observation[] = [];
-  for await (const some of inBatches(hashes, (hash) => ofHash(look, hash))) {
+  for await (const some of inBatches(hashes, (hash) => ofHash(look, hash, shown))) {
     observations.push(...some.flat());
   }
   return withoutOthers(look, observations);
 }
 
-/** The attempts to pay a hash. None where a part cannot be read, since it may be the one that was paid. */
-async function ofHash(look: Look, hash: string): Promise<Observation[]> {
+/**
+ * The attempts to pay a hash. None where a part cannot be read, since it may be the one that was paid. The parts are
+ * added to `shown`.
+ */
+async function ofHash(look: Look, hash: string, shown?: Set<string>): Promise<Observation[]> {
   const request = { payment_hash: hash };
   const { payments } = await look.rpc.list('listsendpays', request, sendpaysShape);
   const parts = readable(look, payments);
   const { endings, lost } = look.wallet;
   const attempts = parts.length < payments.length ? [] : attemptsOf(await lost.marked(parts));
+  for (const part of parts) shown?.add(stateOf(part));
   endings.shown(hash, attempts);
   lost.shown(hash, attempts);
   return sendsSeen(attempts, look.wallet);

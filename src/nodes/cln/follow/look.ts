@@ -15,6 +15,11 @@ export interface Look extends Pick<UpdatesOptions, 'open' | 'log' | 'historySinc
   readonly told: Told;
   /** Whether the node is asked for the newest numbers of its lists, and not only what it told is read. */
   readonly isFull: boolean;
+  /**
+   * Whether what nobody waits for is left to another look, which follows, since this process pays now. Where that goes
+   * on for some seconds, no.
+   */
+  readonly isPutOff: () => boolean;
 }
 
 /** How soon a change in a list is read. */

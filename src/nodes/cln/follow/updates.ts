@@ -41,6 +41,8 @@ const LISTS: readonly FollowedList[] = [SENDS, INVOICES, CHAIN];
 const LOOK_AGAIN_MS = 30_000;
 /** How soon a change is read for which nobody waits. */
 const SOON_MS = 1000;
+/** For how long changes of payments are left unread while this process pays. */
+const MOST_PUT_OFF_MS = 2000;
 
 /**
  * Follows the updates of a wallet; see `WalletNode.updates`. The node numbers what is made, changed and deleted in its
@@ -67,9 +69,27 @@ export function followWallet(
       woken: (speed) => (speed === 'now' ? inbox.requestLook() : inbox.requestLookSoon()),
       failed: (error) => inbox.fail(error),
     });
+    let putOffSinceMs: number | null = null;
+    const putOff = (): boolean => {
+      if (!wallet.paying.isNow) {
+        putOffSinceMs = null;
+        return false;
+      }
+      putOffSinceMs ??= wallet.elapsedMs();
+      const leftMs = putOffSinceMs + MOST_PUT_OFF_MS - wallet.elapsedMs();
+      if (leftMs <= 0) return false;
+      void wallet.paying.over(leftMs, signal).then(() => inbox.requestLook());
+      return true;
+    };
     const begin = (withOpen: boolean, isFull: boolean): RunningLook<FollowCursor> => {
+      const isPutOff = (): boolean => {
+        // Who waits for the first look waits for all that it reads.
+        if (withOpen || !putOff()) return false;
+        if (isFull) fullMs = Number.NEGATIVE_INFINITY;
+        return true;
+      };
       const scope = { rpc, wallet, log, open, historySinceMs, cursor, withOpen, told, isFull };
-      return new RunningLook(readLists(LISTS, scope));
+      return new RunningLook(readLists(LISTS, { ...scope, isPutOff }));
     };
     let beganMs = elapsedMs();
     let fullMs = beganMs;

@@ -38,13 +38,16 @@ interface Following extends Pick<Look, 'rpc' | 'wallet' | 'told'> {
 export function followWaits(following: Following): void {
   const { wallet, lists, told, woken, failed } = following;
   for (const { name, orders, isToldBeside } of lists) {
+    const quiet = isToldBeside
+      ? () => wallet.paying.over(PAUSE_MS, following.signal)
+      : async () => undefined;
     for (const [order, usual] of Object.entries(orders) as [Order, Speed][]) {
       const tell = (): Speed => {
         const speed = isToldBeside?.(wallet) ? 'soon' : usual;
         woken(speed);
         return speed;
       };
-      followOrder(following, name, order, tell).catch((error: unknown) => {
+      followOrder(following, name, order, { tell, quiet }).catch((error: unknown) => {
         if (!isApiError(error, 'forbidden')) failed(error);
         else told.set(name, order, null);
       });
@@ -56,7 +59,7 @@ async function followOrder(
   { rpc, wallet, start, signal, told, pause = sleep }: Following,
   subsystem: string,
   order: Order,
-  woken: () => Speed,
+  { tell, quiet }: { readonly tell: () => Speed; readonly quiet: () => Promise<void> },
 ): Promise<void> {
   let reached = positionIn(start, subsystem, order);
   told.set(subsystem, order, reached);
@@ -64,6 +67,7 @@ async function followOrder(
   let sinceMs = wallet.elapsedMs();
   while (!signal.aborted) {
     const request = { subsystem, indexname: order, nextvalue: reached + 1 };
+    await quiet();
     const now = await waitFor(rpc, request, signal);
     if (now === null) continue;
     const position = now[order] ?? 0;
@@ -75,7 +79,7 @@ async function followOrder(
     told.set(subsystem, order, reached);
     const nowMs = wallet.elapsedMs();
     if (nowMs - sinceMs >= PAUSE_MS) [changes, sinceMs] = [0, nowMs];
-    if (woken() === 'soon' || ++changes >= MOST_AT_ONCE) await pause(PAUSE_MS, signal);
+    if (tell() === 'soon' || ++changes >= MOST_AT_ONCE) await pause(PAUSE_MS, signal);
   }
 }
 

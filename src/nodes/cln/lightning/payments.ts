@@ -96,6 +96,7 @@ async function startPayment(
     label,
   };
   wallet.endings.begin(paymentHash);
+  const paid = wallet.paying.begin();
   const ended: Promise<Ended> = rpc
     .begin('xpay', params, paidShape, { certainty: refusesToPay, signal: wallet.closed })
     .then(
@@ -105,7 +106,10 @@ async function startPayment(
         throw error;
       },
     )
-    .finally(() => wallet.endings.end(paymentHash));
+    .finally(() => {
+      wallet.endings.end(paymentHash);
+      paid();
+    });
   const stop = new AbortController();
   const signal = AbortSignal.any([wallet.closed, stop.signal]);
   const first = await Promise.race([firstPart(send, signal), nothingSaid(signal), ended]).finally(

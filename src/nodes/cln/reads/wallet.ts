@@ -7,6 +7,7 @@ import type { LostParts } from '../words/lost-parts.ts';
 import type { RecentAttempts } from '../words/recent-attempts.ts';
 import type { ClnInfo } from '../words/wire.ts';
 import type { IssuerTurns } from './issuer-turns.ts';
+import type { PayingNow } from './paying-now.ts';
 import type { ClnRpc } from './rpc.ts';
 
 /** One wallet of a Core Lightning node, shared by all handles to it. */
@@ -17,6 +18,8 @@ export interface ClnWallet extends RemoteWallet {
   readonly endings: Endings;
   readonly lost: LostParts;
   readonly info: Recent<ClnInfo>;
+  /** Whether this process is paying. */
+  readonly paying: PayingNow;
   /** What was read of the attempts to pay an invoice that is about to be paid. */
   readonly recent: RecentAttempts;
   /** The turns of asking the issuers of offers for invoices. */

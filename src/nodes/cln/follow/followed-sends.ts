@@ -21,22 +21,18 @@ export const SENDS: FollowedList = {
   async *read(look) {
     if (look.isPutOff()) return;
     const { endings } = look.wallet;
-    /** The parts that this look has read with their whole payment, in the state that they had then. */
-    const shown = new Set<string>();
     // A request may be waiting for the end of a send, and the lists may be long.
     const open = look.withOpen ? (await look.open('all')).filter(isLightningSend) : [];
     const lost = await findLost(look);
-    yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due(), ...lost])], shown);
+    yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due(), ...lost])]);
     const passed = new Set<string>();
     const pages = newRows(look, {
       name: NAME,
       rows: async (rpc, page) => (await rpc.list('listsendpays', page, sendpaysShape)).payments,
       observe: (from, rows, { sinceMs, isFirst }) => {
-        const parts = readable(from, rows).filter((part) => !shown.has(stateOf(part)));
+        const parts = readable(from, rows).filter((part) => !look.shown.has(stateOf(part)));
         const hashes = newHashes(parts, sinceMs);
-        return isFirst
-          ? ofFirstRead(from, { parts, hashes, passed })
-          : ofHashes(from, hashes, shown);
+        return isFirst ? ofFirstRead(from, { parts, hashes, passed }) : ofHashes(from, hashes);
       },
     });
     for await (const page of pages) {
@@ -52,12 +48,8 @@ function hashesOf(payments: readonly Payment[]): string[] {
   return payments.flatMap(({ hash }) => (hash === null ? [] : [hash]));
 }
 
-async function* readAgain(
-  look: Look,
-  hashes: readonly string[],
-  shown: Set<string>,
-): AsyncGenerator<Found> {
-  if (hashes.length > 0) yield { observations: await ofHashes(look, hashes, shown), reached: {} };
+async function* readAgain(look: Look, hashes: readonly string[]): AsyncGenerator<Found> {
+  if (hashes.length > 0) yield { observations: await ofHashes(look, hashes), reached: {} };
 }
 
 /** The hashes of rows. A row is one part of an attempt, and the others may be on other pages. */
@@ -110,29 +102,22 @@ function readable({ wallet, log }: Look, rows: readonly unknown[]): ClnSendpay[]
   return wallet.oddRows.read(rows, { shape: sendpayShape, log, use: (row) => row });
 }
 
-async function ofHashes(
-  look: Look,
-  hashes: readonly string[],
-  shown?: Set<string>,
-): Promise<Observation[]> {
+async function ofHashes(look: Look, hashes: readonly string[]): Promise<Observation[]> {
   const observations: Observation[] = [];
-  for await (const some of inBatches(hashes, (hash) => ofHash(look, hash, shown))) {
+  for await (const some of inBatches(hashes, (hash) => ofHash(look, hash))) {
     observations.push(...some.flat());
   }
   return withoutOthers(look, observations);
 }
 
-/**
- * The attempts to pay a hash. None where a part cannot be read, since it may be the one that was paid. The parts are
- * added to `shown`.
- */
-async function ofHash(look: Look, hash: string, shown?: Set<string>): Promise<Observation[]> {
+/** The attempts to pay a hash. None where a part cannot be read, since it may be the one that was paid. */
+async function ofHash(look: Look, hash: string): Promise<Observation[]> {
   const request = { payment_hash: hash };
   const { payments } = await look.rpc.list('listsendpays', request, sendpaysShape);
   const parts = readable(look, payments);
   const { endings, lost } = look.wallet;
   const attempts = parts.length < payments.length ? [] : attemptsOf(await lost.marked(parts));
-  for (const part of parts) shown?.add(stateOf(part));
+  for (const part of parts) look.shown.add(stateOf(part));
   endings.shown(hash, attempts);
   lost.shown(hash, attempts);
   return sendsSeen(attempts, look.wallet);

@@ -15,6 +15,8 @@ export interface Look extends Pick<UpdatesOptions, 'open' | 'log' | 'historySinc
   readonly told: Told;
   /** Whether the node is asked for the newest numbers of its lists, and not only what it told is read. */
   readonly isFull: boolean;
+  /** The parts of payments that the feed has read with the whole payment, in the state that they had then. */
+  readonly shown: Set<string>;
   /**
    * Whether what nobody waits for is left to another look, which follows, since this process pays now. Where that goes
    * on for some seconds, no.

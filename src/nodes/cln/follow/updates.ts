@@ -43,6 +43,8 @@ const LOOK_AGAIN_MS = 30_000;
 const SOON_MS = 1000;
 /** For how long changes of payments are left unread while this process pays. */
 const MOST_PUT_OFF_MS = 2000;
+/** How many parts are remembered as read, so that they are not read again for each order in which they are listed. */
+const MOST_SHOWN = 1000;
 
 /**
  * Follows the updates of a wallet; see `WalletNode.updates`. The node numbers what is made, changed and deleted in its
@@ -69,6 +71,7 @@ export function followWallet(
       woken: (speed) => (speed === 'now' ? inbox.requestLook() : inbox.requestLookSoon()),
       failed: (error) => inbox.fail(error),
     });
+    const shown = new Set<string>();
     let putOffSinceMs: number | null = null;
     const putOff = (): boolean => {
       if (!wallet.paying.isNow) {
@@ -88,8 +91,9 @@ export function followWallet(
         if (isFull) fullMs = Number.NEGATIVE_INFINITY;
         return true;
       };
+      if (shown.size > MOST_SHOWN) shown.clear();
       const scope = { rpc, wallet, log, open, historySinceMs, cursor, withOpen, told, isFull };
-      return new RunningLook(readLists(LISTS, { ...scope, isPutOff }));
+      return new RunningLook(readLists(LISTS, { ...scope, shown, isPutOff }));
     };
     let beganMs = elapsedMs();
     let fullMs = beganMs;

@@ -14,26 +14,37 @@ const WARM_UP = 300;
 
 /**
  * Measures making an invoice and paying one on the fake LND: with one sidecar on SQLite, one on PostgreSQL, and three
- * on PostgreSQL whose callers alternate. Prints a clear line and measures less where PostgreSQL is missing.
+ * on PostgreSQL, whose callers ask for the leader as a proxy does, or alternate. Prints a clear line and measures less
+ * where PostgreSQL is missing.
  */
 export async function measureFleet(note: Note): Promise<void> {
   const fake = await startFakeLnd({ channelSat: 100_000_000n });
   try {
     const alone = await startSidecarOnFake(fake, ['--log-level', 'error']);
-    const onSqlite = await measure('one sidecar on SQLite', { fake, urls: [alone.baseUrl], note });
+    const given = { fake, note };
+    const onSqlite = await measure('one sidecar on SQLite', { ...given, urls: [alone.baseUrl] });
     await alone.close();
     const programs = postgresPrograms();
     if (programs === null) return;
     const server = await startPostgres(programs, { durable: true });
+    const measureFleetOf = async (size: number, name: string, more: Partial<Measured>) => {
+      const fleet = await openFleet(fake, size, await server.createDatabase());
+      const urls = fleet.members.map(({ baseUrl }) => baseUrl);
+      const rates = await measure(`${name} on PostgreSQL`, { ...given, urls, ...more });
+      await fleet.close();
+      return rates;
+    };
     try {
-      for (const size of [1, 3]) {
-        const fleet = await openFleet(fake, size, await server.createDatabase());
-        const urls = fleet.members.map(({ baseUrl }) => baseUrl);
-        const name = size === 1 ? 'one sidecar' : `${size} sidecars in turn`;
-        const beside = size === 1 ? null : onSqlite;
-        await measure(`${name} on PostgreSQL`, { fake, urls, note, beside });
-        await fleet.close();
-      }
+      const ofSqlite = {
+        rates: onSqlite,
+        what: 'one sidecar on SQLite',
+        target: 'onPostgres',
+      } as const;
+      const one = await measureFleetOf(1, 'one sidecar', { beside: ofSqlite });
+      const ofOne = { rates: one, what: 'one sidecar on PostgreSQL', target: 'atLeader' } as const;
+      const three = { beside: ofOne, asksLeader: true };
+      await measureFleetOf(3, '3 sidecars, called where the leader is,', three);
+      await measureFleetOf(3, '3 sidecars in turn', { beside: { ...ofSqlite, target: 'fleet' } });
     } finally {
       await server.stop();
     }
@@ -54,19 +65,30 @@ interface Measured {
   readonly fake: FakeLnd;
   readonly urls: readonly string[];
   readonly note: Note;
-  /** What the rates should reach; null where nothing is wanted of them. */
-  readonly beside?: Rates | null;
+  /** Whether each call asks for the leader first, as a proxy does that checks nobody by itself; it goes there then. */
+  readonly asksLeader?: boolean;
+  /** What the rates are compared with. */
+  readonly beside?: {
+    readonly rates: Rates;
+    readonly what: string;
+    readonly target: 'onPostgres' | 'atLeader' | 'fleet';
+  };
 }
 
 async function measure(
   name: string,
-  { fake, urls, note, beside = null }: Measured,
+  { fake, urls, note, asksLeader = false, beside }: Measured,
 ): Promise<Rates> {
-  const call = (at: number, path: string, body: unknown) =>
-    sendOk(urls[at % urls.length] ?? '', 'POST', `/v2/node/${path}`, {
-      body,
-      headers: { 'idempotency-key': `${name} ${path} ${at}` },
-    });
+  const call = async (at: number, path: string, body: unknown) =>
+    sendOk(
+      asksLeader ? await leaderOf(urls) : (urls[at % urls.length] ?? ''),
+      'POST',
+      `/v2/node/${path}`,
+      {
+        body,
+        headers: { 'idempotency-key': `${name} ${path} ${at}` },
+      },
+    );
   const warmUp = WARM_UP * urls.length;
   const invoices = Array.from(
     { length: warmUp + REQUESTS },
@@ -82,15 +104,22 @@ async function measure(
     ['create_invoice', created],
     ['pay_invoice', paid],
   ] as const) {
-    const is = beside === null ? null : perSec / beside[what];
     note(`${what}, ${name}`, `${perSec.toFixed(0)}/s, ${medianMs.toFixed(1)} ms (median)`, {
-      ...(is !== null && {
-        beside: `${is.toFixed(2)} times one sidecar on SQLite`,
-        goal: { target: 'fleet', is },
-      }),
+      ...(beside && compared(perSec / beside.rates[what], beside)),
     });
   }
   return { create_invoice: created.perSec, pay_invoice: paid.perSec };
+}
+
+const compared = (is: number, { what, target }: NonNullable<Measured['beside']>) => ({
+  beside: `${is.toFixed(2)} times ${what}`,
+  goal: { target, is },
+});
+
+/** The first of these that says that it leads. */
+async function leaderOf(urls: readonly string[]): Promise<string> {
+  for (const url of urls) if ((await fetch(`${url}/v2/leader`)).ok) return url;
+  throw new Error('None of the sidecars leads.');
 }
 
 async function timed(

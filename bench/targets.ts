@@ -119,6 +119,14 @@ export const TARGETS = {
   ldkPayP99: { most: 1.3, unit: ' times', why: SLOWEST },
   ldkSize: { most: 32, unit: ' MB', why: null },
   lookup: { least: 0.5, unit: '', why: ROUTING },
+  onPostgres: {
+    ...{ least: 0.7, unit: ' times one on SQLite' },
+    why: 'A pair is four transactions with some 35 statements on PostgreSQL, in 17 round trips by itself and 12 beside others, each of which goes through the client library, a socket and another process. The server takes a quarter of what the sidecar takes.',
+  },
+  atLeader: {
+    ...{ least: 0.95, unit: ' times one on PostgreSQL' },
+    why: 'What stands by takes no request here, but the question for the leader is a request before each one, and the others look at the lease, all on the same two processors.',
+  },
   fleet: {
     ...{ least: 1, unit: ' times one on SQLite' },
     why: 'One sidecar leads, and the others pass their requests on to it: more of them make it safer, not faster. A request that is passed on is two, a write to PostgreSQL is several round trips, and here all share two processors.',

@@ -109,6 +109,25 @@ describe('work is kept whole or not at all', () => {
     expect(durable()).toEqual(['kept', 'also kept']);
   });
 
+  test('of many works of a commit each that throws takes itself alone, whatever was before and after it', async () => {
+    const { transact, durably, write, durable } = notes();
+    const numbers = Array.from({ length: 60 }, (_, at) => at);
+    const fails = (number: number) => number % 3 === 0 || number % 7 === 0;
+    const answers = numbers.map((number) =>
+      durably(() =>
+        transact(() => {
+          write(`${number}`);
+          transact(() => write(`${number} in part`));
+          if (fails(number)) throw refused('no');
+        }),
+      ),
+    );
+    const settled = await Promise.allSettled(answers);
+    expect(settled.map(({ status }) => status === 'rejected')).toEqual(numbers.map(fails));
+    const kept = numbers.filter((number) => !fails(number));
+    expect(durable()).toEqual(kept.flatMap((number) => [`${number}`, `${number} in part`]));
+  });
+
   test('the first work of a commit that throws leaves nothing, and what follows it in the turn is kept', async () => {
     const { transact, durably, write, seen, durable } = notes();
     const refuse = () => {

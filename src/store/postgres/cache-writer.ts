@@ -2,33 +2,52 @@ import { mayGiveWay } from '../giving-way.ts';
 import type { CacheCounts, CachedRow, CacheWriter } from '../rows/payment-cache.ts';
 import type { Rows } from '../rows/rows.ts';
 import { type Steps, together } from '../rows/steps.ts';
+import { bundleWriter } from '../words/bundle-writer.ts';
 import { answerOf } from './rows.ts';
 
-function* write(rows: readonly CachedRow[]): Steps<CacheCounts> {
+/** What a write did. */
+interface Written extends CacheCounts {
+  /** The rows that are new or say something else than before. */
+  readonly changed: readonly CachedRow[];
+}
+
+function* write(rows: readonly CachedRow[]): Steps<Written> {
   const columns = ['wallet', 'idx', 'status', 'direction', 'rail', 'json', 'mac', 'words'] as const;
   const values = columns.map((name) => rows.map((row) => row[name] ?? ''));
-  const [added, numUpdated] = yield* together([
-    answerOf(
+  const [added, updated] = yield* together([
+    answerOf<{ idx: string }>(
       `INSERT INTO wallet_sidecar.cache (${columns.join(', ')})
        SELECT * FROM unnest(${columns.map((_, at) => `$${at + 1}::text[]`).join(', ')})
-       ON CONFLICT DO NOTHING`,
+       ON CONFLICT DO NOTHING RETURNING idx`,
       values,
     ),
     update(rows),
   ]);
-  return { numNew: added.count, numUpdated };
+  const isNew = new Set(added.map(({ idx }) => idx));
+  return {
+    numNew: added.length,
+    numUpdated: updated.numUpdated,
+    changed: [...rows.filter(({ idx }) => isNew.has(idx)), ...updated.changed],
+  };
 }
 
-/** Replaces rows that are there and say something else. Returns how many. */
-function* update(rows: readonly CachedRow[]): Steps<number> {
+/** Replaces rows that are there and say something else. */
+function* update(rows: readonly CachedRow[]): Steps<Written> {
   const columns = ['wallet', 'idx', 'status', 'json', 'mac', 'words'] as const;
-  const { count } = yield* answerOf(
+  const updated = yield* answerOf<{ idx: string; is_other: boolean }>(
     `UPDATE wallet_sidecar.cache SET status = given.status, json = given.json, mac = given.mac, words = given.words
      FROM unnest(${columns.map((_, at) => `$${at + 1}::text[]`).join(', ')}) AS given (${columns.join(', ')})
-     WHERE cache.wallet = given.wallet AND cache.idx = given.idx AND cache.json <> given.json`,
+     JOIN wallet_sidecar.cache AS before ON before.wallet = given.wallet AND before.idx = given.idx
+     WHERE cache.wallet = given.wallet AND cache.idx = given.idx AND cache.json <> given.json
+     RETURNING given.idx, before.words <> given.words OR before.status <> given.status AS is_other`,
     columns.map((name) => rows.map((row) => row[name] ?? '')),
   );
-  return count;
+  const isOther = new Set(updated.filter((row) => row.is_other).map(({ idx }) => idx));
+  return {
+    numNew: 0,
+    numUpdated: updated.length,
+    changed: rows.filter(({ idx }) => isOther.has(idx)),
+  };
 }
 
 /** Splits rows so that no part has a payment twice: a statement writes a row once. Later ones are in later parts. */
@@ -45,19 +64,23 @@ function withoutRepeats(rows: readonly CachedRow[]): CachedRow[][] {
 }
 
 /** Returns how rows of the cache are written: all by one statement, since each takes a way to the server. */
-export function postgresCacheWriter({ prepare }: Rows): CacheWriter {
-  const journaled = prepare<{ idx: string }>(
+export function postgresCacheWriter(rows: Rows): CacheWriter {
+  const { keep } = bundleWriter(rows);
+  const journaled = rows.prepare<{ idx: string }>(
     `SELECT idx FROM wallet_sidecar.journal
      WHERE wallet = ? AND idx = ANY(ARRAY(SELECT jsonb_array_elements_text(CAST(? AS TEXT)::jsonb)))`,
   );
   return {
-    *put(rows) {
+    *put(given) {
       let [numNew, numUpdated] = [0, 0];
-      for (const part of withoutRepeats(rows)) {
-        const counts = yield* write(part);
-        numNew += counts.numNew;
-        numUpdated += counts.numUpdated;
+      const changed: CachedRow[] = [];
+      for (const part of withoutRepeats(given)) {
+        const written = yield* write(part);
+        numNew += written.numNew;
+        numUpdated += written.numUpdated;
+        changed.push(...written.changed);
       }
+      yield* keep(changed);
       return { numNew, numUpdated };
     },
     *stillThere(walletId, payments) {
@@ -67,7 +90,11 @@ export function postgresCacheWriter({ prepare }: Rows): CacheWriter {
       const there = new Set(found.map(({ idx }) => idx));
       return payments.filter((payment) => !mayGiveWay(payment) || there.has(payment.index));
     },
-    update: (row) => update([row]),
+    *update(row) {
+      const { numUpdated, changed } = yield* update([row]);
+      yield* keep(changed);
+      return numUpdated;
+    },
     written: async () => undefined,
   };
 }

@@ -3,10 +3,14 @@ import type { Sealer } from '../../lib/secrets/seal.ts';
 import type { RowSigner } from '../row-signer.ts';
 import type { Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Statement, Step, Steps } from '../rows/steps.ts';
-import { postgresWordIndex } from '../words/postgres.ts';
 import { columnForms } from './column-forms.ts';
 import type { Database } from './database.ts';
 import { sending, together } from './together.ts';
+
+/** The texts of a JSON array. */
+const TEXTS = 'jsonb_array_elements_text(CAST(? AS TEXT)::jsonb) AS one (value)';
+
+const among = (column: string) => `${column} = ANY(ARRAY(SELECT value::bigint FROM ${TEXTS}))`;
 
 /** Returns how functions of rows use PostgreSQL. */
 export function postgresRows(sealer: Sealer, signer: RowSigner): Rows {
@@ -14,14 +18,13 @@ export function postgresRows(sealer: Sealer, signer: RowSigner): Rows {
     prepare: queryOf,
     query: queryOf,
     prepareMany(sql) {
-      const query = queryOf(
-        `${sql} = ANY(ARRAY(SELECT jsonb_array_elements_text(CAST(? AS TEXT)::jsonb)::bigint))`,
-      );
+      const query = queryOf(among(sql));
       return { run: (numbers, ...values) => query.run(...values, JSON.stringify(numbers)) };
     },
     indexedBy: () => '',
     lockingFree: 'FOR UPDATE SKIP LOCKED',
-    wordIndex: postgresWordIndex(queryOf),
+    eachText: `(SELECT value COLLATE "C" AS value FROM ${TEXTS}) AS each_text`,
+    among,
     forms: columnForms(sealer),
     signer,
   };

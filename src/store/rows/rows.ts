@@ -1,6 +1,5 @@
 import type { RowSigner } from '../row-signer.ts';
 import type { SignedTable } from '../signed-tables.ts';
-import type { WordIndex } from '../words/word-index.ts';
 import type { Steps, Value } from './steps.ts';
 
 /** A statement of an engine. */
@@ -33,7 +32,10 @@ export interface Rows {
   indexedBy(index: string): string;
   /** What locks the rows of a SELECT that no other transaction has locked; nothing for SQLite. */
   readonly lockingFree: string;
-  readonly wordIndex: WordIndex;
+  /** A table with the column `value`: the texts of the JSON array that is given in its place. */
+  readonly eachText: string;
+  /** Returns the condition that a column is one of the numbers of the JSON array that is given in its place. */
+  among(column: string): string;
   readonly forms: ColumnForms;
   readonly signer: RowSigner;
 }

@@ -3,7 +3,7 @@ import type { CachedRow, CacheWriter } from '../rows/payment-cache.ts';
 import type { Rows } from '../rows/rows.ts';
 import type { Steps } from '../rows/steps.ts';
 import { SIGNED } from '../signed-tables.ts';
-import { bundleWriter } from '../words/bundles.ts';
+import { bundleWriter } from '../words/bundle-writer.ts';
 import { AtOnce, perform } from './rows.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -34,24 +34,25 @@ export function sqliteCacheWriter(rows: Rows, queue: WriteQueue): CacheWriter {
   const updateRow = prepare(
     'UPDATE wallet_sidecar.cache SET status = ?1, json = ?2, mac = ?3, words = ?4 WHERE wallet = ?5 AND idx = ?6 AND json <> ?2',
   );
-  const otherWords = prepare(
-    'SELECT 1 FROM wallet_sidecar.cache WHERE wallet = ? AND idx = ? AND words <> ? AND json <> ?',
+  const saysOther = prepare(
+    `SELECT 1 FROM wallet_sidecar.cache
+     WHERE wallet = ? AND idx = ? AND (words <> ? OR status <> ?) AND json <> ?`,
   );
-  const bundle = bundleWriter(rows);
-  const clearWords = prepare('DELETE FROM word_bundle WHERE wallet = ?');
+  const { keep } = bundleWriter(rows);
   const isJournaled = prepare('SELECT 1 FROM wallet_sidecar.journal WHERE wallet = ? AND idx = ?');
   let logged = 0;
 
-  function* update(row: CachedRow): Steps<number> {
+  /** Replaces a row, and adds it to those that say something else than before. */
+  function* replace(row: CachedRow, changed: CachedRow[]): Steps<number> {
     const { status, json, mac, words, wallet, idx } = row;
-    if (yield* otherWords.one(wallet, idx, words, json)) yield* bundle([row]);
+    if (yield* saysOther.one(wallet, idx, words, status, json)) changed.push(row);
     return yield* updateRow.run(status, json, mac, words, wallet, idx);
   }
 
   return {
     *put(given) {
       const left = [...given];
-      const added: CachedRow[] = [];
+      const changed: CachedRow[] = [];
       let [numNew, numUpdated] = [0, 0];
       while (left.length > 0) {
         const isEnough = left.length >= ROWS;
@@ -60,12 +61,12 @@ export function sqliteCacheWriter(rows: Rows, queue: WriteQueue): CacheWriter {
         const changes = yield* (isEnough ? insertRows : insertRow).run(...values);
         numNew += changes;
         // Some may have been there already: a bundle may say too much.
-        if (changes > 0) added.push(...some);
+        if (changes > 0) changed.push(...some);
         if (changes === some.length) continue;
         // A row that was just inserted does not differ from what is stored.
-        for (const row of some) numUpdated += yield* update(row);
+        for (const row of some) numUpdated += yield* replace(row, changed);
       }
-      yield* bundle(added);
+      yield* keep(changed);
       return { numNew, numUpdated };
     },
     stillThere: (walletId, payments) =>
@@ -75,8 +76,12 @@ export function sqliteCacheWriter(rows: Rows, queue: WriteQueue): CacheWriter {
             !mayGiveWay(payment) || perform(isJournaled.one(walletId, payment.index)) !== null,
         ),
       ),
-    update,
-    cleared: clearWords.run,
+    *update(row) {
+      const changed: CachedRow[] = [];
+      const changes = yield* replace(row, changed);
+      yield* keep(changed);
+      return changes;
+    },
     async written(payments) {
       logged += payments;
       if (logged < MOST_LOGGED) return;

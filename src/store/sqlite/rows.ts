@@ -3,7 +3,6 @@ import { plannedOnce } from '../../lib/databases/planned-once.ts';
 import type { RowSigner } from '../row-signer.ts';
 import type { Joint, Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Step, Steps, Value } from '../rows/steps.ts';
-import { bundledWords } from '../words/bundles.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Work that is done when it is iterated and stops for nothing. */
@@ -22,10 +21,9 @@ export class AtOnce<T> implements Steps<T> {
 /** Returns how functions of rows use SQLite. */
 export function sqliteRows(db: Database, signer: RowSigner): Rows {
   const textOf = (sql: string) => plannedOnce(sql.replaceAll('wallet_sidecar.', ''));
-  const query: Rows['query'] = (sql) => queryOf(db.query(textOf(sql)));
   return {
     prepare: (sql) => queryOf(db.prepare(textOf(sql))),
-    query,
+    query: (sql) => queryOf(db.query(textOf(sql))),
     prepareMany(sql) {
       const statement = db.prepare(`${textOf(sql)} = ?`);
       return {
@@ -37,7 +35,8 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
     },
     indexedBy: (index) => `INDEXED BY ${index}`,
     lockingFree: '',
-    wordIndex: bundledWords(query),
+    eachText: '(SELECT value FROM json_each(?)) AS each_text',
+    among: (column) => `${column} IN (SELECT value FROM json_each(?))`,
     forms: {
       hasMac: () => true,
       nameOf: (_table, column) => column,

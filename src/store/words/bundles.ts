@@ -1,238 +1,224 @@
 import { createdAtOfIndex, type PaymentIndex, timePart } from '../../model/payment-index.ts';
-import { cacheConditions } from '../cache-conditions.ts';
-import type { CachedRow } from '../rows/payment-cache.ts';
+import { type CacheConditions, cacheConditions } from '../cache-conditions.ts';
+import type { CacheQuery } from '../ports.ts';
 import type { Rows } from '../rows/rows.ts';
 import type { Steps } from '../rows/steps.ts';
-import { joinedMarks, lineOf, marksOf, mayHave, soughtInLines, timesOfLines } from './lines.ts';
 import {
-  type FoundWords,
-  isUp,
-  rangeOf,
-  type WantedWords,
-  WORDLESS,
-  type WordIndex,
-} from './word-index.ts';
+  type BundleHead,
+  mayHaveAll,
+  needsIds,
+  type Term,
+  termsOf,
+  timesWithAll,
+  type WholeBundle,
+} from './terms.ts';
 
-/** Bundles that are joined to one of the next level. */
-const JOINED = 16;
-/** Characters from which on a bundle is joined no more, which would cost more than reading some more of them. */
-const LARGE = 8 * 1024;
-/** The level of bundles that are joined no more. */
-const LAST_LEVEL = 9;
-/** Bundles that are read before other requests are served, which takes about a millisecond. */
-const READ_AT_ONCE = 32;
-/** Payments after which no more bundles are read before these are compared. */
-const ENOUGH = 2000;
+/** Bundles that are read at first, and at most, before other requests are served. */
+const [READ_FIRST, READ_MOST] = [8, 256] as const;
+/** Payments after which no more bundles are read at once than before. */
+const ENOUGH = 200;
 /** Payments that are compared before other requests are served, which takes about a millisecond. */
 const COMPARED_AT_ONCE = 250;
-/** Payments from which on it is cheaper to ask another index first which of them fit the filters. */
-const MANY = 50;
-
-/** Payments that are compared one by one in place of reading bundles, where no more of them fit the filters. */
+/** Payments that are compared one by one in place of reading bundles, where no more have the status that is asked for. */
 const FEW = 5000;
 
-type Prepare = Pick<Rows, 'prepare'>;
-
-/**
- * Returns what writes the words of rows of one wallet, in the transaction of the rows, so that none is missing. They
- * are kept once more in bundles, which are read as a whole: a line for each payment, also for what it said before.
- */
-export function bundleWriter({ prepare }: Prepare): (rows: readonly CachedRow[]) => Steps<void> {
-  const insert = prepare(
-    'INSERT INTO word_bundle (wallet, level, since, until, marks, lines) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  const count = prepare<{ n: number }>(
-    'SELECT count(*) AS n FROM word_bundle WHERE wallet = ? AND level = ?',
-  );
-  const sizes = prepare<{ bytes: number; marks: Uint8Array }>(
-    'SELECT length(CAST(lines AS BLOB)) AS bytes, marks FROM word_bundle WHERE wallet = ? AND level = ?',
-  );
-  // Before those that it is made of are deleted, so that no bundle ever gets the number of another one.
-  const join = prepare(
-    `INSERT INTO word_bundle (wallet, level, since, until, marks, lines)
-     SELECT wallet, ?, min(since), max(until), ?, group_concat(lines, '') FROM word_bundle
-     WHERE wallet = ? AND level = ? GROUP BY wallet`,
-  );
-  const remove = prepare('DELETE FROM word_bundle WHERE wallet = ? AND level = ?');
-
-  /** Joins the bundles of a level where there are enough, which may make enough of the next one. */
-  function* joinLevel(wallet: string, level: number): Steps<void> {
-    if (((yield* count.one(wallet, level))?.n ?? 0) < JOINED) return;
-    const joined = yield* sizes.all(wallet, level);
-    const size = joined.reduce((sum, { bytes }) => sum + bytes, 0);
-    const next = size >= LARGE ? LAST_LEVEL : level + 1;
-    yield* join.run(next, joinedMarks(joined.map(({ marks }) => marks)), wallet, level);
-    yield* remove.run(wallet, level);
-    if (next < LAST_LEVEL) yield* joinLevel(wallet, next);
-  }
-
-  return function* (rows) {
-    const [first] = rows;
-    if (first === undefined) return;
-    const { wallet } = first;
-    let [lowest, highest, lines] = [first.idx, first.idx, ''];
-    for (const row of rows) {
-      if (row.idx < lowest) lowest = row.idx;
-      if (row.idx > highest) highest = row.idx;
-      lines += lineOf(row);
-    }
-    const [since, until] = [createdAtOfIndex(lowest), createdAtOfIndex(highest)];
-    const level = lines.length >= LARGE ? LAST_LEVEL : 0;
-    yield* insert.run(wallet, level, since, until, marksOf(lines), lines);
-    if (level === 0) yield* joinLevel(wallet, level);
-  };
+/** What is looked for by words, filters and characters of ids. */
+export interface WantedWords {
+  readonly walletId: string;
+  /** The query, whose limit is the most that is to be found. */
+  readonly query: CacheQuery;
+  readonly conditions: CacheConditions;
 }
 
-/** Some of a wallet's bundles, in the order of a list. */
-interface Bundle {
+/** Some of the payments that fit, in order, and what finds more of them; null where these are all or the most. */
+export interface FoundWords {
+  readonly found: readonly PaymentIndex[];
+  readonly next: (() => Steps<FoundWords>) | null;
+}
+
+/** Times of creation between which payments are still looked for. */
+type Span = readonly [sinceMs: number, untilMs: number];
+
+interface ReadHead extends BundleHead {
   readonly id: number;
   readonly since: number;
   readonly until: number;
-  readonly marks: Uint8Array;
+}
+
+/** How far a search is. */
+interface Reading {
+  readonly span: Span;
+  /** One of the wallet's bundles when the search began: while it is there, the cache was not cleared. */
+  readonly anchor: number | null;
+  /** The bundle behind which it goes on; null at the beginning. */
+  readonly after: ReadHead | null;
+  /** Times of payments before which bundles that were not read may have others. */
+  readonly waiting: readonly number[];
+  readonly atOnce: number;
 }
 
 /**
- * Returns how bundles are read: one after the other. A line says when a payment was made, and may be of words that it
- * had before, so the rows of that time are compared.
+ * Returns what begins a search in bundles. A bundle may say what a payment said before, so the rows of the times that it
+ * gives are compared. Loose payments are compared too.
  */
-export function bundledWords(query: Rows['query']): WordIndex {
-  return {
-    *find(wanted) {
-      const few = yield* amongFew(wanted);
-      if (few) return { found: few, next: null };
-      const [lowest, highest] = rangeOf(wanted.query);
-      return yield* bundlesBetween(wanted, createdAtOfIndex(lowest), createdAtOfIndex(highest));
-    },
+export function bundledWords({ query, eachText, among, indexedBy }: Rows) {
+  return function* find(wanted: WantedWords): Steps<FoundWords> {
+    const few = yield* amongFew(wanted);
+    if (few) return { found: few, next: null };
+    const [lowest, highest] = rangeOf(wanted.query);
+    return yield* search(wanted, [createdAtOfIndex(lowest), createdAtOfIndex(highest)]);
   };
 
-  /** Compares the payments that fit the filters, where their indexes find no more than {@link FEW}; else null. */
+  /** Compares all payments of the status that is asked for, where they are no more than {@link FEW}; else null. */
   function* amongFew({
     walletId,
     query: asked,
-    conditions,
+    conditions: { where, values, order },
   }: WantedWords): Steps<readonly PaymentIndex[] | null> {
-    if (asked.filter === 'all' && asked.direction === null && asked.rail === null) return null;
-    const listed = cacheConditions(walletId, { ...asked, ...WORDLESS });
-    const more = yield* query<{ idx: PaymentIndex }>(
-      `SELECT idx FROM cache WHERE ${listed.where} ORDER BY idx ${listed.order} LIMIT 1 OFFSET ?`,
-    ).one(...listed.values, FEW);
+    if (asked.filter === 'all' || asked.filter === 'finalized') return null;
+    const status = asked.filter === 'awaiting' ? 'pending' : asked.filter;
+    const more = yield* query(
+      'SELECT 1 AS one FROM wallet_sidecar.cache WHERE wallet = ? AND status = ? LIMIT 1 OFFSET ?',
+    ).one(walletId, status, FEW);
     if (more) return null;
-    const { where, values, order } = conditions;
     const found = yield* query<{ idx: PaymentIndex }>(
-      `SELECT idx FROM cache WHERE ${where} ORDER BY idx ${order} LIMIT ?`,
+      `SELECT idx FROM wallet_sidecar.cache WHERE ${where} ORDER BY idx ${order} LIMIT ?`,
     ).all(...values, asked.limit);
     return found.map(({ idx }) => idx);
   }
 
-  function* bundlesBetween(
-    wanted: WantedWords,
-    sinceMs: number,
-    untilMs: number,
-  ): Steps<FoundWords> {
+  /** Begins a search, at first or where the cache was cleared meanwhile. */
+  function* search(wanted: WantedWords, span: Span): Steps<FoundWords> {
     const isUpwards = isUp(wanted.query);
-    const order = isUpwards ? 'since' : 'until DESC';
-    const sought = soughtInLines(wanted.conditions.sought, wanted.query);
-    const all = yield* query<Bundle>(
-      `SELECT id, since, until, marks FROM word_bundle
-       WHERE wallet = ? AND until >= ? AND since <= ? ORDER BY ${order}`,
-    ).all(wanted.walletId, sinceMs, untilMs);
-    const bundles = all.filter(({ marks }) => mayHave(marks, sought));
-    const linesOf = query<{ lines: Uint8Array }>(
-      'SELECT CAST(lines AS BLOB) AS lines FROM word_bundle WHERE id = ? AND wallet = ? AND since = ? AND until = ?',
+    const terms = termsOf(wanted.query);
+    const [edge, compared] = isUpwards ? ['since', '>'] : ['until', '<'];
+    const heads = query<ReadHead>(
+      `SELECT id, since, until, marks, sets ${needsIds(terms) ? ', ids' : ''}
+       FROM wallet_sidecar.word_bundle
+       WHERE wallet = ? AND until >= ? AND since <= ? AND (${edge}, id) ${compared} (?, ?)
+       ORDER BY ${edge} ${isUpwards ? '' : 'DESC'}, id ${isUpwards ? '' : 'DESC'} LIMIT ?`,
     );
-    return yield* bundlesFrom(0, [sinceMs, untilMs], []);
+    const beginning = isUpwards ? -1 : Number.MAX_SAFE_INTEGER;
+    const anchor = yield* query<{ id: number }>(
+      'SELECT id FROM wallet_sidecar.word_bundle WHERE wallet = ? LIMIT 1',
+    ).one(wanted.walletId);
+    const loose = yield* query<{ idx: PaymentIndex }>(
+      'SELECT idx FROM wallet_sidecar.word_loose WHERE wallet = ?',
+    ).all(wanted.walletId);
+    return yield* read({
+      span,
+      anchor: anchor?.id ?? null,
+      after: null,
+      waiting: loose.map(({ idx }) => createdAtOfIndex(idx)).filter(isWithin(span)),
+      atOnce: READ_FIRST,
+    });
 
-    /** Reads some bundles. `waiting` are times of payments before which later bundles may have others. */
-    function* bundlesFrom(
-      first: number,
-      [since, until]: readonly [number, number],
-      waiting: readonly number[],
-    ): Steps<FoundWords> {
-      const times = [...waiting];
-      const most = waiting.length + ENOUGH;
-      let at = first;
-      while (at < bundles.length && at < first + READ_AT_ONCE && times.length < most) {
-        const { id = null, since: from = null, until: to = null } = bundles[at] ?? {};
-        const read = yield* linesOf.one(id, wanted.walletId, from, to);
-        // It was joined to others meanwhile, or the cache was cleared, after which another one may have its number.
-        if (read === null) return { found: [], next: () => bundlesBetween(wanted, since, until) };
-        const found = timesOfLines(read.lines, sought);
-        times.push(...found.filter((time) => time >= since && time <= until));
-        at += 1;
+    function* read({
+      span: left,
+      anchor: first,
+      after,
+      waiting,
+      atOnce,
+    }: Reading): Steps<FoundWords> {
+      const found = yield* heads.all(
+        wanted.walletId,
+        ...left,
+        after?.[edge as 'since' | 'until'] ?? beginning,
+        after?.id ?? beginning,
+        atOnce + 1,
+      );
+      const some = found.slice(0, atOnce);
+      const times = yield* timesIn(some, terms);
+      // What was cleared and stored again may be in bundles that were passed.
+      if (times === null || !(yield* isThere(first, found.length > 0))) {
+        return { found: [], next: () => search(wanted, left) };
       }
-      const next = bundles[at];
-      if (next === undefined) return yield* compared(wanted, inOrder(times), null);
+      const all = [...waiting, ...times.filter(isWithin(left))];
+      const [last, next] = [some.at(-1), found[atOnce]];
+      if (last === undefined || next === undefined) {
+        return yield* compare(wanted, inOrder(all, isUpwards), null);
+      }
       const isReady = (time: number) => (isUpwards ? time < next.since : time > next.until);
-      const rest = times.filter((time) => !isReady(time));
-      const left = isUpwards
-        ? ([Math.max(since, next.since), until] as const)
-        : ([since, Math.min(until, next.until)] as const);
-      return yield* compared(wanted, inOrder(times.filter(isReady)), () =>
-        bundlesFrom(at, left, rest),
+      return yield* compare(wanted, inOrder(all.filter(isReady), isUpwards), () =>
+        read({
+          span: isUpwards
+            ? [Math.max(left[0], next.since), left[1]]
+            : [left[0], Math.min(left[1], next.until)],
+          anchor: first,
+          after: last,
+          waiting: all.filter((time) => !isReady(time)),
+          atOnce: times.length < ENOUGH ? Math.min(2 * atOnce, READ_MOST) : atOnce,
+        }),
       );
     }
+  }
 
-    function inOrder(times: readonly number[]): number[] {
-      // Twice as fast as an array and a comparison, which counts where a word is frequent.
-      const sorted = Float64Array.from(times).sort();
-      const each = [...sorted].filter((time, at) => time !== sorted[at - 1]);
-      return isUpwards ? each : each.toReversed();
-    }
+  /** Returns the times of the payments of these bundles that have all terms; null where a bundle is not there. */
+  function* timesIn(heads: readonly ReadHead[], terms: readonly Term[]): Steps<number[] | null> {
+    const fitting = heads.filter((head) => mayHaveAll(head, terms)).map(({ id }) => id);
+    if (fitting.length === 0) return [];
+    const bundles = yield* query<WholeBundle>(
+      `SELECT marks, sets, ids, times, lines FROM wallet_sidecar.word_bundle WHERE ${among('id')}`,
+    ).all(JSON.stringify(fitting));
+    if (bundles.length < fitting.length) return null;
+    return bundles.flatMap((bundle) => timesWithAll(bundle, terms));
+  }
+
+  function* isThere(anchor: number | null, mayBeNew: boolean): Steps<boolean> {
+    if (anchor === null) return !mayBeNew;
+    const found = yield* query('SELECT 1 AS one FROM wallet_sidecar.word_bundle WHERE id = ?').one(
+      anchor,
+    );
+    return found !== null;
   }
 
   /** Finds which payments of these times fit, some at once. */
-  function* compared(
+  function* compare(
     wanted: WantedWords,
-    given: readonly number[],
+    times: readonly number[],
     next: FoundWords['next'],
   ): Steps<FoundWords> {
-    const times = given.length > MANY ? yield* fitting(wanted, given) : given;
-    return times.length === 0 ? { found: [], next } : yield* from(0);
-
-    function* from(at: number): Steps<FoundWords> {
-      const to = at + COMPARED_AT_ONCE;
-      const [lowest, highest] = rangeOf(wanted.query);
-      const { where, values, order } = unbound(wanted);
-      const ranges = times.slice(at, to).map((time) => {
-        const [since, until] = [timePart(time), timePart(time + 1)];
-        return [since > lowest ? since : lowest, until < highest ? until : highest];
-      });
-      // A second condition on the index would have SQLite read the whole range for each time.
-      const found = yield* query<{ idx: PaymentIndex }>(
-        `SELECT idx FROM (SELECT value ->> 0 AS since, value ->> 1 AS until FROM json_each(?))
-         CROSS JOIN cache INDEXED BY sqlite_autoindex_cache_1
-         WHERE idx BETWEEN since AND until AND ${where} ORDER BY idx ${order}`,
-      ).all(JSON.stringify(ranges), ...values);
-      return {
-        found: found.map(({ idx }) => idx).filter((idx) => idx !== wanted.query.after),
-        next: to < times.length ? () => from(to) : next,
-      };
-    }
-  }
-
-  /** Returns the times of which payments may fit a filter that no line says: all of them, or few that do. */
-  function* fitting(wanted: WantedWords, times: readonly number[]): Steps<readonly number[]> {
-    const { query: asked, walletId } = wanted;
-    // No index has what is not pending alone.
-    const isSaid = asked.filter === 'all' || asked.filter === 'finalized';
-    if (isSaid && asked.externalId === null) return times;
-    const ends = [times[0] ?? 0, times.at(-1) ?? 0];
-    const between = { sinceMs: Math.min(...ends), untilMs: Math.max(...ends) + 1 };
-    const { where, values } = cacheConditions(walletId, {
-      ...asked,
-      ...WORDLESS,
-      ...between,
-      after: null,
-    });
-    const fit = yield* query<{ idx: PaymentIndex }>(
-      `SELECT idx FROM cache WHERE ${where} LIMIT ?`,
-    ).all(...values, times.length);
-    if (fit.length === times.length) return times;
-    const among = new Set(fit.map(({ idx }) => createdAtOfIndex(idx)));
-    return times.filter((time) => among.has(time));
+    if (times.length === 0) return { found: [], next };
+    const [lowest, highest] = rangeOf(wanted.query);
+    const { where, values, order } = unbound(wanted);
+    const found = yield* query<{ idx: PaymentIndex }>(
+      `SELECT idx FROM ${eachText}
+       CROSS JOIN wallet_sidecar.cache ${indexedBy('sqlite_autoindex_cache_1')}
+       WHERE idx BETWEEN value || '-' AND value || '.' AND ${where} ORDER BY idx ${order}`,
+    ).all(JSON.stringify(times.slice(0, COMPARED_AT_ONCE).map(timePart)), ...values);
+    const rest = times.slice(COMPARED_AT_ONCE);
+    return {
+      found: found.map(({ idx }) => idx).filter((idx) => idx > lowest && idx < highest),
+      next: rest.length > 0 ? () => compare(wanted, rest, next) : next,
+    };
   }
 }
 
-function unbound({ walletId, query }: WantedWords) {
+const isUp = ({ order }: CacheQuery): boolean => order === 'asc';
+
+const isWithin =
+  ([sinceMs, untilMs]: Span) =>
+  (time: number): boolean =>
+    time >= sinceMs && time <= untilMs;
+
+/** Returns each of these times once. */
+function inOrder(times: readonly number[], isUpwards: boolean): number[] {
+  // Twice as fast as an array and a comparison, which counts where a word is frequent.
+  const sorted = Float64Array.from(times).sort();
+  const each = [...sorted].filter((time, at) => time !== sorted[at - 1]);
+  return isUpwards ? each : each.toReversed();
+}
+
+function unbound({ walletId, query }: WantedWords): CacheConditions {
   return cacheConditions(walletId, { ...query, after: null, sinceMs: null, untilMs: null });
+}
+
+/** Returns what the index of a payment is between, by its text: `after`, which is no result, may be one of them. */
+function rangeOf({ order, after, sinceMs, untilMs }: CacheQuery): [PaymentIndex, PaymentIndex] {
+  const since = timePart(sinceMs ?? 0) as PaymentIndex;
+  const until = timePart(untilMs ?? Number.MAX_SAFE_INTEGER) as PaymentIndex;
+  if (after === null) return [since, until];
+  return order === 'asc'
+    ? [after > since ? after : since, until]
+    : [since, after < until ? after : until];
 }

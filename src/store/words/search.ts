@@ -2,7 +2,7 @@ import { turn } from '../../lib/turn.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Query, RawRow, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Steps } from '../rows/steps.ts';
-import type { FoundWords, WantedWords } from './word-index.ts';
+import { bundledWords, type FoundWords, type WantedWords } from './bundles.ts';
 
 /**
  * Returns what finds rows of the cache by words, at most as many as the query's limit (docs/decisions.md 193). What is
@@ -11,9 +11,11 @@ import type { FoundWords, WantedWords } from './word-index.ts';
  */
 export function wordSearch(
   db: RowDatabase,
-  { wordIndex }: Rows,
+  rows: Rows,
   select: (rest: string) => Query<RawRow>,
 ): (wanted: WantedWords) => Promise<RawRow[]> {
+  const find = bundledWords(rows);
+
   /** Reads these rows, by a statement for as many as a power of two. */
   async function read(walletId: string, indexes: readonly PaymentIndex[]): Promise<RawRow[]> {
     const last = indexes.at(-1);
@@ -32,7 +34,7 @@ export function wordSearch(
     const { limit } = wanted.query;
     const found: PaymentIndex[] = [];
     for (
-      let step: (() => Steps<FoundWords>) | null = () => wordIndex.find(wanted);
+      let step: (() => Steps<FoundWords>) | null = () => find(wanted);
       step && found.length < limit;
     ) {
       const some: FoundWords = await db.read(step);

@@ -14,6 +14,7 @@ import { searchWords } from './0012-search-words.ts';
 import { own } from './0013-own.ts';
 import { wordsByPeriod } from './0014-words-by-period.ts';
 import { filtersAsWords } from './0015-filters-as-words.ts';
+import { wordSets } from './0016-word-sets.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -35,6 +36,7 @@ export const STEPS: readonly (string | ((tx: SQL) => Promise<void>))[] = [
   own,
   wordsByPeriod,
   filtersAsWords,
+  wordSets,
 ];
 
 /** The version of the schema that this program reads and writes. */

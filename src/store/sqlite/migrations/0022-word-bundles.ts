@@ -1,7 +1,8 @@
 import type { Database } from 'bun:sqlite';
 import { createdAtOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
-import { lineOf, marksOf } from '../../words/lines.ts';
 
+/** Bytes of the marks of a bundle, and the sign before the words of hashes. */
+const [MARK_BYTES, HASH] = [384, 35] as const;
 /** Payments of a bundle, which makes it one that is joined to no other. */
 const AT_ONCE = 200;
 const LAST_LEVEL = 9;
@@ -53,4 +54,23 @@ CREATE INDEX word_bundle_by_level ON word_bundle (wallet, level);`);
     rows.push(row);
   }
   write(rows);
+}
+
+/** A time of creation, filters and last hex characters as words, and the words. */
+function lineOf({ idx, direction, rail, words }: Row): string {
+  return `\n${idx.slice(3, 19)} >${direction.slice(0, 3)} <${rail.slice(0, 2)} %${idx.slice(-4)} ${words}`;
+}
+
+/** A bit for the first characters of each word. */
+function marksOf(lines: string): Uint8Array {
+  const marks = new Uint8Array(MARK_BYTES);
+  for (let at = lines.indexOf(' ') + 1; at > 0; at = lines.indexOf(' ', at) + 1) {
+    const to = at + (lines.charCodeAt(at) === HASH ? 4 : 3);
+    if (lines[at] === '%' || to > lines.length) continue;
+    let mixed = 0;
+    for (let one = at; one < to; one++) mixed = Math.imul(mixed ^ lines.charCodeAt(one), 16_777_619);
+    const bit = (mixed >>> 0) % (8 * MARK_BYTES);
+    marks[bit >> 3] = (marks[bit >> 3] ?? 0) | (1 << (bit & 7));
+  }
+  return marks;
 }

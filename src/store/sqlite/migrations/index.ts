@@ -22,6 +22,7 @@ import { searchWords } from './0020-search-words.ts';
 import { own } from './0021-own.ts';
 import { wordBundles } from './0022-word-bundles.ts';
 import { unusedIndexes } from './0023-unused-indexes.ts';
+import { wordSets } from './0024-word-sets.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -51,6 +52,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   own,
   wordBundles,
   unusedIndexes,
+  wordSets,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -1,0 +1,69 @@
+import type { CachedRow } from '../rows/payment-cache.ts';
+import type { Rows } from '../rows/rows.ts';
+import { type Steps, together } from '../rows/steps.ts';
+import { bundleOf } from './bundle.ts';
+
+/** Payments of a bundle that is made of single ones: as many as a page of a sync has. */
+const BUNDLED = 200;
+/** Payments that make a bundle when they are stored at once. */
+const ENOUGH = 50;
+/** Bundles have numbers that are never used again, so that a search sees when they were deleted. */
+const NUMBERS = 2 ** 48;
+
+/** Keeps the words of cached payments once more, in the transaction of their rows (docs/decisions.md 193). */
+export interface BundleWriter {
+  /** Keeps what these rows of one wallet say, which are new or say something else than before. */
+  keep(rows: readonly CachedRow[]): Steps<void>;
+  /** Deletes what is kept of a wallet. */
+  clear(walletId: string): Steps<unknown>;
+}
+
+/**
+ * Returns the writer. Rows that are stored by the page make a bundle. Single ones are loose: what says which they are is
+ * written, until there are enough of them for a bundle, which has what they say by then.
+ */
+export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
+  const insert = prepare(
+    `INSERT INTO wallet_sidecar.word_bundle (id, wallet, since, until, marks, sets, ids, times, lines)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const loosen = prepare(
+    `INSERT INTO wallet_sidecar.word_loose (wallet, idx) SELECT ?, value FROM ${eachText} WHERE true
+     ON CONFLICT DO NOTHING`,
+  );
+  const count = prepare<{ n: number }>(
+    'SELECT count(*) AS n FROM wallet_sidecar.word_loose WHERE wallet = ?',
+  );
+  const loose = prepare<CachedRow>(
+    `SELECT wallet, idx, status, direction, rail, words FROM wallet_sidecar.cache
+     WHERE wallet = ?1 AND idx IN (SELECT idx FROM wallet_sidecar.word_loose WHERE wallet = ?1)
+     ORDER BY idx`,
+  );
+  const clearLoose = prepare('DELETE FROM wallet_sidecar.word_loose WHERE wallet = ?');
+  const clearBundles = prepare('DELETE FROM wallet_sidecar.word_bundle WHERE wallet = ?');
+
+  function* bundle(rows: readonly CachedRow[]): Steps<void> {
+    const [first] = rows;
+    if (first === undefined) return;
+    const { since, until, marks, sets, ids, times, lines } = bundleOf(rows);
+    const id = Math.floor(Math.random() * NUMBERS);
+    yield* insert.run(id, first.wallet, since, until, marks, sets, ids, times, lines);
+  }
+
+  return {
+    *keep(rows) {
+      const [first] = rows;
+      if (first === undefined) return;
+      if (rows.length >= ENOUGH) {
+        yield* bundle(rows);
+        return;
+      }
+      const { wallet } = first;
+      yield* loosen.run(wallet, JSON.stringify(rows.map(({ idx }) => idx)));
+      if (((yield* count.one(wallet))?.n ?? 0) < BUNDLED) return;
+      yield* bundle(yield* loose.all(wallet));
+      yield* clearLoose.run(wallet);
+    },
+    clear: (walletId) => together([clearLoose.run(walletId), clearBundles.run(walletId)]),
+  };
+}

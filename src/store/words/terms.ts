@@ -1,0 +1,133 @@
+import { type SoughtWord, soughtWords } from '../../model/payment-search.ts';
+import type { CacheQuery } from '../ports.ts';
+import { type Bundle, DIRECTION, ID_PART, LINE_BASE, RAIL, STATUS, TIME } from './bundle.ts';
+import { mayHave } from './marks.ts';
+import { addRow, addRows, emptySet, keepRows, type RowSet, rowsOf } from './row-set.ts';
+
+/** What a payment must have to be found: one of these. */
+export interface Term {
+  /** Beginnings of words. */
+  readonly starts: readonly string[];
+  /** Filters, of which every bundle has the sets. */
+  readonly filters: readonly string[];
+  /** First and last characters of its own id. */
+  readonly first: readonly string[];
+  readonly last: readonly string[];
+}
+
+/** Terms that are looked for in bundles: what has these is compared with the rest. */
+const MOST_TERMS = 12;
+
+const NONE: Term = { starts: [], filters: [], first: [], last: [] };
+
+/** Returns what payments must have that fit a query: some that have all of it may not fit. */
+export function termsOf(query: CacheQuery): Term[] {
+  const { text = '', idPart, direction, rail, externalId, filter } = query;
+  // Its words are among those of the payment.
+  const words = new Map(
+    [...soughtWords(text), ...soughtWords(externalId ?? '')].map((word) => [word.join(' '), word]),
+  );
+  const statuses = statusesOf(filter).map((status) => STATUS + status);
+  return [
+    ...(statuses.length > 0 ? [{ ...NONE, filters: statuses }] : []),
+    ...(direction === null ? [] : [{ ...NONE, filters: [DIRECTION + direction] }]),
+    ...(rail === null ? [] : [{ ...NONE, filters: [RAIL + rail] }]),
+    ...(idPart === undefined
+      ? []
+      : [{ ...NONE, first: [idPart.slice(0, ID_PART)], last: [idPart.slice(-ID_PART)] }]),
+    ...[...words.values()].map(termOfWord),
+  ].slice(0, MOST_TERMS);
+}
+
+function termOfWord(word: SoughtWord): Term {
+  const hashes = word.filter((start) => start.startsWith('#'));
+  return { ...NONE, starts: word, first: hashes.map((hash) => hash.slice(1, 1 + ID_PART)) };
+}
+
+function statusesOf(filter: CacheQuery['filter']): readonly string[] {
+  if (filter === 'all') return [];
+  if (filter === 'finalized') return ['completed', 'failed'];
+  return [filter === 'awaiting' ? 'pending' : filter];
+}
+
+/** What is read of a bundle first; its ids where {@link needsIds}. */
+export type BundleHead = Pick<Bundle, 'marks' | 'sets'> & { readonly ids?: string };
+/** What is read of those that may have payments with all terms. */
+export type WholeBundle = Omit<Bundle, 'since' | 'until'>;
+
+/** Whether a term is last characters of an id, of which there are no marks. */
+export function needsIds(terms: readonly Term[]): boolean {
+  return terms.some(({ last }) => last.length > 0);
+}
+
+/** Whether a bundle may have payments with all terms, as far as the beginning of its row tells. */
+export function mayHaveAll({ marks, sets, ids }: BundleHead, terms: readonly Term[]): boolean {
+  let known: RowSet | null = null;
+  for (const term of terms) {
+    const isOfIds = term.last.length > 0;
+    if (!isOfIds && mayBeElsewhere(marks, term)) continue;
+    const set = setOf(sets, term);
+    if (isOfIds) addIds(set, ids ?? '', term);
+    if (!keepRows(set, known ?? set)) return false;
+    known = set;
+  }
+  return true;
+}
+
+/** Whether the lines or ids of a bundle may have a term that its sets do not have. */
+function mayBeElsewhere(marks: string, { starts, first }: Term): boolean {
+  return (
+    starts.some((start) => mayHave(marks, start)) ||
+    first.some((part) => mayHave(marks, `#${part}`))
+  );
+}
+
+/** Returns the times of the payments of a bundle that have all terms, not in order. */
+export function timesWithAll(bundle: WholeBundle, terms: readonly Term[]): number[] {
+  const { marks, sets, ids, times, lines } = bundle;
+  let all: RowSet | null = null;
+  for (const term of terms) {
+    const set = setOf(sets, term);
+    for (const start of term.starts) if (mayHave(marks, start)) addLines(set, lines, start);
+    addIds(set, ids, term);
+    if (!keepRows(set, all ?? set)) return [];
+    all = set;
+  }
+  const rows = all === null ? [] : [...rowsOf(all)];
+  return rows.map((row) => Number(times.slice(row * TIME, (row + 1) * TIME)));
+}
+
+/** Returns those with a term by the sets of a bundle. */
+function setOf(sets: string, { starts, filters }: Term): RowSet {
+  // Each set is as long as the first one, of a filter.
+  const begin = sets.indexOf(' ') + 1;
+  const found = emptySet(sets.indexOf('\n', begin) - begin);
+  const add = (word: string) => {
+    for (let at = sets.indexOf(word); at >= 0; at = sets.indexOf(word, at + 1)) {
+      addRows(found, sets, sets.indexOf(' ', at) + 1);
+    }
+  };
+  for (const start of starts) add(`\n${start}`);
+  for (const filter of filters) add(`\n${filter} `);
+  return found;
+}
+
+function addLines(set: RowSet, lines: string, start: string): void {
+  const word = ` ${start}`;
+  for (let at = lines.indexOf(word); at >= 0; at = lines.indexOf(word, at)) {
+    const begin = lines.lastIndexOf('\n', at) + 1;
+    addRow(set, Number.parseInt(lines.slice(begin, lines.indexOf(' ', begin)), LINE_BASE));
+    at = lines.indexOf('\n', at);
+    if (at < 0) return;
+  }
+}
+
+function addIds(set: RowSet, ids: string, { first, last }: Term): void {
+  const add = (part: string, place: number) => {
+    for (let at = ids.indexOf(part); at >= 0; at = ids.indexOf(part, at + 1)) {
+      if (at % (2 * ID_PART) === place) addRow(set, Math.floor(at / (2 * ID_PART)));
+    }
+  };
+  for (const part of first) add(part, 0);
+  for (const part of last) add(part, ID_PART);
+}

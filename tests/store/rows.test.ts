@@ -32,6 +32,7 @@ async function statements(): Promise<string[]> {
   };
   const db: RowDatabase = {
     read: async (work) => perform(work()) as never,
+    readWithSettings: async (work) => perform(work()) as never,
     write: async (_lock, work) => perform(work({ advanceCounter: () => undefined })) as never,
   };
   const rows = postgresRows(

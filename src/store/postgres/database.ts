@@ -10,12 +10,15 @@ import type { Joint } from '../rows/rows.ts';
 import type { Connections } from './connections.ts';
 import { runJoined, type Work } from './joined-writes.ts';
 import type { Ownership } from './ownership.ts';
+import { withSettings } from './settings.ts';
 import { ownedTransactions } from './transactions.ts';
 
 /** Reads and transactions on PostgreSQL, for the ports. */
 export interface Database {
   /** Runs statements that only read, each by itself. It may run them again when the connection is cut. */
   read<T>(work: (sql: SQL) => Promise<T>): Promise<T>;
+  /** The same in a transaction, for what needs its settings. */
+  readWithSettings<T>(work: (tx: SQL) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in a transaction, which is durable when this resolves. Writes with the same lock, a wallet's id or
    * `NAMES`, run one after another in the order of their calls; null takes no lock. Those of a lock that wait
@@ -108,6 +111,7 @@ export function ownedDatabase(
 
   return {
     read: (work) => repeated(() => work(connections.sql), ending.signal),
+    readWithSettings: (work) => repeated(() => withSettings(connections.sql, work), ending.signal),
     write: (lock, work) =>
       new Promise((resolve, reject) => enqueue(lock, { work, resolve, reject })),
     async close() {

@@ -24,6 +24,8 @@ export function postgresRows(sealer: Sealer, signer: RowSigner): Rows {
     indexedBy: () => '',
     lockingFree: 'FOR UPDATE SKIP LOCKED',
     eachText: `(SELECT value COLLATE "C" AS value FROM ${TEXTS}) AS each_text`,
+    forEach: (table, _index, condition) =>
+      `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) AS each_row WHERE true`,
     among,
     forms: columnForms(sealer),
     signer,
@@ -114,6 +116,7 @@ async function ask(sql: SQL, { text, values }: Statement): Promise<unknown> {
 export function postgresDatabase(db: Database): RowDatabase {
   return {
     read: (work) => db.read((sql) => perform(sql, work())),
+    readWithSettings: (work) => db.readWithSettings((tx) => perform(tx, work())),
     write: (lock, work) => db.write(lock, (tx, joint) => perform(tx, work(joint))),
   };
 }

@@ -34,6 +34,11 @@ export interface Rows {
   readonly lockingFree: string;
   /** A table with the column `value`: the texts of the JSON array that is given in its place. */
   readonly eachText: string;
+  /**
+   * Returns the rest of a FROM, up to a WHERE that has begun: for each row before it the rows of a table for which a
+   * condition holds, by an index. Engines read one of the tables as a whole where they are free to choose.
+   */
+  forEach(table: string, index: string, condition: string): string;
   /** Returns the condition that a column is one of the numbers of the JSON array that is given in its place. */
   among(column: string): string;
   readonly forms: ColumnForms;
@@ -71,6 +76,8 @@ export interface Joint {
 export interface RowDatabase {
   /** Does work that only reads. */
   read<T>(work: () => Steps<T>): Promise<T>;
+  /** The same, with the settings of a transaction: for statements of which PostgreSQL expects more than they do. */
+  readWithSettings<T>(work: () => Steps<T>): Promise<T>;
   /**
    * Does work in a transaction, which is durable when this resolves. Writes with the same lock, a wallet's id or
    * {@link NAMES}, are done one after another; null takes no lock. `work` must change nothing but the database.

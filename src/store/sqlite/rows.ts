@@ -36,6 +36,8 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
     indexedBy: (index) => `INDEXED BY ${index}`,
     lockingFree: '',
     eachText: '(SELECT value FROM json_each(?)) AS each_text',
+    forEach: (table, index, condition) =>
+      `CROSS JOIN ${table} INDEXED BY ${index} WHERE ${condition}`,
     among: (column) => `${column} IN (SELECT value FROM json_each(?))`,
     forms: {
       hasMac: () => true,
@@ -86,6 +88,7 @@ function resultOf(step: Step): unknown {
 export function sqliteDatabase(queue: WriteQueue, advanceCounter: () => unknown): RowDatabase {
   return {
     read: async (work) => perform(work()),
+    readWithSettings: async (work) => perform(work()),
     write: (_lock, work) =>
       queue.write(() => {
         let advances = false;

@@ -61,7 +61,7 @@ interface Reading {
  * Returns what begins a search in bundles. A bundle may say what a payment said before, so the rows of the times that it
  * gives are compared. Loose payments are compared too.
  */
-export function bundledWords({ query, eachText, among, indexedBy }: Rows) {
+export function bundledWords({ query, eachText, among, forEach }: Rows) {
   return function* find(wanted: WantedWords): Steps<FoundWords> {
     const few = yield* amongFew(wanted);
     if (few) return { found: few, next: null };
@@ -182,9 +182,11 @@ export function bundledWords({ query, eachText, among, indexedBy }: Rows) {
     const [lowest, highest] = rangeOf(wanted.query);
     const { where, values, order } = unbound(wanted);
     const found = yield* query<{ idx: PaymentIndex }>(
-      `SELECT idx FROM ${eachText}
-       CROSS JOIN wallet_sidecar.cache ${indexedBy('sqlite_autoindex_cache_1')}
-       WHERE idx BETWEEN value || '-' AND value || '.' AND ${where} ORDER BY idx ${order}`,
+      `SELECT idx FROM ${eachText} ${forEach(
+        'wallet_sidecar.cache',
+        'sqlite_autoindex_cache_1',
+        `idx BETWEEN value || '-' AND value || '.' AND ${where}`,
+      )} ORDER BY idx ${order}`,
     ).all(JSON.stringify(times.slice(0, COMPARED_AT_ONCE).map(timePart)), ...values);
     const rest = times.slice(COMPARED_AT_ONCE);
     return {

@@ -5,15 +5,20 @@ import { addRow, hasRow, type RowSet, rowSet } from './row-set.ts';
  * some of which share one. A bundle without the mark of a word does not have it.
  */
 const MARKS = 2046;
-/** What the words of ids begin with, and the characters of a word that have a mark. */
-const [HASH, MARKED, MARKED_OF_HASH] = [35, 3, 4] as const;
+/** What the words of ids begin with, and the characters that have a mark: behind it, and of other words. */
+const [HASH, MARKED] = [35, 3] as const;
 
 export const noMarks = (): RowSet => rowSet(MARKS);
 
-/** Marks the word that a text has between two places. A shorter one than has a mark is in every bundle. */
+/** Marks the word that a text has between two places. A shorter one than has a mark may be in every bundle. */
 export function markWord(marks: RowSet, text: string, from: number, to: number): void {
   const mark = markOf(text, from, to);
   if (mark !== null) addRow(marks, mark);
+}
+
+/** Marks the word of the id that a text has from a place on. */
+export function markHash(marks: RowSet, text: string, from: number): void {
+  addRow(marks, mixed(HASH, text, from));
 }
 
 /** Whether there may be a word that begins so. */
@@ -23,9 +28,15 @@ export function mayHave(marks: string, start: string): boolean {
 }
 
 function markOf(text: string, from: number, to: number): number | null {
-  const end = from + (text.charCodeAt(from) === HASH ? MARKED_OF_HASH : MARKED);
-  if (end > to) return null;
-  let mixed = 0;
-  for (let at = from; at < end; at++) mixed = Math.imul(mixed ^ text.charCodeAt(at), 16_777_619);
-  return (mixed >>> 0) % MARKS;
+  const isHash = text.charCodeAt(from) === HASH;
+  const begin = isHash ? from + 1 : from;
+  return begin + MARKED > to ? null : mixed(isHash ? HASH : 0, text, begin);
+}
+
+function mixed(sign: number, text: string, from: number): number {
+  let mix = sign;
+  for (let at = from; at < from + MARKED; at++) {
+    mix = Math.imul(mix ^ text.charCodeAt(at), 16_777_619);
+  }
+  return (mix >>> 0) % MARKS;
 }

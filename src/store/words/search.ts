@@ -37,7 +37,7 @@ export function wordSearch(
       let step: (() => Steps<FoundWords>) | null = () => find(wanted);
       step && found.length < limit;
     ) {
-      const some: FoundWords = await db.read(step);
+      const some: FoundWords = await db.readWithSettings(step);
       found.push(...some.found);
       step = some.next;
       await turn();

@@ -1,6 +1,7 @@
 import { type SoughtWord, soughtWords } from '../../model/payment-search.ts';
 import type { CacheQuery } from '../ports.ts';
-import { type Bundle, DIRECTION, ID_PART, LINE_BASE, RAIL, STATUS, TIME } from './bundle.ts';
+import { type Bundle, DIRECTION, ID_PART, RAIL, STATUS, TIME } from './bundle.ts';
+import { LINE_BASE } from './lines.ts';
 import { mayHave } from './marks.ts';
 import { addRow, addRows, emptySet, keepRows, type RowSet, rowsOf } from './row-set.ts';
 

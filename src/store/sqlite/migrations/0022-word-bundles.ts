@@ -68,7 +68,8 @@ function marksOf(lines: string): Uint8Array {
     const to = at + (lines.charCodeAt(at) === HASH ? 4 : 3);
     if (lines[at] === '%' || to > lines.length) continue;
     let mixed = 0;
-    for (let one = at; one < to; one++) mixed = Math.imul(mixed ^ lines.charCodeAt(one), 16_777_619);
+    for (let one = at; one < to; one++)
+      mixed = Math.imul(mixed ^ lines.charCodeAt(one), 16_777_619);
     const bit = (mixed >>> 0) % (8 * MARK_BYTES);
     marks[bit >> 3] = (marks[bit >> 3] ?? 0) | (1 << (bit & 7));
   }

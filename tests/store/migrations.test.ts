@@ -346,6 +346,7 @@ test('a database of version 17 keeps its signed clients, which may fetch from an
   db.run('DROP INDEX cache_by_completion');
   db.run('ALTER TABLE cache DROP COLUMN completed_at');
   db.run('DROP TABLE word_bundle');
+  db.run('DROP TABLE word_loose');
   db.run('ALTER TABLE cache DROP COLUMN words');
   db.run('PRAGMA user_version = 17');
   db.close();

@@ -4,12 +4,15 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { join } from 'node:path';
 import { examplePayment } from '../../src/http/examples.ts';
 import { encodePayment, type Payment } from '../../src/model/payment.ts';
+import { createdAtOfIndex } from '../../src/model/payment-index.ts';
+import { searchWordsOf } from '../../src/model/payment-search.ts';
 import { cacheConditions } from '../../src/store/cache-conditions.ts';
 import type { CacheQuery, Store } from '../../src/store/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
-import { lineOf } from '../../src/store/words/lines.ts';
+import type { Bundled } from '../../src/store/words/bundle.ts';
+import { termsOf, timesWithAll, type WholeBundle } from '../../src/store/words/terms.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { samplePayment } from '../support/sample-payment.ts';
@@ -20,6 +23,8 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 /** The last schema of SQLite without words. */
 const WORDLESS = 19;
+/** The last schema of SQLite whose bundles had lines and no sets. */
+const LINES_ALONE = 22;
 /** The last schema of PostgreSQL without words. */
 const WORDLESS_POSTGRES = 11;
 const folder = temporaryFolder('search-words');
@@ -99,6 +104,7 @@ describe('payments that were cached before words were kept are found by them', (
     // What the later steps have added goes too.
     await server?.run(url, 'ALTER TABLE wallet_sidecar.cache DROP COLUMN words');
     await server?.run(url, 'ALTER TABLE wallet_sidecar.client DROP COLUMN own');
+    await server?.run(url, 'DROP TABLE wallet_sidecar.word_bundle, wallet_sidecar.word_loose');
     await server?.run(
       url,
       `UPDATE wallet_sidecar.schema_version SET version = ${WORDLESS_POSTGRES}`,
@@ -115,29 +121,54 @@ describe('payments that were cached before words were kept are found by them', (
     expect(words).toEqual([{ n: 1 }]);
     const { json } = await store.cache.list(WALLET, { ...QUERY, text: 'table 13' });
     expect(json).toHaveLength(1);
-    const indexes = await server?.run(
+    // An index of words took their place before.
+    const kept = await server?.run(
       url,
-      "SELECT 1 AS one FROM pg_indexes WHERE indexname = 'cache_by_word'",
+      `SELECT count(*)::int AS n, (SELECT count(*)::int FROM pg_indexes WHERE indexname = 'cache_by_word') AS indexes
+       FROM wallet_sidecar.word_bundle`,
     );
-    expect(indexes).toHaveLength(1);
+    expect(kept).toEqual([{ n: 4, indexes: 0 }]);
     await store.close();
+  });
+
+  test('in a file whose bundles had lines alone', async () => {
+    const path = join(folder, 'lines.sqlite');
+    const db = new Database(path, { create: true });
+    db.transaction(() => migrate(db, 0, LINES_ALONE))();
+    const insert = db.query(
+      'INSERT INTO cache (wallet, idx, status, direction, rail, json, words) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
+    for (const payment of [...payments, older]) {
+      const { index, status, direction, rail } = payment;
+      const json = JSON.stringify(encodePayment(payment));
+      const words = payment === older ? 'coffee' : searchWordsOf(payment);
+      insert.run(WALLET, index, status, direction, rail, json, words);
+    }
+    db.run("INSERT INTO word_bundle VALUES (1, ?, 9, 1, 2, x'00', 'lines')", [WALLET]);
+    db.close();
+    const store = openSqliteStore(path);
+    await expectFound(store);
+    await store.close();
+    expect(bundlesIn(path)).toHaveLength(4);
   });
 });
 
+/** The bundles of a file, and what names payments that are in none yet. */
 function bundlesIn(path: string) {
   const db = new Database(path, { readonly: true });
   const bundles = db.query('SELECT wallet, lines FROM word_bundle').values();
+  const loose = db.query('SELECT wallet, idx FROM word_loose').values();
   db.close();
-  return bundles;
+  return [...bundles, ...loose];
 }
 
-test('a change that leaves the words as they are writes nothing into their bundles', async () => {
+test('a change that leaves words and status as they are writes nothing into the bundles', async () => {
   const path = join(folder, 'unchanged.sqlite');
   const store = openSqliteStore(path);
   const bundled = () => bundlesIn(path);
   await store.cache.apply(WALLET, payments.slice(0, 50), null);
   const before = bundled();
-  const done = payments.slice(0, 50).map((payment) => ({ ...payment, status: 'failed' }) as const);
+  const done = payments.slice(0, 50).map((payment) => ({ ...payment, feesMsat: 1n }) as const);
   expect(await store.cache.apply(WALLET, done, null)).toEqual({ numNew: 0, numUpdated: 50 });
   expect(bundled()).toEqual(before);
   await store.cache.apply(WALLET, [{ ...payments[0], personalNote: 'x' } as Payment], null);
@@ -166,28 +197,55 @@ test('a cache that is cleared leaves none of its words behind, and the words of 
   await store.cache.apply(WALLET, payments, null);
   await store.cache.apply(other, payments.slice(0, 2), null);
   await store.cache.clear(WALLET);
-  expect(bundlesIn(path)).toEqual([[other, expect.any(String)]]);
+  expect(bundlesIn(path)).toEqual([
+    [other, payments[0]?.index as string],
+    [other, payments[1]?.index as string],
+  ]);
   await store.close();
 });
 
 test('a search beside which the cache is cleared and filled anew leaves out nothing that is in both', async () => {
   const store = openSqliteStore(':memory:');
-  const many = Array.from({ length: 2000 }, (_, at) => `${at}`).join(' ');
-  // Each is a bundle that is joined no more. A search reads 32 before other requests are served.
-  const large = Array.from({ length: 60 }, (_, at) =>
-    samplePayment(at + 1, { personalNote: `zimt ${many}` }),
+  // More bundles than are read before other requests are served.
+  const stored = Array.from({ length: 1000 }, (_, at) =>
+    samplePayment(at + 1, { personalNote: 'zimt' }),
   );
-  for (const payment of large) await store.cache.apply(WALLET, [payment], null);
-  const found = store.cache.list(WALLET, { ...QUERY, limit: 100, text: 'zimt' });
-  // The other way round, so that each number of a bundle has another payment.
-  const changed = [
-    store.cache.clear(WALLET),
-    ...large.toReversed().map((payment) => store.cache.apply(WALLET, [payment], null)),
-  ];
+  for (let at = 0; at < stored.length; at += 50) {
+    await store.cache.apply(WALLET, stored.slice(at, at + 50), null);
+  }
+  const found = store.cache.list(WALLET, { ...QUERY, limit: 1000, text: 'zimt' });
+  // As one bundle, which begins before those that were read.
+  const changed = [store.cache.clear(WALLET), store.cache.apply(WALLET, stored, null)];
   const { json } = await found;
   await Promise.all(changed);
   const indexes = json.map((one) => (JSON.parse(one) as { index: string }).index as string);
-  expect(indexes).toEqual(large.map(({ index }) => index as string));
+  expect(indexes).toEqual(stored.map(({ index }) => index as string));
+  await store.close();
+});
+
+test('payments whose notes change again and again make a bundle for each 200 of them at most', async () => {
+  const path = join(folder, 'notes.sqlite');
+  const store = openSqliteStore(path);
+  await store.cache.apply(WALLET, payments, null);
+  const bundles = () => {
+    const db = new Database(path, { readonly: true });
+    const [[count] = []] = db.query('SELECT count(*) FROM word_bundle').values();
+    db.close();
+    return count;
+  };
+  expect(bundles()).toBe(1);
+  for (let round = 0; round < 3; round++) {
+    for (const payment of payments.slice(0, 150)) {
+      await store.cache.refresh(WALLET, { ...payment, personalNote: `round ${round}` });
+    }
+  }
+  expect(bundles()).toBe(1);
+  for (const payment of payments.slice(150, 550)) {
+    await store.cache.refresh(WALLET, { ...payment, personalNote: 'other' });
+  }
+  expect(bundles()).toBe(3);
+  const { json } = await store.cache.list(WALLET, { ...QUERY, limit: 1000, text: 'round 2' });
+  expect(json).toHaveLength(150);
   await store.close();
 });
 
@@ -205,7 +263,7 @@ const STORER = `
 
 test('no cached payment is missing in the bundles, wherever the process that stores it is killed', async () => {
   const path = join(folder, 'killed.sqlite');
-  for (const rounds of [1, 3, 2, 5]) {
+  for (const rounds of [30, 41, 37, 55]) {
     const program = Bun.spawn([process.execPath, '-e', STORER, path], { stdout: 'pipe' });
     const lines = program.stdout.getReader();
     for (let round = 0; round < rounds; round++) await lines.read();
@@ -213,14 +271,21 @@ test('no cached payment is missing in the bundles, wherever the process that sto
     await program.exited;
     const db = new Database(path);
     const rows = db
-      .query<Parameters<typeof lineOf>[0], []>('SELECT idx, direction, rail, words FROM cache')
+      .query<Bundled, []>('SELECT idx, status, direction, rail, words FROM cache')
       .all();
-    const bundled = db.query<{ lines: string }, []>('SELECT lines FROM word_bundle').all();
-    const all = new Set(bundled.flatMap(({ lines: text }) => text.split('\n')));
-    expect(rows.filter((row) => !all.has(lineOf(row).slice(1)))).toEqual([]);
+    const bundles = db.query<WholeBundle, []>('SELECT * FROM word_bundle').all();
+    const loose = new Set(db.query('SELECT idx FROM word_loose').values().flat());
+    const isBundled = ({ idx, words }: Bundled) => {
+      const terms = termsOf({ ...QUERY, text: words });
+      const time = createdAtOfIndex(idx);
+      return bundles.some((bundle) => timesWithAll(bundle, terms).includes(time));
+    };
+    expect(rows.filter((row) => !loose.has(row.idx) && !isBundled(row))).toEqual([]);
+    expect(bundles.length).toBeGreaterThan(0);
     expect(rows.length).toBeGreaterThan(0);
     // The next process stores the same payments.
     db.run('DELETE FROM word_bundle');
+    db.run('DELETE FROM word_loose');
     db.run('DELETE FROM cache');
     db.close();
   }

@@ -20,6 +20,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied('meta', { omitted: ['signed_with'] }),
   copied('advance'),
   copied('cache', { omitted: ['external_id', 'completed_at'] }),
+  copied('word_bundle'),
+  copied('word_loose'),
   copied('cache_cursor'),
   copied('feed_cursor'),
   copied('journal'),

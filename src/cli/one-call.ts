@@ -1,18 +1,28 @@
 import { z } from 'zod';
 import type { WalletSidecar } from '../client/index.ts';
 import type { Transport } from '../client/transport.ts';
+import type { Price } from '../model/prices/price.ts';
 import { asking, type CommandSpec, type Given, type Words } from './command.ts';
 import type { ConnectionFlags } from './connection.ts';
 import type { AddCommand, CliIo } from './io.ts';
 import { agree, type SpendingFlags, spendOnce, withKey, withSpending } from './spending.ts';
 import { show, type TableFlags, tableLines } from './terminal/show.ts';
 import type { Column } from './terminal/table.ts';
+import { worthOf } from './worth.ts';
+
+/** What the `price` that was given is worth, in sats, where a person is asked; null without one. */
+type Worth = string | null;
 
 interface Money<W extends Words> {
   /** The lines of the question before it; null where there is nothing to ask. */
-  readonly question?: (given: Given<W>) => readonly string[] | null;
+  readonly question?: (given: Given<W>, worth: Worth) => readonly string[] | null;
   /** The most fees that a person agrees to where no `max_fee` is given: the question names it, the request holds it. */
-  readonly defaultMaxFee?: (given: Given<W>, io: CliIo, flags: ConnectionFlags) => string;
+  readonly defaultMaxFee?: (
+    given: Given<W>,
+    io: CliIo,
+    flags: ConnectionFlags,
+    worth: Worth,
+  ) => string;
 }
 
 interface OneCall<W extends Words, S extends z.ZodType> extends CommandSpec<W> {
@@ -53,9 +63,11 @@ export function oneCall<S extends z.ZodType, W extends Words = Record<never, nev
       const asks = money?.question !== undefined && !flags.yes && io.terminal.canAsk;
       // What was given is typed again in a repeat; its default would replace it.
       const isOpen = asks && given.max_fee === undefined;
-      const maxFee = isOpen ? money.defaultMaxFee?.(given, io, flags) : undefined;
+      const worth =
+        asks && given.price ? await worthOf(ask, given.price as unknown as Price) : null;
+      const maxFee = isOpen ? money.defaultMaxFee?.(given, io, flags, worth) : undefined;
       const agreed = maxFee === undefined ? given : { ...given, max_fee: maxFee };
-      const question = money?.question?.(agreed) ?? null;
+      const question = money?.question?.(agreed, worth) ?? null;
       if (question !== null) await agree(io, flags, question);
       const schema = spec.answer?.() ?? z.object({});
       const send = (key?: string) =>

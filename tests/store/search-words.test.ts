@@ -11,8 +11,8 @@ import type { CacheQuery, Store } from '../../src/store/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
-import type { Bundled } from '../../src/store/words/bundle.ts';
-import { termsOf, timesWithAll, type WholeBundle } from '../../src/store/words/terms.ts';
+import type { Bundle, Bundled } from '../../src/store/words/bundle.ts';
+import { rowsWithAll, termsOf, timeOf } from '../../src/store/words/terms.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { samplePayment } from '../support/sample-payment.ts';
@@ -273,12 +273,14 @@ test('no cached payment is missing in the bundles, wherever the process that sto
     const rows = db
       .query<Bundled, []>('SELECT idx, status, direction, rail, words FROM cache')
       .all();
-    const bundles = db.query<WholeBundle, []>('SELECT * FROM word_bundle').all();
+    const bundles = db.query<Bundle, []>('SELECT * FROM word_bundle').all();
     const loose = new Set(db.query('SELECT idx FROM word_loose').values().flat());
     const isBundled = ({ idx, words }: Bundled) => {
       const terms = termsOf({ ...QUERY, text: words });
       const time = createdAtOfIndex(idx);
-      return bundles.some((bundle) => timesWithAll(bundle, terms).includes(time));
+      return bundles.some((bundle) =>
+        rowsWithAll(bundle, terms).some((row) => timeOf(bundle.times, row) === time),
+      );
     };
     expect(rows.filter((row) => !loose.has(row.idx) && !isBundled(row))).toEqual([]);
     expect(bundles.length).toBeGreaterThan(0);

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { feePolicyOf } from '../../config/fee-policy.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { formatAmountMsat } from '../../model/amount.ts';
 import { payableJson } from '../../model/analysis.ts';
 import { AWAITING_APPROVAL, paymentJson } from '../../model/payment.ts';
-import { msatOfPrice, type Price } from '../../model/prices/price.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag, type Given } from '../command.ts';
 import { type ConnectionFlags, settingsOf } from '../connection.ts';
@@ -24,6 +22,7 @@ import {
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { paymentLines, requireNotFailed, shortId } from '../terminal/payment-text.ts';
 import { show } from '../terminal/show.ts';
+import { worthOf } from '../worth.ts';
 import { type Agreed, agreedTerms, payQuestion } from './pay-question.ts';
 
 const PAY_WORDS = {
@@ -142,15 +141,6 @@ async function agreeToPay(
   }
   await agree(io, flags, payQuestion(payable, best, agreed));
   return agreed;
-}
-
-/** Returns what a price is worth at the present rate, in sats. */
-async function worthOf(ask: AskSidecar, price: Price): Promise<string> {
-  const { value } = await ask(
-    (sidecar) => sidecar.rate({ currency: price.currency }),
-    z.object({ rate: z.string() }),
-  );
-  return formatAmountMsat(msatOfPrice(price, value.rate, 'payer'));
 }
 
 function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: string) {

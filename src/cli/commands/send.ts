@@ -8,7 +8,14 @@ import { followPayment } from '../follow.ts';
 import { LAST, readNodePk, readPositiveAmount } from '../inputs.ts';
 import { paymentArgument, refundFlag } from '../naming.ts';
 import { oneCall } from '../one-call.ts';
-import { CAP_OF_SETTINGS, externalIdFlag, maxFeeFlag, noteFlag, priorityFlag } from '../options.ts';
+import {
+  CAP_OF_SETTINGS,
+  externalIdFlag,
+  maxFeeFlag,
+  noteFlag,
+  priceFlag,
+  priorityFlag,
+} from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { costLines } from '../terminal/cost.ts';
 import { paymentLines, requireNotFailed, statusWords } from '../terminal/payment-text.ts';
@@ -22,21 +29,25 @@ export const addKeysend = oneCall('keysend', {
   about: 'Pay a node without an invoice; exit code 1 if the payment fails.',
   words: {
     node_pk: argument('<node>', 'public key of the node', readNodePk),
-    amount: argument('<amount>', 'amount in sats', readPositiveAmount),
+    amount: argument('[amount]', 'amount in sats, unless --price is given', readPositiveAmount),
+    price: priceFlag(''),
     max_fee: maxFeeFlag(`the largest routing fees (default: ${CAP_OF_SETTINGS})`),
     message: flag('--message <text>', 'message to the receiver'),
     personal_note: noteFlag,
     external_id: externalIdFlag,
     refund_of: refundFlag,
   },
-  examples: ['keysend 02a1b2... 100 --message Thanks'],
+  examples: ['keysend 02a1b2... 100 --message Thanks', 'keysend 02a1b2... --price "4.50 EUR"'],
+  check: ({ amount, price }) =>
+    (amount === undefined) === (price === undefined) ? 'give either an amount or --price' : null,
   doing: 'Paying',
   money: {
-    defaultMaxFee: ({ amount }, io, flags) =>
-      routingCap(amount, feePolicyOf(settingsOf(io, flags))),
-    question: ({ node_pk, amount, max_fee: maxFee = null }) =>
+    defaultMaxFee: ({ amount }, io, flags, worth) =>
+      routingCap(amount ?? worth ?? '0', feePolicyOf(settingsOf(io, flags))),
+    question: ({ node_pk, amount, price = null, max_fee: maxFee = null }, worth) =>
       costLines({
-        amount,
+        amount: amount ?? worth,
+        price,
         maxFee,
         feeEstimate: null,
         to: `the node ${node_pk}`,

@@ -3,14 +3,17 @@ import { type CacheConditions, cacheConditions } from '../cache-conditions.ts';
 import type { CacheQuery } from '../ports.ts';
 import type { Rows } from '../rows/rows.ts';
 import type { Steps } from '../rows/steps.ts';
+import type { Bundle } from './bundle.ts';
 import {
   type BundleHead,
+  type BundleWords,
   mayHaveAll,
+  mayNeedIds,
   needsIds,
+  rowsWithAll,
   type Term,
   termsOf,
-  timesWithAll,
-  type WholeBundle,
+  timeOf,
 } from './terms.ts';
 
 /** Bundles that are read at first, and at most, before other requests are served. */
@@ -156,12 +159,18 @@ export function bundledWords({ query, eachText, among, forEach }: Rows) {
   /** Returns the times of the payments of these bundles that have all terms; null where a bundle is not there. */
   function* timesIn(heads: readonly ReadHead[], terms: readonly Term[]): Steps<number[] | null> {
     const fitting = heads.filter((head) => mayHaveAll(head, terms)).map(({ id }) => id);
+    const read = <Row>(columns: string, ids: readonly number[]) =>
+      query<Row & { id: number }>(
+        `SELECT id, ${columns} FROM wallet_sidecar.word_bundle WHERE ${among('id')}`,
+      ).all(JSON.stringify(ids));
     if (fitting.length === 0) return [];
-    const bundles = yield* query<WholeBundle>(
-      `SELECT marks, sets, ids, times, lines FROM wallet_sidecar.word_bundle WHERE ${among('id')}`,
-    ).all(JSON.stringify(fitting));
-    if (bundles.length < fitting.length) return null;
-    return bundles.flatMap((bundle) => timesWithAll(bundle, terms));
+    const columns = `marks, sets, lines ${mayNeedIds(terms) ? ', ids' : ''}`;
+    const bundles = yield* read<BundleWords>(columns, fitting);
+    const rows = new Map(bundles.map((bundle) => [bundle.id, rowsWithAll(bundle, terms)]));
+    const found = bundles.map(({ id }) => id).filter((id) => rows.get(id)?.length);
+    const timed = found.length === 0 ? [] : yield* read<Pick<Bundle, 'times'>>('times', found);
+    if (bundles.length < fitting.length || timed.length < found.length) return null;
+    return timed.flatMap(({ id, times }) => (rows.get(id) ?? []).map((row) => timeOf(times, row)));
   }
 
   function* isThere(anchor: number | null, mayBeNew: boolean): Steps<boolean> {

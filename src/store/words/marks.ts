@@ -2,13 +2,14 @@ import { addRow, hasRow, type RowSet, rowSet } from './row-set.ts';
 
 /**
  * Marks of a bundle, as many as SQLite keeps with the beginning of its row: one for the first characters of each word,
- * some of which share one. A bundle without the mark of a word does not have it.
+ * some of which share one. A bundle without the mark of a word does not have it. Ids, of which each payment has another,
+ * have marks of their own, so that they share none with other words.
  */
-const MARKS = 2046;
+const [MARKS_OF_WORDS, MARKS_OF_IDS] = [682, 1364] as const;
 /** What the words of ids begin with, and the characters that have a mark: behind it, and of other words. */
 const [HASH, MARKED] = [35, 3] as const;
 
-export const noMarks = (): RowSet => rowSet(MARKS);
+export const noMarks = (): RowSet => rowSet(MARKS_OF_WORDS + MARKS_OF_IDS);
 
 /** Marks the word that a text has between two places. A shorter one than has a mark may be in every bundle. */
 export function markWord(marks: RowSet, text: string, from: number, to: number): void {
@@ -18,7 +19,7 @@ export function markWord(marks: RowSet, text: string, from: number, to: number):
 
 /** Marks the word of the id that a text has from a place on. */
 export function markHash(marks: RowSet, text: string, from: number): void {
-  addRow(marks, mixed(HASH, text, from));
+  addRow(marks, markOfId(text, from));
 }
 
 /** Whether there may be a word that begins so. */
@@ -29,14 +30,17 @@ export function mayHave(marks: string, start: string): boolean {
 
 function markOf(text: string, from: number, to: number): number | null {
   const isHash = text.charCodeAt(from) === HASH;
-  const begin = isHash ? from + 1 : from;
-  return begin + MARKED > to ? null : mixed(isHash ? HASH : 0, text, begin);
+  if (from + MARKED + (isHash ? 1 : 0) > to) return null;
+  return isHash ? markOfId(text, from + 1) : mixed(text, from) % MARKS_OF_WORDS;
 }
 
-function mixed(sign: number, text: string, from: number): number {
-  let mix = sign;
+const markOfId = (text: string, from: number): number =>
+  MARKS_OF_WORDS + (mixed(text, from) % MARKS_OF_IDS);
+
+function mixed(text: string, from: number): number {
+  let mix = 0;
   for (let at = from; at < from + MARKED; at++) {
     mix = Math.imul(mix ^ text.charCodeAt(at), 16_777_619);
   }
-  return (mix >>> 0) % MARKS;
+  return (mix ^ (mix >>> 15)) >>> 0;
 }

@@ -53,12 +53,17 @@ function statusesOf(filter: CacheQuery['filter']): readonly string[] {
 
 /** What is read of a bundle first; its ids where {@link needsIds}. */
 export type BundleHead = Pick<Bundle, 'marks' | 'sets'> & { readonly ids?: string };
-/** What is read of those that may have payments with all terms. */
-export type WholeBundle = Omit<Bundle, 'since' | 'until'>;
+/** What is read of those that may have payments with all terms; their ids where {@link mayNeedIds}. */
+export type BundleWords = BundleHead & Pick<Bundle, 'lines'>;
 
 /** Whether a term is last characters of an id, of which there are no marks. */
 export function needsIds(terms: readonly Term[]): boolean {
   return terms.some(({ last }) => last.length > 0);
+}
+
+/** Whether a term may be characters of an id. */
+export function mayNeedIds(terms: readonly Term[]): boolean {
+  return terms.some(({ first }) => first.length > 0);
 }
 
 /** Whether a bundle may have payments with all terms, as far as the beginning of its row tells. */
@@ -83,9 +88,9 @@ function mayBeElsewhere(marks: string, { starts, first }: Term): boolean {
   );
 }
 
-/** Returns the times of the payments of a bundle that have all terms, not in order. */
-export function timesWithAll(bundle: WholeBundle, terms: readonly Term[]): number[] {
-  const { marks, sets, ids, times, lines } = bundle;
+/** Returns the numbers of the payments of a bundle that have all terms. */
+export function rowsWithAll(bundle: BundleWords, terms: readonly Term[]): number[] {
+  const { marks, sets, ids = '', lines } = bundle;
   let all: RowSet | null = null;
   for (const term of terms) {
     const set = setOf(sets, term);
@@ -94,8 +99,12 @@ export function timesWithAll(bundle: WholeBundle, terms: readonly Term[]): numbe
     if (!keepRows(set, all ?? set)) return [];
     all = set;
   }
-  const rows = all === null ? [] : [...rowsOf(all)];
-  return rows.map((row) => Number(times.slice(row * TIME, (row + 1) * TIME)));
+  return all === null ? [] : [...rowsOf(all)];
+}
+
+/** Returns the time of creation of a payment of a bundle. */
+export function timeOf(times: string, row: number): number {
+  return Number(times.slice(row * TIME, (row + 1) * TIME));
 }
 
 /** Returns those with a term by the sets of a bundle. */

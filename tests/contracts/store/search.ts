@@ -7,7 +7,7 @@ import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 
 const OTHER = 'cd'.repeat(32);
-/** More than are compared one by one, so that the index finds what is behind them. */
+/** More than are compared one by one, and more bundles than are read at once. */
 const MANY = 5300;
 const EVERYTHING: CacheQuery = {
   filter: 'all',
@@ -33,7 +33,10 @@ const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
 /** What is done to a cache, or asked of it: only what a kind needs of the rest is used. */
 const SEARCH_STEP = fc.tuple(
   fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom('add' as const, 'change' as const) },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom('add' as const, 'addMany' as const, 'change' as const),
+    },
     { weight: 6, arbitrary: fc.constant('ask' as const) },
     { weight: 1, arbitrary: fc.constant('clear' as const) },
   ),
@@ -300,6 +303,10 @@ export function searchContract(open: () => Promise<Store>): void {
               const known = [...payments.values()][at % Math.max(payments.size, 1)];
               if (kind === 'add') {
                 await put(changes.map((change) => samplePayment(++number, change)));
+              } else if (kind === 'addMany') {
+                // As many as are bundled at once.
+                const many = Array.from({ length: Math.ceil(60 / changes.length) }, () => changes);
+                await put(many.flat().map((change) => samplePayment(++number, change)));
               } else if (kind === 'clear' && !isFar) {
                 await store.cache.clear(WALLET);
                 payments.clear();

@@ -1,12 +1,14 @@
 import type { CachedRow } from '../rows/payment-cache.ts';
 import type { Rows } from '../rows/rows.ts';
-import { type Steps, together } from '../rows/steps.ts';
+import { type Steps, send, together } from '../rows/steps.ts';
 import { bundleOf } from './bundle.ts';
 
 /** Payments of a bundle that is made of single ones: as many as a page of a sync has. */
 const BUNDLED = 200;
 /** Payments that make a bundle when they are stored at once. */
 const ENOUGH = 50;
+/** Loose payments of a wallet between two looks at how many there are, which cost as much as one of them. */
+const UNCOUNTED = 16;
 /** Bundles have numbers that are never used again, so that a search sees when they were deleted. */
 const NUMBERS = 2 ** 48;
 
@@ -42,6 +44,9 @@ export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
   const clearLoose = prepare('DELETE FROM wallet_sidecar.word_loose WHERE wallet = ?');
   const clearBundles = prepare('DELETE FROM wallet_sidecar.word_bundle WHERE wallet = ?');
 
+  /** How many more are stored before they are counted, by wallet. The first after a start are counted. */
+  const uncounted = new Map<string, number>();
+
   function* bundle(rows: readonly CachedRow[]): Steps<void> {
     const [first] = rows;
     if (first === undefined) return;
@@ -59,8 +64,10 @@ export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
         return;
       }
       const { wallet } = first;
-      yield* loosen.run(wallet, JSON.stringify(rows.map(({ idx }) => idx)));
-      if (((yield* count.one(wallet))?.n ?? 0) < BUNDLED) return;
+      yield* send(loosen.run(wallet, JSON.stringify(rows.map(({ idx }) => idx))));
+      const left = (uncounted.get(wallet) ?? 0) - rows.length;
+      uncounted.set(wallet, left > 0 ? left : UNCOUNTED);
+      if (left > 0 || ((yield* count.one(wallet))?.n ?? 0) < BUNDLED) return;
       yield* bundle(yield* loose.all(wallet));
       yield* clearLoose.run(wallet);
     },

@@ -34,6 +34,20 @@ export function unicodeText(maxBytes: number) {
     .meta(textLimits({ characters: maxBytes, bytes: maxBytes }));
 }
 
+/**
+ * Characters that show nothing: control and format characters such as those that turn the direction of what follows,
+ * private use, line and paragraph separators. The two joiners stay, because some scripts and emoji need them.
+ */
+const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * A name that people see, in a request: {@link unicodeText} on one line. Characters that show nothing are taken out,
+ * because a name could look like another one by them (docs/decisions.md 216).
+ */
+export function nameInput(maxBytes: number) {
+  return unicodeText(maxBytes).overwrite((text) => text.replace(INVISIBLE, ''));
+}
+
 /** A note, message or description: not empty, at most 200 characters and 512 bytes (docs/decisions.md 21). */
 export const noteInput = once(() =>
   z

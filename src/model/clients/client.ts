@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import { amountInput, amountOutput, formatNullableAmountMsat } from '../amount.ts';
-import { addition, hexOutput, timestamp, unicodeText } from '../text.ts';
+import { addition, hexOutput, nameInput, timestamp } from '../text.ts';
 import { type BudgetJson, budgetJson } from './budget.ts';
 import {
   effectivePermissions,
@@ -40,7 +40,7 @@ export const permissionsInput = once(() =>
   ),
 );
 /** A client's label in a request. */
-export const labelInput = once(() => unicodeText(LABEL_MAX_BYTES).describe('Name for people.'));
+export const labelInput = once(() => nameInput(LABEL_MAX_BYTES).describe('Name for people.'));
 
 /** What a payment of a client may cost before it waits for approval, in a request. */
 export const approveAboveInput = once(() =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import type { Parsed } from '../parsed.ts';
-import { idInput, timestamp, unicodeText } from '../text.ts';
+import { idInput, nameInput, timestamp } from '../text.ts';
 import { parseWebUrl } from '../web-url.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import { parseWebhookSecret } from './webhook-secret.ts';
@@ -61,7 +61,7 @@ export const endpointEventsInput = once(() =>
 
 /** What an endpoint is for, in a request. */
 export const endpointDescriptionInput = once(() =>
-  unicodeText(DESCRIPTION_MAX_BYTES).describe('Name for people.'),
+  nameInput(DESCRIPTION_MAX_BYTES).describe('Name for people.'),
 );
 
 /** How long an endpoint is kept without being renewed, in a request. */

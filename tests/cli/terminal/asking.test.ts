@@ -198,6 +198,21 @@ describe('other requests that cost', () => {
     expect(await paying.exit()).toBe(0);
   });
 
+  test('keysend takes a price in place of the amount, which is shown with what it is worth', async () => {
+    const { node_pk } = await world.api('POST', '/sandbox/wallets', {});
+    const paying = start('keysend', node_pk, '--price', '4.5 eur');
+    await paying.shows(/Pay +4\.5 EUR, about 15,000 sats[\s\S]*at most 150 sats[\s\S]*\[y\/N\]/);
+    paying.type('y\n');
+    expect(await paying.exit()).toBe(0);
+    const priced = await world.json('keysend', node_pk, '--price', '0.3 EUR');
+    const price = { currency: 'EUR', amount: '0.30' };
+    expect(priced).toMatchObject({ amount: '1000', price, status: 'completed' });
+    for (const words of [[], ['100', '--price', '1 EUR']]) {
+      const wrong = await world.run('keysend', node_pk, ...words);
+      expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--price') });
+    }
+  });
+
   test('channels open and close ask', async () => {
     const opening = start('channels', 'open', '20000');
     await opening.shows(/Open a channel of 20,000 sats[\s\S]*\[y\/N\]/);

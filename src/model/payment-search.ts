@@ -1,5 +1,5 @@
+import { asciiWords } from '../lib/ascii-words.ts';
 import { formatAmountMsat } from './amount.ts';
-import { asciiWords } from './ascii-words.ts';
 import type { Payment } from './payment.ts';
 
 /** A word that is looked for: the beginnings of words of a payment, of which one must be there. */

@@ -25,7 +25,7 @@ export function laterAddition<S extends z.ZodType>(schema: S, description: strin
 }
 
 /** Text of at most `maxBytes` UTF-8 bytes, in a request. It may be empty. */
-export function unicodeText(maxBytes: number) {
+function unicodeText(maxBytes: number) {
   return z
     .string()
     .refine((text) => text.isWellFormed() && Buffer.byteLength(text) <= maxBytes, {
@@ -42,7 +42,7 @@ const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
 
 /**
  * A name that people see, in a request: {@link unicodeText} on one line. Characters that show nothing are taken out,
- * because a name could look like another one by them (docs/decisions.md 216).
+ * because a name could look like another one by them (docs/decisions.md 214).
  */
 export function nameInput(maxBytes: number) {
   return unicodeText(maxBytes).overwrite((text) => text.replace(INVISIBLE, ''));

@@ -21,12 +21,12 @@ const AWAITING = `status = 'pending' AND direction = 'outbound'
   AND json LIKE '%"status_msg":${JSON.stringify(AWAITING_APPROVAL)}%'`;
 
 /** Returns the condition that a payment has a word, with a value for each of its beginnings. */
-export function hasWord(word: SoughtWord): string {
+function hasWord(word: SoughtWord): string {
   return `(${word.map(() => "' ' || words LIKE ?").join(' OR ')})`;
 }
 
 /** Returns the values of {@link hasWord}. No word has a character that means anything to LIKE. */
-export function patternsOf(word: SoughtWord): string[] {
+function patternsOf(word: SoughtWord): string[] {
   return word.map((beginning) => `% ${beginning}%`);
 }
 

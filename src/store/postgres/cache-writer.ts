@@ -23,31 +23,24 @@ function* write(rows: readonly CachedRow[]): Steps<Written> {
     ),
     update(rows),
   ]);
-  const isNew = new Set(added.map(({ idx }) => idx));
+  const changed = new Set([...added, ...updated].map(({ idx }) => idx));
   return {
     numNew: added.length,
-    numUpdated: updated.numUpdated,
-    changed: [...rows.filter(({ idx }) => isNew.has(idx)), ...updated.changed],
+    numUpdated: updated.length,
+    changed: rows.filter(({ idx }) => changed.has(idx)),
   };
 }
 
-/** Replaces rows that are there and say something else. */
-function* update(rows: readonly CachedRow[]): Steps<Written> {
+/** Replaces rows that are there and say something else. Returns which. */
+function* update(rows: readonly CachedRow[]): Steps<{ idx: string }[]> {
   const columns = ['wallet', 'idx', 'status', 'json', 'mac', 'words'] as const;
-  const updated = yield* answerOf<{ idx: string; is_other: boolean }>(
+  return yield* answerOf<{ idx: string }>(
     `UPDATE wallet_sidecar.cache SET status = given.status, json = given.json, mac = given.mac, words = given.words
      FROM unnest(${columns.map((_, at) => `$${at + 1}::text[]`).join(', ')}) AS given (${columns.join(', ')})
-     JOIN wallet_sidecar.cache AS before ON before.wallet = given.wallet AND before.idx = given.idx
      WHERE cache.wallet = given.wallet AND cache.idx = given.idx AND cache.json <> given.json
-     RETURNING given.idx, before.words <> given.words OR before.status <> given.status AS is_other`,
+     RETURNING given.idx`,
     columns.map((name) => rows.map((row) => row[name] ?? '')),
   );
-  const isOther = new Set(updated.filter((row) => row.is_other).map(({ idx }) => idx));
-  return {
-    numNew: 0,
-    numUpdated: updated.length,
-    changed: rows.filter(({ idx }) => isOther.has(idx)),
-  };
 }
 
 /** Splits rows so that no part has a payment twice: a statement writes a row once. Later ones are in later parts. */
@@ -91,9 +84,9 @@ export function postgresCacheWriter(rows: Rows): CacheWriter {
       return payments.filter((payment) => !mayGiveWay(payment) || there.has(payment.index));
     },
     *update(row) {
-      const { numUpdated, changed } = yield* update([row]);
-      yield* keep(changed);
-      return numUpdated;
+      const updated = yield* update([row]);
+      if (updated.length > 0) yield* keep([row]);
+      return updated.length;
     },
     written: async () => undefined,
   };

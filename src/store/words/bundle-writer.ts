@@ -1,7 +1,6 @@
-import type { CachedRow } from '../rows/payment-cache.ts';
 import type { Rows } from '../rows/rows.ts';
 import { type Steps, send, together } from '../rows/steps.ts';
-import { bundleOf } from './bundle.ts';
+import { type Bundled, bundleOf } from './bundle.ts';
 
 /** Payments of a bundle that is made of single ones: as many as a page of a sync has. */
 const BUNDLED = 200;
@@ -12,10 +11,14 @@ const UNCOUNTED = 16;
 /** Bundles have numbers that are never used again, so that a search sees when they were deleted. */
 const NUMBERS = 2 ** 48;
 
+interface Row extends Bundled {
+  readonly wallet: string;
+}
+
 /** Keeps the words of cached payments once more, in the transaction of their rows (docs/decisions.md 193). */
 export interface BundleWriter {
   /** Keeps what these rows of one wallet say, which are new or say something else than before. */
-  keep(rows: readonly CachedRow[]): Steps<void>;
+  keep(rows: readonly Row[]): Steps<void>;
   /** Deletes what is kept of a wallet. */
   clear(walletId: string): Steps<unknown>;
 }
@@ -36,7 +39,7 @@ export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
   const count = prepare<{ n: number }>(
     'SELECT count(*) AS n FROM wallet_sidecar.word_loose WHERE wallet = ?',
   );
-  const loose = prepare<CachedRow>(
+  const loose = prepare<Row>(
     `SELECT wallet, idx, status, direction, rail, words FROM wallet_sidecar.cache
      WHERE wallet = ?1 AND idx IN (SELECT idx FROM wallet_sidecar.word_loose WHERE wallet = ?1)
      ORDER BY idx`,
@@ -47,7 +50,7 @@ export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
   /** How many more are stored before they are counted, by wallet. The first after a start are counted. */
   const uncounted = new Map<string, number>();
 
-  function* bundle(rows: readonly CachedRow[]): Steps<void> {
+  function* bundle(rows: readonly Row[]): Steps<void> {
     const [first] = rows;
     if (first === undefined) return;
     const { since, until, marks, sets, ids, times, lines } = bundleOf(rows);

@@ -9,6 +9,7 @@ const [MARKS_OF_WORDS, MARKS_OF_IDS] = [682, 1364] as const;
 /** What the words of ids begin with, and the characters that have a mark: behind it, and of other words. */
 const [HASH, MARKED] = [35, 3] as const;
 
+/** Returns the marks of a bundle without words. */
 export const noMarks = (): RowSet => rowSet(MARKS_OF_WORDS + MARKS_OF_IDS);
 
 /** Marks the word that a text has between two places. A shorter one than has a mark may be in every bundle. */

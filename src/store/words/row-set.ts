@@ -16,11 +16,13 @@ export function emptySet(length: number): RowSet {
   return new Uint8Array(length).fill(EMPTY);
 }
 
+/** Adds a number. */
 export function addRow(set: RowSet, row: number): void {
   const at = (row / EACH) | 0;
   set[at] = (set[at] ?? EMPTY) | (1 << (row % EACH));
 }
 
+/** Returns the text as which a set is stored. */
 export function textOfSet(set: RowSet): string {
   return Buffer.from(set.buffer, set.byteOffset, set.byteLength).toString('latin1');
 }

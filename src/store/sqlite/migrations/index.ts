@@ -18,11 +18,11 @@ import { externalIds } from './0016-external-ids.ts';
 import { approvals } from './0017-approvals.ts';
 import { origins } from './0018-origins.ts';
 import { completions } from './0019-completions.ts';
-import { searchWords } from './0020-search-words.ts';
 import { own } from './0021-own.ts';
-import { wordBundles } from './0022-word-bundles.ts';
 import { unusedIndexes } from './0023-unused-indexes.ts';
-import { wordSets } from './0024-word-sets.ts';
+import { searchWords } from './words/0020-search-words.ts';
+import { wordBundles } from './words/0022-word-bundles.ts';
+import { wordSets } from './words/0024-word-sets.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never

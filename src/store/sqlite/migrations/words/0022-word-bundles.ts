@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { createdAtOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
+import { createdAtOfIndex, type PaymentIndex } from '../../../../model/payment-index.ts';
 
 /** Bytes of the marks of a bundle, and the sign before the words of hashes. */
 const [MARK_BYTES, HASH] = [384, 35] as const;

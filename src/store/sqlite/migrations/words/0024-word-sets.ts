@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { type Bundled, bundleOf } from '../../words/bundle.ts';
+import { type Bundled, bundleOf } from '../../../words/bundle.ts';
 
 /** Payments of a bundle. */
 const AT_ONCE = 200;

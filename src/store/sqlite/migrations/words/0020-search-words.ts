@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import { createdAtOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
-import { searchWordsIn } from '../../columns/cached.ts';
+import { createdAtOfIndex, type PaymentIndex } from '../../../../model/payment-index.ts';
+import { searchWordsIn } from '../../../columns/cached.ts';
 
 /** A period, about 25 days, and the end of a wallet's id: what terms of the index begin with. */
 const PERIOD_MS = 2 ** 31;

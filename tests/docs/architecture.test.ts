@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Glob } from 'bun';
 import { ALONE, MAY_IMPORT, ROOMS } from '../import-table.ts';
 import { codeIn, pageText, ROOT, rowsOf } from '../support/pages.ts';
@@ -62,20 +62,23 @@ test('every file of the code that the architecture page or CONTRIBUTING names ex
 test('the architecture page names every table of the database, and no others', async () => {
   const steps = 'src/store/sqlite/migrations';
   const texts = await Promise.all(
-    readdirSync(join(ROOT, steps)).map((file) => Bun.file(join(ROOT, steps, file)).text()),
+    readdirSync(join(ROOT, steps), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .toSorted((a, b) => basename(a).localeCompare(basename(b)))
+      .map((file) => Bun.file(join(ROOT, steps, file)).text()),
   );
-  const made = texts.flatMap((text) =>
-    [...text.matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name),
-  );
-  const dropped = new Set(
-    texts.flatMap((text) => [...text.matchAll(/DROP TABLE (\w+)/g)].map(([, name = '']) => name)),
-  );
+  // A step may make a table anew.
+  const made = new Set<string>();
+  for (const [, act, name = ''] of texts.join('').matchAll(/(CREATE|DROP) TABLE (\w+)/g)) {
+    if (act === 'CREATE') made.add(name);
+    else made.delete(name);
+  }
   const [, tables = ''] = pageText(PAGE).split('| table of `sidecar.sqlite` |');
   const named = tables
     .split('\n\n')[0]
     ?.split('\n')
     .flatMap((row) => codeIn(row.split(' | ')[0]));
-  expect(named?.toSorted()).toEqual([...new Set(made)].filter((it) => !dropped.has(it)).toSorted());
+  expect(named?.toSorted()).toEqual([...made].toSorted());
 });
 
 function line(folder: string, may: readonly string[]): string {

@@ -24,8 +24,8 @@ export interface BundleWriter {
 }
 
 /**
- * Returns the writer. Rows that are stored by the page make a bundle. Single ones are loose: what says which they are is
- * written, until there are enough of them for a bundle, which has what they say by then.
+ * Returns the writer. Rows that are stored by the page make a bundle. Single ones are loose: what says which they are
+ * is written, until there are enough of them for a bundle, which has what they say by then.
  */
 export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
   const insert = prepare(

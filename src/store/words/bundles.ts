@@ -22,7 +22,7 @@ const [READ_FIRST, READ_MOST] = [8, 256] as const;
 const ENOUGH = 200;
 /** Payments that are compared before other requests are served, which takes about a millisecond. */
 const COMPARED_AT_ONCE = 250;
-/** Payments that are compared one by one in place of reading bundles, where no more have the status that is asked for. */
+/** Payments that are compared one by one in place of reading bundles, where no more have the status asked for. */
 const FEW = 5000;
 
 /** What is looked for by words, filters and characters of ids. */
@@ -61,8 +61,8 @@ interface Reading {
 }
 
 /**
- * Returns what begins a search in bundles. A bundle may say what a payment said before, so the rows of the times that it
- * gives are compared. Loose payments are compared too.
+ * Returns what begins a search in bundles. A bundle may say what a payment said before, so the rows of the times that
+ * it gives are compared. Loose payments are compared too.
  */
 export function bundledWords({ query, eachText, among, forEach }: Rows) {
   return function* find(wanted: WantedWords): Steps<FoundWords> {

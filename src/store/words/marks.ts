@@ -2,8 +2,8 @@ import { addRow, hasRow, type RowSet, rowSet } from './row-set.ts';
 
 /**
  * Marks of a bundle, as many as SQLite keeps with the beginning of its row: one for the first characters of each word,
- * some of which share one. A bundle without the mark of a word does not have it. Ids, of which each payment has another,
- * have marks of their own, so that they share none with other words.
+ * some of which share one. A bundle without the mark of a word does not have it. Ids, of which each payment has
+ * another, have marks of their own, so that they share none with other words.
  */
 const [MARKS_OF_WORDS, MARKS_OF_IDS] = [682, 1364] as const;
 /** What the words of ids begin with, and the characters that have a mark: behind it, and of other words. */

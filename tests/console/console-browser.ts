@@ -8,6 +8,32 @@ const PATIENCE_MS = 50_000;
 export const CHROMIUM =
   process.env.CHROMIUM_BIN ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
 
+/**
+ * What this Chromium need not have: parts of its own window, which each page of a test would start a process for, and
+ * what Playwright switches off, since the last list given counts.
+ */
+const SWITCHED_OFF = [
+  'InitialWebUI',
+  'PreloadTopChromeWebUI',
+  'SpareRendererForSitePerProcess',
+  'WebUILocationBar',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'WebUIOmniboxPopup',
+  'WebUIReloadButton',
+  'WebUIToolbar',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'OptimizationHints',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'Translate',
+];
+
 /** Says loudly that tests are skipped where there is no Chromium. */
 export function warnWithoutChromium(whatIsNotChecked: string): void {
   if (CHROMIUM !== undefined) return;
@@ -31,6 +57,8 @@ export function startBrowser(cameraFile?: string): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost',
+      `--disable-features=${SWITCHED_OFF.join(',')}`,
       ...(cameraFile === undefined
         ? []
         : [

@@ -56,7 +56,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
       return store;
     };
     cacheContract(openStore);
-    searchContract(openStore);
+    searchContract(openStore, runsShare);
     observationContract(openStore);
     journalContract(openStore);
     spendContract(openStore);

@@ -10,7 +10,7 @@ const TIMEOUT_MS = '3600000';
 const { values } = parseArgs({ options: { seed: { type: 'string' } } });
 const seed = values.seed ?? process.env.FAULT_SEED ?? String(Date.now() % 1_000_000);
 const child = Bun.spawn([process.execPath, 'test', 'tests/faults', '--timeout', TIMEOUT_MS], {
-  env: { FAULT_EVERY: '1', ...process.env, FAULT_SEED: seed },
+  env: { FAULT_EVERY: '1', TEST_LONG: '1', ...process.env, FAULT_SEED: seed },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
 const code = await child.exited;

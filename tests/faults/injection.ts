@@ -2,6 +2,7 @@ import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { randomFrom } from '../support/random.ts';
 import { CallFailed } from '../support/requests.ts';
+import { rounds } from '../support/rounds.ts';
 import { type Fault, type FaultyDisk, faultyDisk } from './faulty-disk.ts';
 import { jumpingClock } from './jumping-clock.ts';
 import type { Operation, Run } from './operations.ts';
@@ -9,8 +10,8 @@ import { EVERY, SEED } from './seed.ts';
 import { Trial, WrongBudget } from './trial.ts';
 import { eventually } from './truth.ts';
 
-/** How many faults of each operation a short run tries. */
-const SAMPLE = 3;
+/** How many faults of each operation are tried where not every one is. */
+const SAMPLE = rounds(1, 3);
 /** The longest wait for the steps after a request's answer, such as those of a webhook. */
 const SETTLED_MS = 10_000;
 /** The time after which a request counts as stuck. Every answer comes sooner. */

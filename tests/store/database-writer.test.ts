@@ -18,13 +18,14 @@ import {
 import { fill } from '../support/filled-store.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { rounds } from '../support/rounds.ts';
 import { CLIENT } from '../support/store-steps.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS * 20);
 
 /** Trials on a file; on PostgreSQL, which takes longer, half of that. */
-const RUNS = Number(process.env.WRITER_RUNS ?? 100);
+const RUNS = rounds(30, 100);
 const programs = postgresPrograms();
 const secretsKey = new Uint8Array(32).fill(7);
 const folder = temporaryFolder('database-writer');

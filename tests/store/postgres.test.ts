@@ -60,6 +60,6 @@ describe.skipIf(programs === null)('over PostgreSQL', () => {
       };
       return { store: await open(), reopen: open, forgetCallers, damageSpend: damage };
     },
-    0.1,
+    0.3,
   );
 });

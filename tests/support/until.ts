@@ -6,10 +6,13 @@ export const SLOW_TEST_MS = 300_000;
 
 /** Longest wait, milliseconds, for anything that is not slow by itself; a test is told of a vain one before it ends. */
 const PATIENCE_MS = 50_000;
-const PROBE_EVERY_MS = 10;
+/** The pause between two probes is this share of the time waited, so that a long wait leaves the processor alone. */
+const PAUSE_SHARE = 1 / 20;
+const LEAST_PAUSE_MS = 10;
+const MOST_PAUSE_MS = 200;
 
 /**
- * Asks `probe` every few milliseconds until its answer is neither null, undefined nor false, and returns that answer.
+ * Asks `probe` again and again until its answer is neither null, undefined nor false, and returns that answer.
  * What the probe throws is thrown on; after `patienceMs` it throws, naming what was awaited.
  */
 export async function until<T>(
@@ -17,16 +20,17 @@ export async function until<T>(
   what = 'what was awaited happened',
   patienceMs = PATIENCE_MS,
 ): Promise<Exclude<T, null | undefined | false>> {
-  const deadline = performance.now() + patienceMs;
+  const begun = performance.now();
   for (;;) {
     const answer = await probe();
     if (answer !== null && answer !== undefined && answer !== false) {
       return answer as Exclude<T, null | undefined | false>;
     }
-    if (performance.now() >= deadline) {
+    const waitedMs = performance.now() - begun;
+    if (waitedMs >= patienceMs) {
       throw new Error(`Waited ${patienceMs} ms in vain until ${what}.`);
     }
-    await Bun.sleep(PROBE_EVERY_MS);
+    await Bun.sleep(Math.min(Math.max(waitedMs * PAUSE_SHARE, LEAST_PAUSE_MS), MOST_PAUSE_MS));
   }
 }
 

@@ -9,6 +9,7 @@ import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { JournalRow, MatchCandidates } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { matchObservation, observationRules } from '../../src/wallet/follow/observe.ts';
+import { rounds } from '../support/rounds.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 
@@ -787,7 +788,7 @@ test('each row ends as its own attempt ended, in whatever order and however ofte
         await store.close();
       },
     ),
-    { numRuns: 100 },
+    { numRuns: rounds(40, 200) },
   );
 }, 120_000);
 

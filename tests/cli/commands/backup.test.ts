@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { BARE_ENV, runBinary, type SidecarProcess, startBinary } from '../../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { sendOk } from '../../support/requests.ts';
+import { rounds } from '../../support/rounds.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
 import { RELEASES, releases, restoreData } from '../../upgrade/release-data.ts';
 
@@ -26,7 +27,7 @@ setDefaultTimeout(SLOW_TEST_MS);
 const STORE = 'sidecar.sqlite';
 const FILES = ['dev-root-seed', 'sandbox.sqlite', STORE];
 /** Rounds of kills; the points are spread over the time that the command takes. */
-const KILLS = 12;
+const KILLS = rounds(4, 12);
 
 let folder: string;
 beforeAll(() => {

@@ -22,6 +22,7 @@ import {
   publicKey,
   REGTEST,
 } from '../../support/bolt12-fixtures.ts';
+import { rounds } from '../../support/rounds.ts';
 
 const uint64 = fc.bigInt({ min: 1n, max: (1n << 64n) - 1n });
 const bytes = fc.uint8Array({ maxLength: 40 });
@@ -142,7 +143,7 @@ describe('offers, requests and invoices', () => {
         verifyInvoice(decodeInvoice(invoice.bytes), request);
         expect(invoice).toMatchObject({ amountMsat, payerNote, quantity: sold.quantity ?? null });
       }),
-      { numRuns: 50 },
+      { numRuns: rounds(15, 80) },
     );
   });
 });
@@ -178,7 +179,7 @@ describe('readers of anything', () => {
           expect(message).toBeString();
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(150, 800) },
     );
   });
 
@@ -205,7 +206,7 @@ describe('readers of anything', () => {
         outcome(() => decodeInvoice(input));
         outcome(() => decodeInvoiceRequest(input));
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(150, 800) },
     );
   });
 

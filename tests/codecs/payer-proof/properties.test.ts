@@ -17,6 +17,7 @@ import {
   PREIMAGE,
   signInvoice,
 } from '../../support/bolt12-fixtures.ts';
+import { rounds } from '../../support/rounds.ts';
 
 const BASE = makeInvoice(makeRequest(makeOffer(), { amountMsat: 1000n, payerNote: 'hi' }));
 const ALWAYS_SHOWN = [88n, 168n, 174n, 176n];
@@ -74,7 +75,7 @@ describe('payer proofs', () => {
           preimage: bytesToHex(PREIMAGE),
         });
       }),
-      { numRuns: 100 },
+      { numRuns: rounds(30, 150) },
     );
   });
 
@@ -101,7 +102,7 @@ describe('payer proofs', () => {
         const read = () => verifyPayerProof(encodeBolt12String('lnp', other));
         expect(read).toThrow(CodecError);
       }),
-      { numRuns: 150 },
+      { numRuns: rounds(40, 200) },
     );
   });
 
@@ -118,7 +119,7 @@ describe('payer proofs', () => {
         const hex = bytesToHex(encodeTlvStream(verifyPayerProof(text).records));
         expect(hex).not.toContain(metadata);
       }),
-      { numRuns: 30 },
+      { numRuns: rounds(12, 50) },
     );
   });
 });

@@ -5,6 +5,7 @@ import type { Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { lowBudgetRule } from '../../../src/webhooks/low-budget.ts';
 import { endpointRecord } from '../../support/delivery-steps.ts';
+import { rounds } from '../../support/rounds.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,
@@ -180,7 +181,7 @@ export function budgetContract(open: () => Promise<Store>, runsShare: number): v
             await fresh.close();
           },
         ),
-        { numRuns: Math.ceil(40 * runsShare) },
+        { numRuns: Math.ceil(rounds(12, 40) * runsShare) },
       );
     }, 60_000);
 
@@ -427,7 +428,7 @@ export function budgetContract(open: () => Promise<Store>, runsShare: number): v
           }
           await fresh.close();
         }),
-        { numRuns: Math.ceil(60 * runsShare) },
+        { numRuns: Math.ceil(rounds(15, 60) * runsShare) },
       );
     }, 120_000);
   });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { DIRECTIONS, encodePayment, type Payment, RAILS } from '../../../src/model/payment.ts';
 import { searchWordsOf, soughtWords } from '../../../src/model/payment-search.ts';
 import type { CacheQuery, Store } from '../../../src/store/ports.ts';
+import { rounds } from '../../support/rounds.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 
@@ -106,7 +107,7 @@ function expected(payments: Iterable<Payment>, query: CacheQuery): string[] {
 }
 
 /** Finding cached payments by their words: {@link PaymentCache.list}. */
-export function searchContract(open: () => Promise<Store>): void {
+export function searchContract(open: () => Promise<Store>, runsShare: number): void {
   describe('finding payments by words', () => {
     let store: Store;
     beforeEach(async () => {
@@ -278,7 +279,7 @@ export function searchContract(open: () => Promise<Store>): void {
             }
           },
         ),
-        { numRuns: 60 },
+        { numRuns: Math.ceil(rounds(15, 60) * runsShare) },
       );
     });
 
@@ -331,7 +332,7 @@ export function searchContract(open: () => Promise<Store>): void {
               }
             }
           }),
-          { numRuns: isFar ? 40 : 200 },
+          { numRuns: Math.ceil((isFar ? rounds(10, 40) : rounds(50, 200)) * runsShare) },
         );
       });
     }

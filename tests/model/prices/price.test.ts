@@ -8,9 +8,9 @@ import {
   wholePrice,
 } from '../../../src/model/prices/price.ts';
 import { randomFrom } from '../../support/random.ts';
+import { rounds } from '../../support/rounds.ts';
 
-/** PRICE_ROUNDS=1000000 is the long run. */
-const ROUNDS = Number(process.env.PRICE_ROUNDS ?? 20_000);
+const ROUNDS = rounds(4000, 40_000);
 const SEED = Number(process.env.PRICE_SEED ?? 197);
 
 /** A decimal text as a whole number of 10^-30, read another way than the product does. */

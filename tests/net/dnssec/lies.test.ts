@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { nameBytes, type ServedRecord, TYPES, typeBitmap } from '../../support/dns-writer.ts';
+import { rounds } from '../../support/rounds.ts';
 import type { SignedTree } from '../../support/signed-tree.ts';
 import { dsData, makeKey, signRecords, type ZoneKey } from '../../support/zone-keys.ts';
 import { goodTree, NAME, NOW, PAYMENT, txt } from './good-tree.ts';
@@ -90,7 +91,7 @@ test('no mixture of true records and forged ones proves anything that the zone d
       proven += 1;
       expect(found.texts).toEqual([PAYMENT]);
     }),
-    { numRuns: 3000 },
+    { numRuns: rounds(800, 5000) },
   );
   // Some mixtures leave all genuine records in place, so some look-ups must succeed.
   expect(proven).toBeGreaterThan(0);

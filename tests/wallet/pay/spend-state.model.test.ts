@@ -9,6 +9,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
 import { budgetRules, periodStart } from '../../../src/wallet/budget/budget.ts';
 import { observationRules } from '../../../src/wallet/follow/observe.ts';
 import { afterRestart, decide, type Question } from '../../../src/wallet/pay/spend-state.ts';
+import { rounds } from '../../support/rounds.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { clientRecord, newSpend } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
@@ -277,6 +278,6 @@ test('whatever a node says in whatever order, an end is one and stays, and what 
       fc.array(anyStep, { maxLength: 12 }),
       run,
     ),
-    { numRuns: Number(process.env.MODEL_RUNS ?? 300), examples: [REFUSED_AFTER_SHOWN] },
+    { numRuns: rounds(60, 300), examples: [REFUSED_AFTER_SHOWN] },
   );
 });

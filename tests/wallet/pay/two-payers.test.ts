@@ -7,6 +7,7 @@ import { createClient } from '../../../src/wallet/clients/clients.ts';
 import { planInvoicePayment } from '../../../src/wallet/pay/invoice.ts';
 import { sendAndWait } from '../../../src/wallet/pay/send.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
+import { rounds } from '../../support/rounds.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { clientRequest } from '../client-world.ts';
@@ -196,7 +197,7 @@ for (const kind of ['numbered', 'labeled'] as const) {
           }
         },
       ),
-      { numRuns: Number(process.env.MODEL_RUNS ?? 60) },
+      { numRuns: rounds(20, 60) },
     );
   });
 }

@@ -9,6 +9,7 @@ import { isFinal, type Payment } from '../../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import type { WalletNode } from '../../../../src/nodes/node.ts';
 import { removeFolder, temporaryFolder } from '../../../support/folder.ts';
+import { rounds } from '../../../support/rounds.ts';
 import { openTrialSandbox } from '../../../support/trial-sandbox.ts';
 
 const folder = temporaryFolder('property');
@@ -164,7 +165,7 @@ test('under any sequence of operations money is conserved and no payment leaves 
       ledger.close();
       await sandbox.connector.close();
     }),
-    { numRuns: 25 },
+    { numRuns: rounds(8, 40) },
   );
 }, 120_000);
 

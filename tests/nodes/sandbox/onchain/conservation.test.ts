@@ -28,6 +28,7 @@ import {
 import { balanceMsat } from '../../../../src/nodes/sandbox/world/ledger.ts';
 import type { World } from '../../../../src/nodes/sandbox/world/world.ts';
 import { ledgerGaps, onchainWorld, payOnchain } from '../../../support/onchain-world.ts';
+import { rounds } from '../../../support/rounds.ts';
 
 const steps = fc.array(
   fc.record({
@@ -168,7 +169,7 @@ describe('money across all rails', () => {
         expect(balanceMsat(world, GENESIS)).toBe(-21_000_000n * 100_000_000n * 1000n);
         expect(balanceMsat(world, MINING_FEES) >= 0n).toBe(true);
       }),
-      { numRuns: 40 },
+      { numRuns: rounds(12, 60) },
     );
   }, 120_000);
 });

@@ -13,6 +13,7 @@ import { balanceMsat } from '../../../../src/nodes/sandbox/world/ledger.ts';
 import { latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { ledgerGaps, onchainWorld, payOnchain, START_MS } from '../../../support/onchain-world.ts';
+import { rounds } from '../../../support/rounds.ts';
 
 /** An address without a wallet in this world (the example program of BIP 350, on regtest). */
 const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -332,7 +333,7 @@ describe('money on chain', () => {
           21_000_000n * 100_000_000n * 1000n,
         );
       }),
-      { numRuns: 15 },
+      { numRuns: rounds(6, 25) },
     );
   }, 120_000);
 });

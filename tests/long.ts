@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Glob } from 'bun';
+import { ROOT } from './support/binary.ts';
 
 /**
  * `npm run test:long`: the test files that draw what they try, with their many rounds, and those that are long by
  * nature (`*.long.ts`). Arguments go to `bun test`.
  */
-const ROOT = join(import.meta.dir, '..');
 const SWITCH = join(ROOT, 'tests', 'support', 'rounds.ts');
 /** Files that go with another program and its settings: `npm run test:nodes`. */
 const OTHERS = 'tests/interop/';
@@ -36,8 +36,7 @@ console.log(`The long run has ${files.length} files.`);
 const child = Bun.spawn(
   [
     ...[process.execPath, 'test', '--timeout', '60000', '--parallel=3'],
-    ...['--timings', relative(process.cwd(), join(ROOT, 'tests', 'timings.json'))],
-    ...process.argv.slice(2),
+    ...['--timings', 'tests/timings.json', ...process.argv.slice(2)],
     ...files.map((file) => `./${file}`),
   ],
   { cwd: ROOT, env: { TEST_LONG: '1', ...process.env }, stdio: ['ignore', 'inherit', 'inherit'] },

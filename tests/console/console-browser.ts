@@ -43,8 +43,9 @@ export function warnWithoutChromium(whatIsNotChecked: string): void {
 }
 
 /**
- * Starts a fresh browser, which asks nothing of the network by itself. With `cameraFile`, a film in the form
- * YUV4MPEG2, it has a camera that sees that and nothing else.
+ * Starts a fresh browser, which asks nothing of the network, whatever a page says. With `cameraFile`, a film in the
+ * form YUV4MPEG2, it has a camera that sees that and nothing else. (One browser for all files takes no less of a
+ * processor: what is saved at its start goes into the connection to it.)
  */
 export function startBrowser(cameraFile?: string): Promise<Browser> {
   return chromium.launch({

@@ -43,6 +43,9 @@ async function openTill(view: typeof PHONE, label = 'Till 1'): Promise<Page> {
   return openLink(view, `${world().url}/console#link=${token}`);
 }
 
+/** The widths in which axe has looked at the question that a link asks. */
+const seenWidths = new Set<number>();
+
 async function openLink(view: typeof PHONE, link: string): Promise<Page> {
   const page = await (await browser().newContext({ viewport: view })).newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -51,7 +54,9 @@ async function openLink(view: typeof PHONE, link: string): Promise<Page> {
   await page.getByText(/You would sign in as “/).waitFor();
   expect(await page.locator('main').innerText()).not.toContain('command');
   expect(await page.locator('button.main').innerText()).toBe('Sign in by the link');
-  expect(await barriersOf(page)).toEqual([]);
+  // The question is the same for each link, so axe looks at it once in each size.
+  if (!seenWidths.has(view.width)) expect(await barriersOf(page)).toEqual([]);
+  seenWidths.add(view.width);
   await page.locator('button.main').click();
   await page.getByLabel('Amount in sats').waitFor();
   return page;

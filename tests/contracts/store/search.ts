@@ -396,6 +396,26 @@ export function searchContract(open: () => Promise<Store>, runsShare: number): v
       }
     });
 
+    test('finds payments of a page by what they are now, and by either end of their ids', async () => {
+      const change = { description: 'Zimt', amountMsat: null };
+      const page = Array.from({ length: 60 }, (_, at) => samplePayment(at + 1, change));
+      await apply(page);
+      const ended = page
+        .slice(20, 30)
+        .map((payment) => ({ ...payment, status: 'failed' }) as const);
+      expect(await find('zimt', { filter: 'finalized' })).toEqual([]);
+      await apply(ended);
+      const found = await find('zimt', { filter: 'finalized', order: 'asc' });
+      expect(found).toEqual(ended.map(({ index }) => index as string));
+      for (const { index } of page.slice(0, 3)) {
+        for (const idPart of [index.slice(-64, -58), index.slice(-6)]) {
+          expect(await find('zimt', { idPart })).toEqual([index as string]);
+          const { json } = await store.cache.list(WALLET, { ...EVERYTHING, idPart });
+          expect(json).toHaveLength(1);
+        }
+      }
+    });
+
     test('keeps the JSON of a found payment as it is', async () => {
       const payment = samplePayment(1, { message: 'Grüße \u0000 ☃' });
       await apply([payment]);

@@ -6,7 +6,6 @@ import type { Steps } from '../rows/steps.ts';
 import type { Bundle } from './bundle.ts';
 import {
   type BundleHead,
-  type BundleWords,
   mayHaveAll,
   mayNeedIds,
   needsIds,
@@ -158,18 +157,25 @@ export function bundledWords({ query, eachText, among, forEach }: Rows) {
 
   /** Returns the times of the payments of these bundles that have all terms; null where a bundle is not there. */
   function* timesIn(heads: readonly ReadHead[], terms: readonly Term[]): Steps<number[] | null> {
-    const fitting = heads.filter((head) => mayHaveAll(head, terms)).map(({ id }) => id);
+    const fitting = new Map(
+      heads.filter((head) => mayHaveAll(head, terms)).map((head) => [head.id, head]),
+    );
     const read = <Row>(columns: string, ids: readonly number[]) =>
       query<Row & { id: number }>(
         `SELECT id, ${columns} FROM wallet_sidecar.word_bundle WHERE ${among('id')}`,
       ).all(JSON.stringify(ids));
-    if (fitting.length === 0) return [];
-    const columns = `marks, sets, lines ${mayNeedIds(terms) ? ', ids' : ''}`;
-    const bundles = yield* read<BundleWords>(columns, fitting);
-    const rows = new Map(bundles.map((bundle) => [bundle.id, rowsWithAll(bundle, terms)]));
+    if (fitting.size === 0) return [];
+    const columns = mayNeedIds(terms) ? 'lines, ids' : 'lines';
+    const bundles = yield* read<Pick<Bundle, 'lines'>>(columns, [...fitting.keys()]);
+    const rows = new Map(
+      bundles.map((bundle) => {
+        const head = fitting.get(bundle.id) as ReadHead;
+        return [bundle.id, rowsWithAll({ ...head, ...bundle }, terms)];
+      }),
+    );
     const found = bundles.map(({ id }) => id).filter((id) => rows.get(id)?.length);
     const timed = found.length === 0 ? [] : yield* read<Pick<Bundle, 'times'>>('times', found);
-    if (bundles.length < fitting.length || timed.length < found.length) return null;
+    if (bundles.length < fitting.size || timed.length < found.length) return null;
     return timed.flatMap(({ id, times }) => (rows.get(id) ?? []).map((row) => timeOf(times, row)));
   }
 

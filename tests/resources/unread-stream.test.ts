@@ -5,7 +5,7 @@ import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** With their texts, whose characters JSON doubles, these are about 5 MB: more than the buffers of a connection hold. */
+/** With their texts, whose characters JSON doubles, these are about 5 MB: more than buffers of a connection hold. */
 const INVOICES = 1_500;
 const STREAMS = 5;
 const description = '"'.repeat(600);

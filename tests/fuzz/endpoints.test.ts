@@ -1,10 +1,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { fuzzEndpoints } from '../../fuzz/endpoints.ts';
+import { rounds } from '../support/rounds.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const REQUESTS = 3000;
+const REQUESTS = rounds(3000, 8000);
 /** Memory that may be taken after the warm-up: caches fill, pages of the databases stay. */
 const MOST_GROWTH_MB = 150;
 

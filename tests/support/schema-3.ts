@@ -2,6 +2,7 @@ import { SIGNED } from '../../src/store/signed-tables.ts';
 
 /** Takes back what later versions than 3 have changed of the schema. */
 export const TO_VERSION_3 = `
+  DROP TABLE wallet_sidecar.word_bundle, wallet_sidecar.word_loose;
   ALTER TABLE wallet_sidecar.cache DROP COLUMN external_id, DROP COLUMN completed_at, DROP COLUMN words;
   ALTER TABLE wallet_sidecar.client DROP COLUMN approve_above_msat, DROP COLUMN origins, DROP COLUMN own;
   ALTER TABLE wallet_sidecar.spend DROP COLUMN approve_until;

@@ -142,3 +142,14 @@ test('a cursor is stored after a hundred updates, whether a call had stored them
   await tell('many at once', ...many);
   expect(await cursor()).toBe('many at once');
 });
+
+test.each([{ offerId: 'ab'.repeat(32) }, { address: 'bcrt1qaddress' }])(
+  'the cursor is stored with the end of a payment whose watch stays, of which an endpoint that is made later would hear again after a restart: %p',
+  async (arrivedOn) => {
+    const { tell, cursor } = await open();
+    await tell('1', { ...payment(1, 10), ...arrivedOn });
+    expect(await cursor()).toBe(null);
+    await tell('2', { ...payment(1, 20), ...arrivedOn, status: 'completed', finalizedAtMs: 20 });
+    expect(await cursor()).toBe('2');
+  },
+);

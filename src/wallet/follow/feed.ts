@@ -15,6 +15,7 @@ import { Unanswered } from '../session/unanswered.ts';
 import { FeedAttempts } from './feed-attempts.ts';
 import type { FeedOptions, Follower } from './feed-options.ts';
 import { HeldBack } from './held-back.ts';
+import { isWatchedOn } from './payment-end.ts';
 import { ReadProgress } from './read-progress.ts';
 import { RecentUpdates } from './recent-updates.ts';
 
@@ -245,8 +246,13 @@ export class Feed implements PaymentFeed {
     for await (const batch of updates) {
       const observations = await this.#recent.without(batch.observations);
       // A cursor alone is not worth a flush to the disk, nor a statement beside each update.
-      behind = node.history ? behind + Math.max(observations.length, 1) : CURSOR_BEHIND;
-      const { cursor } = behind >= CURSOR_BEHIND ? batch : { cursor: null };
+      behind += Math.max(observations.length, 1);
+      const isDue =
+        !node.history ||
+        behind >= CURSOR_BEHIND ||
+        // Read again, it would be told to an endpoint that was made since.
+        batch.observations.some(({ payment }) => isWatchedOn(payment));
+      const { cursor } = isDue ? batch : { cursor: null };
       if (cursor !== null) behind = 0;
       if (observations.length > 0 || cursor !== null || !node.history) {
         await this.#apply({ observations, cursor }, node);

@@ -1,4 +1,4 @@
-import { isHeld, type Payment } from '../../model/payment.ts';
+import { isFinal, isHeld, type Payment } from '../../model/payment.ts';
 import type { Watch } from '../../store/ports.ts';
 
 /**
@@ -24,6 +24,11 @@ export function watchesOf({ index, direction, offerId, address }: Payment): Watc
     ...(offerId === null ? [] : [{ kind: 'offer' as const, offerId }]),
     ...(address === null ? [] : [{ kind: 'address' as const, address }]),
   ];
+}
+
+/** Whether the payment has ended, and a watch of it stays, by which it would get a delivery again. */
+export function isWatchedOn(payment: Payment): boolean {
+  return isFinal(payment) && watchesOf(payment).some(({ kind }) => kind !== 'payment');
 }
 
 /** The watch by which a held payment gets a delivery before its end (docs/decisions.md 117); else null. */

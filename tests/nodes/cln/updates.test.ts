@@ -103,6 +103,24 @@ describe('a change that the node tells of', () => {
     await until(() => statusesOf(feed, HASH).includes('pending'), 'the payment is shown');
   });
 
+  test('is read again where the node refused a part of the look that read it', async () => {
+    const feed = await caughtUp();
+    const hashes = Array.from({ length: 9 }, (_, n) => `${n}`.repeat(64));
+    // Those before are read before the last one is asked for.
+    let refusals = 0;
+    cln.on('listsendpays', ({ payment_hash }) =>
+      payment_hash === hashes.at(-1) && refusals++ === 0
+        ? refusal(1502, 'Not permitted: the node is starting', 401)
+        : null,
+    );
+    const ended = { status: 'complete', payment_preimage: 'cd'.repeat(32) };
+    for (const payment_hash of hashes) cln.addPart({ payment_hash, ...ended });
+    await until(() => refusals > 0, 'the look was refused');
+    cln.pay(hashOf(cln.addInvoice()));
+    await until(() => statusesOf(feed, hashes.at(-1) ?? '').length > 0, 'the next look is over');
+    expect(hashes.filter((hash) => !statusesOf(feed, hash).includes('completed'))).toEqual([]);
+  });
+
   test('leaves the lists unread that have not changed', async () => {
     cln.addPart(OWN);
     const paid = cln.addInvoice();

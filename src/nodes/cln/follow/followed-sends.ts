@@ -103,24 +103,32 @@ function readable({ wallet, log }: Look, rows: readonly unknown[]): ClnSendpay[]
 }
 
 async function ofHashes(look: Look, hashes: readonly string[]): Promise<Observation[]> {
-  const observations: Observation[] = [];
-  for await (const some of inBatches(hashes, (hash) => ofHash(look, hash))) {
-    observations.push(...some.flat());
-  }
-  return withoutOthers(look, observations);
+  const read: SeenHash[] = [];
+  for await (const some of inBatches(hashes, (hash) => ofHash(look, hash))) read.push(...some);
+  const observations = await withoutOthers(
+    look,
+    read.flatMap((one) => one.observations),
+  );
+  // Not before all are read: where one read fails none is passed on, and the feed may go on.
+  for (const { parts } of read) for (const part of parts) look.shown.add(stateOf(part));
+  return observations;
+}
+
+interface SeenHash {
+  readonly parts: readonly ClnSendpay[];
+  readonly observations: readonly Observation[];
 }
 
 /** The attempts to pay a hash. None where a part cannot be read, since it may be the one that was paid. */
-async function ofHash(look: Look, hash: string): Promise<Observation[]> {
+async function ofHash(look: Look, hash: string): Promise<SeenHash> {
   const request = { payment_hash: hash };
   const { payments } = await look.rpc.list('listsendpays', request, sendpaysShape);
   const parts = readable(look, payments);
   const { endings, lost } = look.wallet;
   const attempts = parts.length < payments.length ? [] : attemptsOf(await lost.marked(parts));
-  for (const part of parts) look.shown.add(stateOf(part));
   endings.shown(hash, attempts);
   lost.shown(hash, attempts);
-  return sendsSeen(attempts, look.wallet);
+  return { parts, observations: sendsSeen(attempts, look.wallet) };
 }
 
 /**

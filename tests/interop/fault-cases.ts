@@ -45,14 +45,13 @@ interface Call {
 }
 
 const CALLS: readonly Call[] = [
-  // The wallet asks for the newest attempt and for an earlier payment, side by side.
-  { operation: 'pay_invoice', call: 'other track before the send', rule: { ...TRACK, nth: 2 } },
   { operation: 'pay_invoice', call: 'router/send', rule: SEND },
+  // One call tells of the newest attempt and of an earlier payment.
   { operation: 'pay_invoice', call: 'track before the send', rule: { ...TRACK, nth: 1 } },
   {
     operation: 'pay_invoice',
     call: 'track after the send',
-    rule: { ...TRACK, nth: 3 },
+    rule: { ...TRACK, nth: 2 },
     first: SEND_TWICE,
   },
   { operation: 'pay_spontaneous', call: 'router/send', rule: SEND },

@@ -66,14 +66,16 @@ function merkleRoot(coinbase: Uint8Array, other: Uint8Array | undefined): Uint8A
 
 /** BIP 34: the coinbase begins with the height. With a commitment it has a witness of 32 zero bytes (BIP 141). */
 function coinbaseAt(height: number, commitment: Uint8Array | undefined) {
-  const script = new Uint8Array([3, height & 0xff, (height >> 8) & 0xff, (height >> 16) & 0xff]);
+  const number = scriptNumber(height);
+  const script = Uint8Array.of(number.length, ...number);
   const output = (outputScript: Uint8Array) =>
     concatBytes(new Uint8Array(8), Uint8Array.of(outputScript.length), outputScript);
   const outputs = [hex.decode('51'), ...(commitment ? [commitment] : [])].map(output);
   const version = hex.decode('01000000');
   const lockTime = new Uint8Array(4);
   const inputsAndOutputs = concatBytes(
-    hex.decode(`01${'00'.repeat(32)}ffffffff04`),
+    hex.decode(`01${'00'.repeat(32)}ffffffff`),
+    Uint8Array.of(script.length),
     script,
     hex.decode('ffffffff'),
     Uint8Array.of(outputs.length),
@@ -85,6 +87,13 @@ function coinbaseAt(height: number, commitment: Uint8Array | undefined) {
     ? concatBytes(version, hex.decode('0001'), inputsAndOutputs, witness, lockTime)
     : plain;
   return { raw, txid: twice(plain) };
+}
+
+/** A number as scripts have it, in no more bytes than it needs, which btcd requires; the highest bit is the sign. */
+function scriptNumber(value: number): readonly number[] {
+  const bytes: number[] = [];
+  for (let rest = value; rest > 0; rest >>= 8) bytes.push(rest & 0xff);
+  return (bytes.at(-1) ?? 0) >= 0x80 ? [...bytes, 0] : bytes;
 }
 
 function twice(bytes: Uint8Array): Uint8Array {

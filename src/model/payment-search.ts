@@ -55,8 +55,9 @@ function wordsAndNumbers(text: string): string {
 }
 
 function withoutBeyond(words: string): string {
-  // Few texts have so long a word, and looking for one takes a fourth of the time of a replacement.
-  return LONG.test(words) ? words.replace(BEYOND_MOST, '') : words;
+  // Few texts have so long a word, and looking for one takes a fourth of the time of a replacement. Half a character
+  // of a pair would be stored as another one, and so not be found.
+  return LONG.test(words) ? words.replace(BEYOND_MOST, '').toWellFormed() : words;
 }
 
 /** Returns the words of a search, each of which a payment must have. A search without any finds every payment. */

@@ -117,3 +117,11 @@ test('a word that is longer than any hash is cut where it is kept and where it i
   expect(finds({ description: long }, long)).toBe(true);
   expect(finds({ description: long }, 'x'.repeat(64))).toBe(true);
 });
+
+test('a long word of characters beyond 16 bits is cut to text that a store keeps as it is', () => {
+  const long = `a${'\u{1e922}'.repeat(40)}`;
+  const [sought = []] = soughtWords(long);
+  expect(sought.every((part) => part.isWellFormed())).toBe(true);
+  const words = searchWordsOf(samplePayment(1, { description: long }));
+  expect(Buffer.from(words).toString()).toContain(sought[0] ?? 'nothing');
+});

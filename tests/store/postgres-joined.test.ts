@@ -9,10 +9,11 @@ import {
   test,
 } from 'bun:test';
 import type { SQL } from 'bun';
-import { isApiError } from '../../src/model/errors.ts';
+import { ApiError, isApiError } from '../../src/model/errors.ts';
 import type { Payment } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openConnections } from '../../src/store/postgres/connections.ts';
+import { ownedDatabase } from '../../src/store/postgres/database.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { runJoined } from '../../src/store/postgres/joined-writes.ts';
 import type { Ownership } from '../../src/store/postgres/ownership.ts';
@@ -318,6 +319,28 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
       await expect(run()).rejects.toThrow(/aborted|a statement had failed/);
       expect(await server.run(url, 'SELECT * FROM number')).toEqual([]);
     }
+    await connections.close();
+  });
+
+  test('a write that is committed while the database is lost says that it may have been written', async () => {
+    await server.run(url, 'CREATE TABLE number (value INT)');
+    const [lease] = await server.run(url, 'SELECT fence FROM wallet_sidecar.ownership');
+    const connections = openConnections(url, 2);
+    const lost = () => new ApiError('overCapacity', 'Another sidecar has the database.');
+    const ownership = { fence: BigInt(lease?.fence as number), lost, confirm: async () => {} };
+    const database = ownedDatabase(connections, ownership as unknown as Ownership, {
+      mostWrites: 1,
+      onAdvance: () => undefined,
+    });
+    const add = () =>
+      database.write(WALLET, (tx) => tx`INSERT INTO public.number VALUES (1)`).catch((e) => e);
+    ownership.confirm = () => Promise.reject(lost());
+    expect(await add()).toMatchObject({ kind: 'overCapacity', outcomeUnknown: true });
+    expect(await server.run(url, 'SELECT * FROM number')).toHaveLength(1);
+    ownership.fence = -1n;
+    expect(await add()).toMatchObject({ kind: 'overCapacity', outcomeUnknown: false });
+    expect(await server.run(url, 'SELECT * FROM number')).toHaveLength(1);
+    await database.close();
     await connections.close();
   });
 });

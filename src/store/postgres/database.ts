@@ -11,7 +11,7 @@ import type { Connections } from './connections.ts';
 import { runJoined, type Work } from './joined-writes.ts';
 import type { Ownership } from './ownership.ts';
 import { withSettings } from './settings.ts';
-import { ownedTransactions } from './transactions.ts';
+import { mayBeWritten, ownedTransactions } from './transactions.ts';
 
 /** Reads and transactions on PostgreSQL, for the ports. */
 export interface Database {
@@ -82,7 +82,7 @@ export function ownedDatabase(
       const { outcomes, advance } = await repeated(run, ending.signal);
       if (advance !== null) onAdvance(advance);
       // What follows, such as a request to a node, must not come after another process took over.
-      await ownership.confirm();
+      await ownership.confirm().catch(mayBeWritten);
       for (const [at, { resolve, reject }] of batch.entries()) {
         const outcome = outcomes[at];
         if (outcome?.status === 'fulfilled') resolve(outcome.value as never);

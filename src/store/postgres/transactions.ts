@@ -1,7 +1,7 @@
 import type { SQL } from 'bun';
 import { backoffDelayMs } from '../../lib/backoff.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { ApiError, stoppingError } from '../../model/errors.ts';
+import { ApiError, isApiError, stoppingError } from '../../model/errors.ts';
 import type { Connections } from './connections.ts';
 import type { Ownership } from './ownership.ts';
 import { beginWithSettings, quoted } from './settings.ts';
@@ -58,7 +58,7 @@ export function ownedTransactions(
     } catch (error) {
       failure = error;
     }
-    if (!(await wasCommitted(slot, mark))) throw failure;
+    if (!(await wasCommitted(slot, mark).catch(mayBeWritten))) throw failure;
   }
 
   async function wasCommitted(slot: number, mark: string): Promise<boolean> {
@@ -98,6 +98,13 @@ export function ownedTransactions(
       }
     },
   };
+}
+
+/** Throws the error as one after which the transaction may stand, so that another process goes on with it. */
+export function mayBeWritten(error: unknown): never {
+  if (!isApiError(error)) throw error;
+  const { kind, message, data, httpStatus } = error;
+  throw new ApiError(kind, message, { data, httpStatus, outcomeUnknown: true });
 }
 
 /** Takes the lock of that name, if it was ever taken before. */

@@ -8,6 +8,7 @@ import type { Spend } from '../../store/ports.ts';
 import { paymentOf } from '../read/payments.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { type Approver, approveAboveMsat, nodeGroup } from '../session/session.ts';
+import { tellingDoubt } from '../session/telling-sent.ts';
 import { isWaiting, mayPay, mayWait } from './approvals.ts';
 import { releaseCoins, startedPayment } from './send.ts';
 import { requestOf } from './send-again.ts';
@@ -141,7 +142,7 @@ async function askedFor(session: Approver, spend: Spend) {
   const isMoved = await store.spends.approve(userPk, index, approved, may).catch(async (error) => {
     // Where it was stored after all, the node is asked about it like about every other spend.
     await resolver.resolve(index);
-    throw error;
+    return tellingDoubt(error, index);
   });
   // Its time was over, or its client may not pay any more, since it was looked at.
   if (!isMoved) return release(notWaiting(await approvals.end(spend.payment, NOT_APPROVED, node)));

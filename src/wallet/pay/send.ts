@@ -12,7 +12,7 @@ import type { NewSpend, SpendState } from '../../store/ports.ts';
 import type { EffectNames } from '../session/effect-names.ts';
 import { maySee, requireMaySee } from '../session/paid-by-another.ts';
 import { approveAboveMsat, type OnNode, type Payer, type WalletRows } from '../session/session.ts';
-import { tellingSent } from '../session/telling-sent.ts';
+import { tellingDoubt, tellingSent } from '../session/telling-sent.ts';
 import { endOf, reached } from './await-end.ts';
 import { type Earlier, earlierOf } from './earlier.ts';
 import type { OnchainPlan, SendIdentity, SendPlan, UnfetchedPlan } from './send-plan.ts';
@@ -197,8 +197,10 @@ async function ask(
       previous,
       ...(requireLeft && { requireLeft }),
     };
-    if (!(await session.store.spends.begin(session.userPk, spend, session.budgetRules)))
-      return null;
+    const begun = await session.store.spends
+      .begin(session.userPk, spend, session.budgetRules)
+      .catch((error) => tellingDoubt(error, index));
+    if (!begun) return null;
     if (waits) return 'waits';
     // From here on, a spend that is not sent must be given up.
     try {
@@ -208,7 +210,8 @@ async function ask(
       const signed = await signAndStore(session, plan.sign, identity);
       return { signed, start: () => plan.start(identity, signed) };
     } catch (error) {
-      await session.resolver.giveUp(index);
+      // What is not given up may be sent after a restart.
+      await tellingSent('unknown', () => session.resolver.giveUp(index), index);
       throw error;
     }
   });

@@ -1,4 +1,4 @@
-import { internalUnlessApi } from '../../model/errors.ts';
+import { internalUnlessApi, isApiError } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 
 /**
@@ -15,4 +15,12 @@ export async function tellingSent<T>(
   } catch (error) {
     throw internalUnlessApi(error).with(index === undefined ? { sent } : { sent, index });
   }
+}
+
+/**
+ * Throws the error of a write that stores that a spend is sent. Where nobody knows whether it was stored, the sidecar
+ * that takes over may send it, so it says that.
+ */
+export function tellingDoubt(error: unknown, index: PaymentIndex): never {
+  throw isApiError(error) && error.outcomeUnknown ? error.with({ sent: 'unknown', index }) : error;
 }

@@ -75,6 +75,24 @@ describe('before the node is asked, an error leaves nothing and says that nothin
   });
 });
 
+test('a spend of which nobody knows whether it was stored is told as one that may be sent', async () => {
+  const { spends } = wallet.owner.store;
+  const { begin } = spends;
+  const lost = new ApiError('overCapacity', 'Another sidecar leads.', { outcomeUnknown: true });
+  Object.assign(spends, { begin: () => Promise.reject(lost) });
+  const error = await errorOf(
+    contextOf(wallet.owner),
+    planOf(() => {
+      throw new Error('the node was asked');
+    }),
+  );
+  Object.assign(spends, { begin });
+  expect(error).toMatchObject({
+    kind: 'overCapacity',
+    data: { sent: 'unknown', index: expect.stringContaining('ln_') },
+  });
+});
+
 /** Makes the node's answer to a release of coins late, and an error. Returns what was released until now. */
 function slowRelease({ node }: Session): () => readonly string[] {
   const released: string[] = [];

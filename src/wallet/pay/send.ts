@@ -279,7 +279,8 @@ export async function startedPayment(
   const { fate, observation } = decide({ payment: pending, state }, report, when);
   if (fate === 'give_up' && 'error' in report) {
     const { error } = report;
-    const ended = await tellingSent('no', () => undo(error));
+    // What is not undone may be sent after a restart.
+    const ended = await tellingSent('unknown', () => undo(error), index);
     if (signed) await releaseCoins(session, signed);
     if (ended !== null) return ended;
     throw error.with({ sent: 'no' });

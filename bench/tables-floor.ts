@@ -22,11 +22,11 @@ Bun.serve({
   async fetch(request) {
     if (request.url.endsWith('/payment')) {
       const [row] =
-        await sql`SELECT json, status FROM cache WHERE wallet = ${wallet} AND idx = ${idx}`;
+        await sql`SELECT json, status FROM wallet_sidecar.cache WHERE wallet = ${wallet} AND idx = ${idx}`;
       return new Response(row.json, json);
     }
     const rows: { json: string }[] =
-      await sql`SELECT idx, json FROM cache WHERE wallet = ${wallet} ORDER BY idx DESC LIMIT 101`;
+      await sql`SELECT idx, json FROM wallet_sidecar.cache WHERE wallet = ${wallet} ORDER BY idx DESC LIMIT 101`;
     const payments = rows.slice(0, 100).map((row) => row.json);
     return new Response(`{"payments":[${payments.join(',')}],"next_index":null}`, json);
   },

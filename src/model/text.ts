@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { INVISIBLE } from '../lib/invisible.ts';
 import { once } from '../lib/once.ts';
 
 /** The most Unicode code points of a note or message (docs/decisions.md 21). */
@@ -33,12 +34,6 @@ function unicodeText(maxBytes: number) {
     })
     .meta(textLimits({ characters: maxBytes, bytes: maxBytes }));
 }
-
-/**
- * Characters that show nothing: control and format characters such as those that turn the direction of what follows,
- * private use, line and paragraph separators. The two joiners stay, because some scripts and emoji need them.
- */
-const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
 
 /**
  * A name that people see, in a request: {@link unicodeText} on one line. Characters that show nothing are taken out,

@@ -1,8 +1,5 @@
-/**
- * Characters that are removed: control and format characters such as bidirectional overrides, lone surrogates, private
- * use, line and paragraph separators. The two joiners stay, because some scripts and emoji need them.
- */
-const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+import { INVISIBLE } from '../lib/invisible.ts';
+
 const ELLIPSIS = '…';
 
 /**

@@ -58,7 +58,7 @@ function withoutRepeats(rows: readonly CachedRow[]): CachedRow[][] {
 
 /** Returns how rows of the cache are written: all by one statement, since each takes a way to the server. */
 export function postgresCacheWriter(rows: Rows): CacheWriter {
-  const { keep } = bundleWriter(rows);
+  const { keep, clear } = bundleWriter(rows);
   const journaled = rows.prepare<{ idx: string }>(
     `SELECT idx FROM wallet_sidecar.journal
      WHERE wallet = ? AND idx = ANY(ARRAY(SELECT jsonb_array_elements_text(CAST(? AS TEXT)::jsonb)))`,
@@ -88,6 +88,7 @@ export function postgresCacheWriter(rows: Rows): CacheWriter {
       if (updated.length > 0) yield* keep([row]);
       return updated.length;
     },
+    clearFinding: clear,
     written: async () => undefined,
   };
 }

@@ -7,7 +7,6 @@ import { cacheConditions } from '../cache-conditions.ts';
 import { type CachedColumns, columnsOfCached, wholeJsonOf } from '../columns/cached.ts';
 import type { PaymentCache } from '../ports.ts';
 import { SIGNED } from '../signed-tables.ts';
-import { bundleWriter } from '../words/bundle-writer.ts';
 import { wordSearch } from '../words/search.ts';
 import type { RefundRows } from './payments/refunds.ts';
 import type { RawRow, RowDatabase, Rows } from './rows.ts';
@@ -30,6 +29,8 @@ export interface CacheWriter {
   stillThere(walletId: string, payments: readonly Payment[]): Steps<readonly Payment[]>;
   /** Replaces a row that is there and says something else. Returns how many these were. */
   update(row: CachedRow): Steps<number>;
+  /** Deletes what is kept beside the rows of a wallet, by which they are found. */
+  clearFinding(walletId: string): Steps<unknown>;
   /** Called with how many payments were committed. */
   written(payments: number): Promise<void>;
 }
@@ -58,7 +59,6 @@ export function paymentCache(
     { others: ['completed_at'] },
   );
   const clearRows = rows.prepare('DELETE FROM wallet_sidecar.cache WHERE wallet = ?');
-  const { clear: clearBundles } = bundleWriter(rows);
   const clearCursor = rows.prepare('DELETE FROM wallet_sidecar.cache_cursor WHERE wallet = ?');
   // There are as many as combinations of filters: a search, of which there are more, is not kept.
   const lists = new Map<string, Selected<Stored<CachedColumns>>>();
@@ -158,7 +158,7 @@ export function paymentCache(
       db.write(walletId, function* () {
         yield* clearRows.run(walletId);
         yield* clearCursor.run(walletId);
-        yield* clearBundles(walletId);
+        yield* writer.clearFinding(walletId);
       }),
   };
 }

@@ -38,7 +38,7 @@ export function sqliteCacheWriter(rows: Rows, queue: WriteQueue): CacheWriter {
     `SELECT 1 FROM wallet_sidecar.cache
      WHERE wallet = ? AND idx = ? AND (words <> ? OR status <> ?) AND json <> ?`,
   );
-  const { keep } = bundleWriter(rows);
+  const { keep, clear } = bundleWriter(rows);
   const isJournaled = prepare('SELECT 1 FROM wallet_sidecar.journal WHERE wallet = ? AND idx = ?');
   let logged = 0;
 
@@ -82,6 +82,7 @@ export function sqliteCacheWriter(rows: Rows, queue: WriteQueue): CacheWriter {
       yield* keep(changed);
       return changes;
     },
+    clearFinding: clear,
     async written(payments) {
       logged += payments;
       if (logged < MOST_LOGGED) return;

@@ -1,5 +1,5 @@
 import { createdAtOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
-import { frequentWords, linesOf } from './lines.ts';
+import { frequentWords, HEX_BEGIN, linesOf } from './lines.ts';
 import { markHash, noMarks } from './marks.ts';
 import { addRow, type RowSet, rowSet, textOfSet } from './row-set.ts';
 
@@ -37,8 +37,8 @@ export const TIME = 16;
 /** What filters begin with, among the words that have a set. */
 export const [DIRECTION, RAIL, STATUS] = ['>', '<', '='] as const;
 
-/** Where an index has its time, and the hex characters of its id. */
-const [TIME_BEGIN, HEX_BEGIN] = [3, 23] as const;
+/** Where an index has its time, without the zeros with which each begins. */
+const TIME_BEGIN = 3;
 
 /** Returns the bundle of some payments, of which there is at least one. */
 export function bundleOf(payments: readonly Bundled[]): Bundle {

@@ -1,4 +1,4 @@
-import { markWord } from './marks.ts';
+import { markWord, mixedWith, numberOf } from './marks.ts';
 import { addRow, type RowSet, rowSet } from './row-set.ts';
 
 /** What lines are made of. */
@@ -20,7 +20,7 @@ const COUNTED = 11;
 /** Frequent words of a bundle at most, in a table with more places. */
 const [MOST, PLACES] = [500, 1024] as const;
 /** Where an index has the hex characters of its id. */
-const HEX_BEGIN = 23;
+export const HEX_BEGIN = 23;
 const [SPACE, HASH, NEW_LINE, BEYOND_ASCII] = [32, 35, 10, 128] as const;
 /** Bytes of a character in UTF-8 at most, and of the number of a line with its sign. */
 const [MOST_BYTES, LINE_BEGIN] = [3, 8] as const;
@@ -75,7 +75,7 @@ export function linesOf(
       for (; to < words.length; to++) {
         const code = words.charCodeAt(to);
         if (code === SPACE) break;
-        mix = Math.imul(mix ^ code, 16_777_619);
+        mix = mixedWith(mix, code);
         codes |= code;
         buffer[written] = code;
         written += 1;
@@ -107,9 +107,7 @@ function placesOf(frequent: readonly Frequent[]): (Frequent | undefined)[] {
   const places: (Frequent | undefined)[] = Array(PLACES).fill(undefined);
   for (const one of frequent) {
     let mix = 0;
-    for (let at = 0; at < one.word.length; at++) {
-      mix = Math.imul(mix ^ one.word.charCodeAt(at), 16_777_619);
-    }
+    for (let at = 0; at < one.word.length; at++) mix = mixedWith(mix, one.word.charCodeAt(at));
     let place = placeOf(mix);
     while (places[place]) place = (place + 1) % PLACES;
     places[place] = one;
@@ -117,7 +115,7 @@ function placesOf(frequent: readonly Frequent[]): (Frequent | undefined)[] {
   return places;
 }
 
-const placeOf = (mix: number): number => ((mix ^ (mix >>> 15)) >>> 0) % PLACES;
+const placeOf = (mix: number): number => numberOf(mix) % PLACES;
 
 function foundIn(
   places: readonly (Frequent | undefined)[],

@@ -40,8 +40,12 @@ const markOfId = (text: string, from: number): number =>
 
 function mixed(text: string, from: number): number {
   let mix = 0;
-  for (let at = from; at < from + MARKED; at++) {
-    mix = Math.imul(mix ^ text.charCodeAt(at), 16_777_619);
-  }
-  return (mix ^ (mix >>> 15)) >>> 0;
+  for (let at = from; at < from + MARKED; at++) mix = mixedWith(mix, text.charCodeAt(at));
+  return numberOf(mix);
 }
+
+/** Mixes the code of a character into the number of those before it, which begins with 0 (FNV-1). */
+export const mixedWith = (mix: number, code: number): number => Math.imul(mix ^ code, 16_777_619);
+
+/** Returns the mixed number as one that is not negative, whose lowest bits depend on its upper half too. */
+export const numberOf = (mix: number): number => (mix ^ (mix >>> 15)) >>> 0;

@@ -11,8 +11,8 @@ const HEX = '#';
 const HEX_PART = /^[0-9a-f]{4,64}$/;
 /** Characters of a hash that are kept: no two hashes have the same. */
 const HEX_MOST = 16;
-/** What a word has behind the characters that are kept. */
 const LONG = /[^ ]{65}/;
+/** What a word has behind the characters that are kept. */
 const BEYOND_MOST = /(?<=[^ ]{64})[^ ]+/g;
 
 /** The scripts that write no space between words. */

@@ -97,8 +97,8 @@ export function journalRows(rows: Rows): JournalRows {
   const way = ways.select('WHERE wallet = ? AND idx = ?', { of: (row) => row.to_idx });
 
   /**
-   * The latest `updated_at` that was given in each wallet since it was first read. Nobody else writes the journal while
-   * this store may, and one that was undone is passed over: later ones need only be greater.
+   * The latest `updated_at` that was given in each wallet since it was first read. No other process writes the journal
+   * while this store may, and one that was undone is passed over: later ones need only be greater.
    */
   const given = new Map<string, number>();
 

@@ -46,7 +46,7 @@ export function writeQueue(db: Database): WriteQueue {
         return;
       }
       lockedAttempts = 0;
-      const [{ work, resolve, reject }] = pending.splice(0, 1) as [Pending];
+      const { work, resolve, reject } = pending.shift() as Pending;
       commits.durably(() => commits.transact(work) as never).then(resolve, reject);
     }
     try {

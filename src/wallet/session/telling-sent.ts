@@ -18,8 +18,8 @@ export async function tellingSent<T>(
 }
 
 /**
- * Throws the error of a write that stores that a spend is sent. Where nobody knows whether it was stored, the sidecar
- * that takes over may send it, so it says that.
+ * Throws the error of a write that stores that a spend is sent. Where it is not known whether it was stored, the
+ * sidecar that takes over may send it, so the error says "unknown".
  */
 export function tellingDoubt(error: unknown, index: PaymentIndex): never {
   throw isApiError(error) && error.outcomeUnknown ? error.with({ sent: 'unknown', index }) : error;

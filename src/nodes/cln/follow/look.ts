@@ -18,8 +18,8 @@ export interface Look extends Pick<UpdatesOptions, 'open' | 'log' | 'historySinc
   /** The parts of payments that the feed has read with the whole payment, in the state that they had then. */
   readonly shown: Set<string>;
   /**
-   * Whether what nobody waits for is left to another look, which follows, since this process pays now. Where that goes
-   * on for some seconds, no.
+   * Whether changes that no caller waits for are left to the next look, because this process is paying now. False once
+   * that has gone on for some seconds.
    */
   readonly isPutOff: () => boolean;
 }

@@ -4,8 +4,8 @@ import { sleep } from '../../../lib/sleep.ts';
 const PREPARED_MS = 250;
 
 /**
- * Knows whether this process is paying, or about to. The node answers one call after another, so what can wait is not
- * asked meanwhile (docs/decisions.md 140).
+ * Knows whether this process is paying, or about to. The node works on one call after another, so what can wait is
+ * not asked meanwhile (docs/decisions.md 140).
  */
 export class PayingNow {
   readonly #elapsedMs: () => number;

@@ -162,7 +162,7 @@ function stringBySchema(dice: Dice, { pattern, minLength, examples }: Schema): s
 }
 
 /** Fields that answers repeat as they were given. A secret in them would be shown without any fault of the sidecar. */
-const SHOWN_AGAIN = /note|description|message|label|name|pad/;
+const SHOWN_AGAIN = /note|description|message|label|name|pad|id$|hash/;
 
 /** Returns the JSON text of an unexpected value for a field. It may be a secret where the value is only read. */
 export function nastyJson({ dice, secrets }: ValueSources, name: string): string {

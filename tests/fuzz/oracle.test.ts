@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test';
+import { diceOf } from '../../fuzz/dice.ts';
 import { schemaProblem } from '../../fuzz/json-schema.ts';
 import { operationsOf } from '../../fuzz/operations.ts';
 import { judge } from '../../fuzz/oracle.ts';
+import { openPool } from '../../fuzz/pool.ts';
 import type { FuzzRequest } from '../../fuzz/requests.ts';
 import { asksStrangers } from '../../fuzz/strangers.ts';
+import { nastyJson } from '../../fuzz/values.ts';
 import type { WireOutcome } from '../../fuzz/wire.ts';
 
 const document = {
@@ -119,4 +122,15 @@ test('requests that would make the wallet ask a server of others are not sent', 
     asksStrangers({ target: '/a?payable=lightning:lnurlp%3A%2F%2Fexample.com', body: null }),
   ).toBe(true);
   expect(asksStrangers(json({ lnurl: 'lnurlp://127.0.0.1:1/x', note: 'x' }))).toBe(false);
+});
+
+test('no secret is put into a field that answers repeat', () => {
+  const secrets = ['5'.repeat(64)];
+  const filled = (name: string) =>
+    Array.from({ length: 200 }, (_, round) =>
+      nastyJson({ dice: diceOf(1, round), pool: openPool([]), document: {}, secrets }, name),
+    );
+  for (const name of ['external_id', 'client_payment_id', 'payment_hash', 'personal_note'])
+    expect(filled(name)).not.toContain(JSON.stringify(secrets[0]));
+  expect(filled('invoice')).toContain(JSON.stringify(secrets[0]));
 });

@@ -121,12 +121,13 @@ async function rejectedField(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    // The server's own parser refuses a head that is too long, without JSON.
+    if (LIMITS.has(response.status)) return 'too large';
     // Neither streams of events nor rows are read.
     if (!response.headers.get('content-type')?.startsWith('application/json')) {
       await response.body?.cancel();
       return null;
     }
-    if (LIMITS.has(response.status)) return 'too large';
     const answer = (await response.json()) as ErrorBody;
     if (response.ok) pool.harvest(answer);
     if (answer.code !== ERRORS.rejected.code) return null;

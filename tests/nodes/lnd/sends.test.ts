@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
+import { paymentHashOf } from '../../../src/codecs/preimage.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { blankPayment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
@@ -194,6 +195,22 @@ describe('paying an invoice', () => {
       // No request of this payment asked for another amount.
       met('SUCCEEDED', { value_msat: '5001' });
       expect((await pay(entry(), { isRepeat: true })).state).toBe('taken');
+    });
+
+    test('reports it as its own where it is a keysend, whose hash only this wallet can pay', async () => {
+      const { spontaneous } = await walletAt();
+      if (!spontaneous) throw new Error('LND makes keysends');
+      const preimage = '11'.repeat(32);
+      const hash = paymentHashOf(preimage);
+      lnd.on(SEND, () => refusal(500, 6, 'invoice is already paid'));
+      lnd.on(TRACK, () => streamed({ result: { ...paymentOf(7), payment_hash: hash } }));
+      const keysend = { ...command, preimage, nodePk: nodeKey(2).pk };
+      const named = { ...keysend, index: paymentIndex(command.createdAtMs, paymentId('ln', hash)) };
+      expect(await spontaneous.pay(named)).toMatchObject({
+        state: 'known',
+        payment: { index: named.index },
+      });
+      expect((await spontaneous.pay({ ...named, amountMsat: 6000n })).state).toBe('taken');
     });
 
     test('is unknown when that attempt cannot be read', async () => {

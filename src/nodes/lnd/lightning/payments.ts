@@ -53,7 +53,9 @@ export async function paySpontaneous(
   const { nodePk, amountMsat, preimage, message } = command;
   if (nodePk === wallet.nodePk) return { state: 'refused', error: ownNode() };
   const paymentHash = paymentHashOf(preimage);
-  return startPayment({ rest, owner, wallet }, command, paymentHash, {
+  // Only this wallet knows the preimage, so an attempt that LND has of its hash is of this payment.
+  const order = { ...command, isRepeat: true };
+  return startPayment({ rest, owner, wallet }, order, paymentHash, {
     dest: base64.encode(hex.decode(nodePk)),
     amt_msat: `${amountMsat}`,
     payment_hash: base64.encode(hex.decode(paymentHash)),

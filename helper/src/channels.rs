@@ -1,8 +1,8 @@
 //! Channels: what there is, and opening and closing them. An opening is written down before LDK is asked.
+use crate::fundings::{has_paid, is_paid};
 use crate::open::App;
-use crate::protocol::{hex, invalid, msat, msat_or_null, not_found, refused, unknown, Answer, Fail, Params};
+use crate::protocol::{hex, msat, msat_or_null, not_found, refused, unknown, Answer, Fail, Params};
 use ldk_node::bitcoin::secp256k1::PublicKey;
-use ldk_node::lightning::events::ClosureReason;
 use ldk_node::lightning::ln::msgs::SocketAddress;
 use ldk_node::{ChannelDetails, Event, LightningBalance, NodeError, PendingSweepBalance};
 use ldk_node::lightning::routing::gossip::NodeId;
@@ -28,28 +28,16 @@ fn ask_of(db: &Connection, user_id: &str) -> rusqlite::Result<Option<Ask>> {
 
 /// Writes down what an event says of a channel.
 pub fn learn(app: &App, event: &Event) -> Answer<()> {
-    app.store.run(|db| {
-        let known = |id: &ldk_node::UserChannelId| {
-            db.execute("INSERT OR IGNORE INTO channels (ldk_id) VALUES (?1)", [ldk_text(id.0)])
-        };
-        match event {
-            Event::ChannelPending { user_channel_id, funding_txo, .. } => {
-                known(user_channel_id)?;
-                db.execute("UPDATE channels SET funding = ?2 WHERE ldk_id = ?1",
-                    params![ldk_text(user_channel_id.0), funding_txo.to_string()])?;
-                db.execute("INSERT OR IGNORE INTO fundings (txid, vout) VALUES (?1, ?2)",
-                    params![funding_txo.txid.to_string(), funding_txo.vout])?;
-            }
-            Event::ChannelClosed { user_channel_id, reason, .. } => {
-                known(user_channel_id)?;
-                if !reason.as_ref().is_some_and(is_agreed) { crate::rows::cut(db)? }
-                let reason = reason.as_ref().map_or("unknown".into(), ToString::to_string);
-                db.execute("UPDATE channels SET closed = ?2 WHERE ldk_id = ?1", params![ldk_text(user_channel_id.0), reason])?;
-            }
-            _ => {}
+    let (id, funding, closed) = match event {
+        Event::ChannelPending { user_channel_id, funding_txo, .. } => (user_channel_id, Some(funding_txo.to_string()), None),
+        Event::ChannelClosed { user_channel_id, reason, .. } => {
+            (user_channel_id, None, Some(reason.as_ref().map_or("unknown".into(), ToString::to_string)))
         }
-        Ok(())
-    })
+        _ => return Ok(()),
+    };
+    app.store.run(|db| db.execute("INSERT INTO channels (ldk_id, funding, closed) VALUES (?1, ?2, ?3) ON CONFLICT (ldk_id) \
+        DO UPDATE SET funding = coalesce(?2, funding), closed = coalesce(?3, closed)", params![ldk_text(id.0), funding, closed]))?;
+    Ok(())
 }
 
 /// Writes beside the state who the other sides of the channels are, and where they are reached: where the state is lost,
@@ -73,14 +61,6 @@ pub fn note_peers(app: &App) {
     if let Err(error) = std::fs::write(&part, json!(now).to_string()).and_then(|()| std::fs::rename(&part, &path)) {
         crate::log::say(format_args!("{} cannot be written: {error}", path.display()));
     }
-}
-
-/// Whether nothing can have been under way in the channel.
-fn is_agreed(reason: &ClosureReason) -> bool {
-    matches!(reason, ClosureReason::LegacyCooperativeClosure | ClosureReason::CounterpartyInitiatedCooperativeClosure
-        | ClosureReason::LocallyInitiatedCooperativeClosure | ClosureReason::FundingTimedOut
-        | ClosureReason::CounterpartyCoopClosedUnfundedChannel | ClosureReason::LocallyCoopClosedUnfundedChannel
-        | ClosureReason::FundingBatchClosure)
 }
 
 fn ldk_text(id: u128) -> String { format!("{id:032x}") }
@@ -141,30 +121,22 @@ fn theirs_msat(channel: &ChannelDetails) -> u64 {
 pub fn lightning_msat(app: &App) -> u64 {
     let balances = app.node.list_balances();
     let open = app.node.list_channels();
-    let in_channels: u64 = open.iter().filter(|channel| crate::fundings::is_paid(app, channel)).map(|channel| ours_msat(channel, &balances.lightning_balances)).sum();
-    let closing: u64 = balances.lightning_balances.iter().map(closing_sats).sum::<u64>() * 1000;
-    let pending: u64 = balances.pending_balances_from_channel_closures.iter().map(|sweep| match sweep {
-        PendingSweepBalance::PendingBroadcast { amount_satoshis, .. } => *amount_satoshis * 1000,
-        _ => 0,
-    }).sum();
-    let unlisted: u64 = balances.lightning_balances.iter().map(|balance| match balance {
-        LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, transaction_fee_satoshis, .. }
-            if !open.iter().any(|channel| channel.channel_id == *channel_id)
-                // The opener alone pays that fee.
-                && (*transaction_fee_satoshis == 0 || crate::fundings::has_paid(app, *channel_id)) => *amount_satoshis * 1000,
-        _ => 0,
-    }).sum();
-    in_channels + closing + pending + unlisted
-}
-
-fn closing_sats(balance: &LightningBalance) -> u64 {
-    match balance {
+    let in_channels: u64 = open.iter().filter(|channel| is_paid(app, channel)).map(|channel| ours_msat(channel, &balances.lightning_balances)).sum();
+    let closing_sats: u64 = balances.lightning_balances.iter().map(|balance| match balance {
         LightningBalance::ClaimableAwaitingConfirmations { amount_satoshis, .. }
         | LightningBalance::ContentiousClaimable { amount_satoshis, .. }
         | LightningBalance::CounterpartyRevokedOutputClaimable { amount_satoshis, .. } => *amount_satoshis,
-        LightningBalance::ClaimableOnChannelClose { .. } | LightningBalance::MaybeTimeoutClaimableHTLC { .. }
-        | LightningBalance::MaybePreimageClaimableHTLC { .. } => 0,
-    }
+        LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, transaction_fee_satoshis, .. }
+            if !open.iter().any(|channel| channel.channel_id == *channel_id)
+                // The opener alone pays that fee.
+                && (*transaction_fee_satoshis == 0 || has_paid(app, *channel_id)) => *amount_satoshis,
+        _ => 0,
+    }).sum();
+    let swept_sats: u64 = balances.pending_balances_from_channel_closures.iter().map(|sweep| match sweep {
+        PendingSweepBalance::PendingBroadcast { amount_satoshis, .. } => *amount_satoshis,
+        _ => 0,
+    }).sum();
+    in_channels + (closing_sats + swept_sats) * 1000
 }
 
 /// The transactions by which closed channels come back to the wallet.
@@ -182,20 +154,16 @@ pub fn open_channel(app: &App, params: &Params) -> Answer<Value> {
     let user_id = hex(&params.fixed::<16>("user_id")?);
     let peer = params.inside("peer");
     let (pk, address): (PublicKey, SocketAddress) = (peer.parsed("pk")?, peer.parsed("address")?);
-    let value = params.msat("value_msat")?;
-    if value % 1000 != 0 { return Err(invalid("value_msat must be whole satoshis.")) }
-    if !params.is_null("sat_per_vbyte") {
-        return Err(refused("The fee of a channel's funding is chosen by the node: leave sat_per_vbyte null."));
-    }
+    let value_sat = params.sats("value_msat")?;
     let _spending = app.spending();
-    if let Some(known) = known_channel(app, &user_id, &pk, value / 1000)? { return settled(app, &user_id, known, false) }
+    if let Some(known) = known_channel(app, &user_id, &pk, value_sat)? { return settled(app, &user_id, known, false) }
     crate::fundings::settle(app)?;
     if crate::spend::is_unpublished(app)? {
         return Err(refused("A payment on chain is signed and not published yet, and LDK could spend its coins: try again later."));
     }
     app.store.run(|db| db.execute("INSERT OR REPLACE INTO channel_asks (user_id, peer, value_sat, opens) VALUES (?1, ?2, ?3, ?4)",
-        params![user_id, pk.to_string(), value / 1000, app.opens]))?;
-    let ldk_id = app.node.open_channel(pk, address, value / 1000, None, None).or_else(|error| {
+        params![user_id, pk.to_string(), value_sat, app.opens]))?;
+    let ldk_id = app.node.open_channel(pk, address, value_sat, None, None).or_else(|error| {
         if error != NodeError::PersistenceFailed {
             app.store.run(|db| db.execute("DELETE FROM channel_asks WHERE user_id = ?1", [&user_id]))?;
         }
@@ -265,7 +233,7 @@ pub fn close_channel(app: &App, params: &Params) -> Answer<Value> {
     let channel = list.iter().find(|channel| hex(&channel.channel_id.0) == id)
         .ok_or_else(|| not_found("There is no such channel."))?;
     let _order = app.in_order();
-    if params.flag("forced")? {
+    if params.flag("forced") {
         app.node.force_close_channel(&channel.user_channel_id, channel.counterparty_node_id, None)?;
     } else {
         app.node.close_channel(&channel.user_channel_id, channel.counterparty_node_id)?;
@@ -275,7 +243,7 @@ pub fn close_channel(app: &App, params: &Params) -> Answer<Value> {
 
 pub fn connect(app: &App, params: &Params) -> Answer<Value> {
     let pk = params.parsed("pk")?;
-    if params.flag("again")? { let _ = app.node.disconnect(pk); }
+    if params.flag("again") { let _ = app.node.disconnect(pk); }
     app.node.connect(pk, params.parsed("address")?, true)?;
     Ok(json!({}))
 }

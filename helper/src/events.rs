@@ -44,7 +44,7 @@ fn handle(app: &App, event: &Event) -> Answer<()> {
         }
         Event::PaymentFailed { payment_id: Some(id), payment_hash, reason } => {
             let hash = payment_hash.map(|hash| hex(&hash.0));
-            app.store.run(|db| failed(db, &hex(&id.0), hash, &reason_text(*reason)))?;
+            app.store.run(|db| failed(db, &hex(&id.0), hash, &format!("{:?}", reason.unwrap_or(PaymentFailureReason::UnexpectedError))))?;
         }
         Event::PaymentClaimable { payment_hash, claimable_amount_msat, claim_deadline, custom_records, .. } => {
             claimable(app, payment_hash.0, *claimable_amount_msat, *claim_deadline, message_of(custom_records))?;
@@ -161,14 +161,4 @@ fn received(app: &App, hash: [u8; 32], amount: u64, message: Option<String>) -> 
 
 fn message_of(records: &[CustomTlvRecord]) -> Option<String> {
     records.iter().find(|record| record.type_num == MESSAGE_TLV).map(|record| String::from_utf8_lossy(&record.value).into_owned())
-}
-
-fn reason_text(reason: Option<PaymentFailureReason>) -> String {
-    let Some(reason) = reason else { return "unexpected_error".into() };
-    let mut text = String::new();
-    for letter in format!("{reason:?}").chars() {
-        if letter.is_ascii_uppercase() && !text.is_empty() { text.push('_') }
-        text.push(letter.to_ascii_lowercase());
-    }
-    text
 }

@@ -21,7 +21,7 @@ pub fn resume(app: &App) -> Answer<()> {
     for row in held.iter().filter(|row| row.preimage.is_some()) {
         if let Err(error) = claim(app, row) { crate::log::say(format_args!("A payment could not be taken: {}", error.message)) }
     }
-    for hash in unwanted.iter().filter_map(hash_of) { give_back(app, hash) }
+    for hash in unwanted.iter().filter_map(Row::payment_hash) { give_back(app, hash) }
     // See naming.rs.
     let asked = app.store.run(|db| rows::in_state(db, "out", "asked"))?;
     for row in asked.iter().filter(|row| row.kind == "offer") { never_sent(app, row)? }
@@ -67,11 +67,9 @@ fn expire(app: &App, row: &Row) -> Answer<()> {
         if expired { now.end("failed", Some("expired")) }
         expired
     }))?;
-    if let (true, Some(hash)) = (expired, hash_of(row)) { give_back(app, hash) }
+    if let (true, Some(hash)) = (expired, row.payment_hash()) { give_back(app, hash) }
     Ok(())
 }
-
-fn hash_of(row: &Row) -> Option<[u8; 32]> { unhex(&row.hash)?.try_into().ok() }
 
 /// An attempt of an earlier run that LDK knows nothing of was never sent: LDK writes a monitor before any of it leaves,
 /// and takes what it finds in a monitor into its manager at the start. Monitors also name what is long over, so after

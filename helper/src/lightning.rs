@@ -1,6 +1,6 @@
 //! Invoices and attempts to pay. A row is committed before LDK is asked to pay, and after it made an invoice.
 use crate::open::App;
-use crate::protocol::{hex, invalid, msat_or_null, not_found, now_ms, refused, unknown, unreachable, Answer, Fail, Params};
+use crate::protocol::{hex, invalid, not_found, now_ms, refused, unknown, unreachable, Answer, Fail, Params};
 use crate::rows::{self, Row};
 use ldk_node::bitcoin::hashes::{sha256, Hash};
 use ldk_node::bitcoin::secp256k1::PublicKey;
@@ -16,12 +16,9 @@ pub const MESSAGE_TLV: u64 = 34349334;
 
 pub fn create_invoice(app: &App, params: &Params) -> Answer<Value> {
     let hash: [u8; 32] = params.fixed("hash")?;
-    let preimage: Option<[u8; 32]> = params.fixed_or_null("preimage")?;
-    if preimage.is_some_and(|preimage| sha256::Hash::hash(&preimage).to_byte_array() != hash) {
-        return Err(invalid("preimage is not the preimage of hash."));
-    }
+    let preimage: Option<[u8; 32]> = params.or_null("preimage", Params::fixed)?;
     let expiry = u32::try_from(params.number("expiry_secs")?).map_err(|_| invalid("expiry_secs is too large."))?;
-    let amount = params.msat_or_null("amount_msat")?;
+    let amount = params.or_null("amount_msat", Params::msat)?;
     let key = hex(&hash);
     let (known, paid) = app.store.run(|db| Ok((rows::incoming(db, &key)?, rows::newest(db, &key)?)))?;
     if let Some(row) = known { return Ok(invoice_answer(&row, false)) }
@@ -43,19 +40,19 @@ pub fn create_invoice(app: &App, params: &Params) -> Answer<Value> {
 }
 
 fn invoice_answer(row: &Row, first: bool) -> Value {
-    json!({"row": row.json(), "secret": row.secret, "first": first, "lsp_fee_msat": msat_or_null(row.lsp_fee_msat)})
+    json!({"row": row.json(), "secret": row.secret, "first": first})
 }
 
 fn made_invoice(app: &App, params: &Params, amount: Option<u64>, expiry: u32, hash: PaymentHash) -> Answer<Bolt11Invoice> {
-    let description = match params.fixed_or_null::<32>("description_hash")? {
+    let description = match params.or_null("description_hash", Params::fixed::<32>)? {
         Some(hash) => Bolt11InvoiceDescription::Hash(Sha256(sha256::Hash::from_byte_array(hash))),
         None => {
-            let text = params.text_or_null("description")?.unwrap_or("").to_string();
+            let text = params.or_null("description", Params::text)?.unwrap_or("").to_string();
             Bolt11InvoiceDescription::Direct(Description::new(text).map_err(|_| invalid("description is too long."))?)
         }
     };
     let bolt11 = app.node.bolt11_payment();
-    let made = match (params.msat_or_null("max_lsp_fee_msat")?, amount) {
+    let made = match (params.or_null("max_lsp_fee_msat", Params::msat)?, amount) {
         (None, Some(amount)) => bolt11.receive_for_hash(amount, &description, expiry, hash),
         (None, None) => bolt11.receive_variable_amount_for_hash(&description, expiry, hash),
         (limit, Some(amount)) => bolt11.receive_via_jit_channel_for_hash(amount, &description, expiry, limit, hash),
@@ -104,9 +101,8 @@ pub fn give_back(app: &App, hash: [u8; 32]) {
 }
 
 pub fn settle_invoice(app: &App, params: &Params) -> Answer<Value> {
-    let hash: [u8; 32] = params.fixed("hash")?;
     let preimage: [u8; 32] = params.fixed("preimage")?;
-    if sha256::Hash::hash(&preimage).to_byte_array() != hash { return Err(invalid("preimage is not the preimage of hash.")) }
+    let hash = sha256::Hash::hash(&preimage).to_byte_array();
     let _order = app.in_order();
     let row = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)), |row| {
         let settles = row.is("held") && row.preimage.is_none();
@@ -121,30 +117,19 @@ pub fn settle_invoice(app: &App, params: &Params) -> Answer<Value> {
 
 /// Takes what is held for the row. Taking it again is harmless.
 pub fn claim(app: &App, row: &Row) -> Answer<()> {
-    let read = |text: &Option<String>| text.as_deref().and_then(crate::protocol::unhex).and_then(|bytes| bytes.try_into().ok());
-    let (Some(hash), Some(preimage)) = (read(&Some(row.hash.clone())), read(&row.preimage)) else {
-        return Err(unknown("The row has no preimage."));
-    };
+    let preimage = row.preimage.as_deref().and_then(crate::protocol::unhex).and_then(|bytes| bytes.try_into().ok());
+    let (Some(hash), Some(preimage)) = (row.payment_hash(), preimage) else { return Err(unknown("The row has no preimage.")) };
     let amount = row.received_msat.unwrap_or(0);
     app.node.bolt11_payment().claim_for_hash(PaymentHash(hash), amount, PaymentPreimage(preimage)).map_err(Fail::from)
 }
 
 pub fn pay_invoice(app: &App, params: &Params) -> Answer<Value> {
     let invoice: Bolt11Invoice = params.parsed("bolt11")?;
-    let given = params.msat_or_null("amount_msat")?;
-    let amount = match (invoice.amount_milli_satoshis(), given) {
-        (Some(amount), None) => amount,
-        (None, Some(amount)) => amount,
-        (Some(amount), Some(given)) if given == amount => amount,
-        (Some(_), Some(_)) => return Err(invalid("amount_msat is for an invoice without amount.")),
-        (None, None) => return Err(invalid("amount_msat must be given: the invoice has no amount.")),
-    };
-    if invoice.network() != app.network { return Err(refused("The invoice is for another network.")) }
-    if invoice.is_expired() { return Err(refused("The invoice has expired.")) }
+    let amount = invoice.amount_milli_satoshis().map_or_else(|| params.msat("amount_msat"), Ok)?;
     let hash = invoice.payment_hash().to_byte_array();
     let row = Row { kind: "bolt11".into(), bolt11: Some(invoice.to_string()), ..new_attempt(app, params, hash, amount)? };
     let bolt11 = app.node.bolt11_payment();
-    attempt(app, params, row, hash, invoice.get_payee_pub_key(), |route| match invoice.amount_milli_satoshis() {
+    attempt(app, params, row, hash, |route| match invoice.amount_milli_satoshis() {
         Some(_) => bolt11.send(&invoice, route),
         None => bolt11.send_using_amount(&invoice, amount, route),
     })
@@ -154,10 +139,10 @@ pub fn pay_keysend(app: &App, params: &Params) -> Answer<Value> {
     let preimage: [u8; 32] = params.fixed("preimage")?;
     let payee: PublicKey = params.parsed("node_pk")?;
     let amount = params.msat("amount_msat")?;
-    let message = params.text_or_null("message")?.map(str::to_string);
+    let message = params.or_null("message", Params::text)?.map(str::to_string);
     let hash = sha256::Hash::hash(&preimage).to_byte_array();
     let row = Row { kind: "keysend".into(), message: message.clone(), ..new_attempt(app, params, hash, amount)? };
-    attempt(app, params, row, hash, payee, |route| {
+    attempt(app, params, row, hash, |route| {
         let tlvs = message.map(|text| CustomTlvRecord { type_num: MESSAGE_TLV, value: text.into_bytes() });
         app.node.spontaneous_payment().send_with_preimage_and_custom_tlvs(
             amount, payee, tlvs.into_iter().collect(), PaymentPreimage(preimage), route)
@@ -165,17 +150,16 @@ pub fn pay_keysend(app: &App, params: &Params) -> Answer<Value> {
 }
 
 fn new_attempt(app: &App, params: &Params, hash: [u8; 32], amount: u64) -> Answer<Row> {
-    let reference = params.text_or_null("ref")?.map(str::to_string);
+    let reference = params.or_null("ref", Params::text)?.map(str::to_string);
     Ok(Row { hash: hex(&hash), amount_msat: Some(amount), created_at: now_ms(), opens: app.opens, reference, ..Row::default() })
 }
 
 /// Writes the attempt down, calls LDK, and writes down what LDK said at once. The rest is told by events.
 fn attempt(
-    app: &App, params: &Params, row: Row, hash: [u8; 32], payee: PublicKey,
+    app: &App, params: &Params, row: Row, hash: [u8; 32],
     send: impl FnOnce(Option<RouteParametersConfig>) -> Result<PaymentId, NodeError>,
 ) -> Answer<Value> {
     let max_fee = params.msat("max_fee_msat")?;
-    if payee == app.node.node_id() { return Err(refused("This node cannot pay itself.")) }
     let (row, taken) = {
         let _order = app.in_order();
         let asked = app.store.run(|db| {
@@ -199,8 +183,7 @@ fn attempt(
 /// Ends an attempt that LDK certainly did not take.
 pub fn refused_at_once(app: &App, key: &str, error: NodeError) -> Answer<Value> {
     let reason = match error {
-        NodeError::PaymentSendingFailed => "route_not_found".into(),
-        NodeError::NotRunning => "not_running".into(),
+        NodeError::PaymentSendingFailed => "RouteNotFound".into(),
         other => format!("{other:?}"),
     };
     set(app, key, |row| row.end("failed", Some(&reason)))?;
@@ -247,18 +230,12 @@ pub fn preimage_of(kind: &PaymentKind) -> Option<String> {
 }
 
 pub fn row(app: &App, params: &Params) -> Answer<Value> {
-    let row = match (params.text_or_null("key")?, params.text_or_null("ref")?) {
-        (Some(key), _) => app.store.run(|db| rows::by_key(db, key))?,
-        (None, Some(reference)) => app.store.run(|db| rows::of_reference(db, reference))?,
-        (None, None) => {
-            let hash = hex(&params.fixed::<32>("hash")?);
-            match params.text("direction")? {
-                "in" => app.store.run(|db| rows::incoming(db, &hash))?,
-                "out" => app.store.run(|db| rows::newest(db, &hash))?,
-                _ => return Err(invalid("direction must be in or out.")),
-            }
-        }
-    };
+    let (key, reference) = (params.or_null("key", Params::text)?, params.or_null("ref", Params::text)?);
+    let row = app.store.run(|db| match (key, reference) {
+        (Some(key), _) => rows::by_key(db, key),
+        (None, Some(reference)) => rows::of_reference(db, reference),
+        (None, None) => rows::newest(db, params.text("hash").unwrap_or_default()),
+    })?;
     Ok(row.map_or(Value::Null, |row| row.json()))
 }
 

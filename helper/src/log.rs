@@ -1,4 +1,5 @@
 //! The log for people, on standard error; and what LDK's log tells the store in time (see step.rs).
+use crate::rows;
 use crate::store::Store;
 use ldk_node::logger::{LogLevel, LogRecord, LogWriter};
 use std::cell::Cell;
@@ -18,7 +19,7 @@ impl LogWriter for StderrLog {
             "lightning::ln::peer_handler" => self.message(&record.args.to_string()),
             "lightning::ln::channelmanager" => self.unknown_channel(&record.args.to_string()),
             "ldk_node::liquidity" => lsp_fee(&record.args.to_string()),
-            "lightning::chain::channelmonitor" | "lightning::chain::onchaintx" => self.broadcast(&record.args.to_string()),
+            "lightning::chain::channelmonitor" | "lightning::chain::onchaintx" => self.chain(&record.args.to_string()),
             _ => {}
         }
         // ldk-node tells invoices, and LDK transactions, at the lower levels.
@@ -44,7 +45,10 @@ impl StderrLog {
         self.store.unknown_channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(id);
     }
 
-    fn broadcast(&self, text: &str) {
+    fn chain(&self, text: &str) {
+        // LDK's event of the failure, 6 blocks later, does not say by what it failed.
+        let cut = text.strip_prefix("Failing HTLC with payment_hash ").and_then(|rest| rest.split_once(" from "));
+        if let Some((hash, _)) = cut { self.store.run(|db| rows::cut(db, hash)).unwrap_or_else(|error| end(format_args!("{}", error.message))) }
         let closes = text.contains("force closed");
         if closes || text.contains("roadcasting") { self.store.step.before_broadcast(&self.store, closes) }
     }
@@ -53,6 +57,12 @@ impl StderrLog {
 fn lsp_fee(text: &str) {
     let said = text.split_once("LSP's requested total opening fee of ").and_then(|(_, rest)| rest.split_once("msat"));
     if let Some(fee) = said.and_then(|(fee, _)| fee.parse().ok()) { ASKED_FEE.set(Some(fee)) }
+}
+
+/// Ends the process at once, where going on could lose money.
+pub fn end(why: Arguments) -> ! {
+    say(why);
+    std::process::abort()
 }
 
 /// A reader that is gone must not end the node: the line is lost then.

@@ -14,9 +14,9 @@ use serde_json::{json, Value};
 fn id_of(offer: &Offer) -> String { sha256::Hash::hash(offer.as_ref()).to_string() }
 
 pub fn create_offer(app: &App, params: &Params) -> Answer<Value> {
-    let amount = params.msat_or_null("amount_msat")?;
-    let description = params.text_or_null("description")?;
-    let offer = made(app, amount, description.unwrap_or(""), params.number_or_null("expires_at_secs")?)?;
+    let amount = params.or_null("amount_msat", Params::msat)?;
+    let description = params.or_null("description", Params::text)?;
+    let offer = made(app, amount, description.unwrap_or(""), params.or_null("expires_at_secs", Params::number)?)?;
     let offer_id = id_of(&offer);
     app.store.run(|db| db.execute("INSERT OR REPLACE INTO offers (ldk_id, offer_id, description) VALUES (?1, ?2, ?3)",
         params![hex(&offer.id().0), offer_id, description]))?;
@@ -50,7 +50,7 @@ pub fn pay_offer(app: &App, params: &Params) -> Answer<Value> {
     let offer: Offer = params.parsed("offer")?;
     let amount = params.msat("amount_msat")?;
     let max_fee = params.msat("max_fee_msat")?;
-    let message = params.text_or_null("message")?.map(str::to_string);
+    let message = params.or_null("message", Params::text)?.map(str::to_string);
     let asked = Row {
         kind: "offer".into(), amount_msat: Some(amount), message: message.clone(), offer_id: Some(id_of(&offer)),
         created_at: now_ms(), opens: app.opens, reference: Some(params.text("ref")?.into()), ..Row::default()
@@ -65,9 +65,9 @@ pub fn pay_offer(app: &App, params: &Params) -> Answer<Value> {
             Ok(id) => Ok(set(app, &row.key, |row| {
                 row.state = "pending".into();
                 row.ldk_id = Some(hex(&id.0));
-            }).unwrap_or_else(|error| end(&error.message))),
+            }).unwrap_or_else(|error| unnamed(error.message))),
             // LDK may have begun, and its id is lost.
-            Err(error @ (NodeError::PersistenceFailed | NodeError::DuplicatePayment)) => end(&error.to_string()),
+            Err(error @ (NodeError::PersistenceFailed | NodeError::DuplicatePayment)) => unnamed(error.to_string()),
             Err(error) => Err(error),
         }
     });
@@ -77,7 +77,6 @@ pub fn pay_offer(app: &App, params: &Params) -> Answer<Value> {
     }
 }
 
-fn end(why: &str) -> ! {
-    crate::log::say(format_args!("A payment of an offer could not be named, and nothing may leave: {why}"));
-    std::process::abort()
+fn unnamed(why: String) -> ! {
+    crate::log::end(format_args!("A payment of an offer could not be named, and nothing may leave: {why}"))
 }

@@ -1,6 +1,6 @@
 //! A second wallet on the same descriptors as ldk-node's: it knows what ldk-node does not show, and signs without
 //! publishing.
-use crate::protocol::{hex, msat, refused, unreachable, Answer, Params};
+use crate::protocol::{hex, msat, now_ms, refused, unreachable, Answer, Params};
 use crate::source::Source;
 use crate::store::Store;
 use bdk_wallet::bitcoin::bip32::Xpriv;
@@ -9,11 +9,11 @@ use bdk_wallet::chain::spk_client::SyncRequest;
 use bdk_wallet::chain::{ConfirmationBlockTime, DescriptorExt, TxGraph};
 use bdk_wallet::template::Bip84;
 use bdk_wallet::{KeychainKind, Wallet};
-use rusqlite::params;
+use rusqlite::{params, Connection};
 use serde_json::{json, Value};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -28,8 +28,8 @@ pub struct Chain {
     gap: usize,
     scanned: AtomicBool,
     syncing: Mutex<()>,
-    /// What was noted last.
-    seen: Mutex<String>,
+    /// The newest block that was told of.
+    tip: AtomicU32,
     store: Arc<Store>,
 }
 
@@ -42,7 +42,7 @@ impl Chain {
         wallet.apply_unconfirmed_txs(unconfirmed(&store)?);
         Ok(Chain {
             source, locks: Mutex::default(), wallet: Mutex::new(wallet), gap, scanned: AtomicBool::new(false),
-            syncing: Mutex::default(), seen: Mutex::default(), store,
+            syncing: Mutex::default(), tip: AtomicU32::new(0), store,
         })
     }
 
@@ -73,7 +73,7 @@ impl Chain {
 
     /// Takes over a transaction that was just published.
     pub fn published(&self, tx: Transaction) -> Answer<()> {
-        self.wallet().apply_unconfirmed_txs([(tx, crate::protocol::now_ms() / 1000)]);
+        self.wallet().apply_unconfirmed_txs([(tx, now_ms() / 1000)]);
         self.note(&[])
     }
 
@@ -91,9 +91,7 @@ impl Chain {
 
     /// The coins that these scripts have got, which need not be the wallet's, and what has spent them.
     pub fn find(&self, params: &Params) -> Answer<Value> {
-        let scripts = params.list("scripts")?.iter().map(|script| {
-            script.as_str().and_then(crate::protocol::unhex).map(ScriptBuf::from_bytes)
-        }).collect::<Option<Vec<_>>>().ok_or_else(|| crate::protocol::invalid("scripts must be a list of hex."))?;
+        let scripts = params.all("scripts", |text| ScriptBuf::from_hex(text).ok())?;
         let found = self.source.sync(SyncRequest::builder().spks(scripts.clone()).build())?;
         let mut graph = TxGraph::<ConfirmationBlockTime>::default();
         let _ = graph.apply_update(found.tx_update);
@@ -126,42 +124,36 @@ impl Chain {
 
     /// Writes down each transaction of the wallet that is new or has changed, and raises `chain` if there was news.
     fn note(&self, sweeps: &[String]) -> Answer<()> {
-        let mut seen = self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let wallet = self.wallet();
-        let now_ms = crate::protocol::now_ms();
-        let known: Vec<_> = wallet.transactions().map(|tx| {
-            let anchor = tx.chain_position.confirmation_height_upper_bound();
-            (tx.tx_node.txid, tx.tx_node.tx.clone(), anchor)
-        }).collect();
-        let mut now: Vec<String> = known.iter().map(|(txid, _, height)| format!("{txid} {height:?}")).collect();
-        now.sort();
-        now.push(format!("{} {}", wallet.latest_checkpoint().height(), sweeps.join(" ")));
-        let now = now.join("\n");
-        if *seen == now { return Ok(()) }
-        let gone: Vec<(String, String)> = self.store.run(|db| {
-            for txid in sweeps { db.execute("INSERT OR IGNORE INTO sweeps (txid) VALUES (?1)", [txid])?; }
-            for (txid, tx, height) in &known {
-                db.prepare_cached("INSERT OR IGNORE INTO own_txs (txid, hex, first_seen) VALUES (?1, ?2, ?3)")?
-                    .execute(params![txid.to_string(), consensus::encode::serialize_hex(tx.as_ref()), now_ms])?;
-                db.prepare_cached("UPDATE own_txs SET height = ?2, replaced_by = NULL WHERE txid = ?1 \
-                    AND (height IS NOT ?2 OR replaced_by IS NOT NULL)")?.execute(params![txid.to_string(), height])?;
+        let news = self.store.run(|db| {
+            let mut news = 0;
+            for txid in sweeps { news += db.execute("INSERT OR IGNORE INTO sweeps (txid) VALUES (?1)", [txid])?; }
+            for known in wallet.transactions() {
+                let (tx, height) = (&known.tx_node, known.chain_position.confirmation_height_upper_bound());
+                news += db.prepare_cached("INSERT INTO own_txs (txid, hex, first_seen, height) VALUES (?1, ?2, ?3, ?4) \
+                    ON CONFLICT (txid) DO UPDATE SET height = ?4, replaced_by = NULL WHERE height IS NOT ?4 OR replaced_by IS NOT NULL")?
+                    .execute(params![tx.txid.to_string(), consensus::encode::serialize_hex(tx.tx.as_ref()), now_ms(), height])?;
             }
-            let mut statement = db.prepare("SELECT txid, hex FROM own_txs WHERE replaced_by IS NULL")?;
-            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()?;
-            Ok(rows)
+            for (txid, hex) in current(db)? {
+                let (Ok(id), Ok(tx)) = (Txid::from_str(&txid), consensus::encode::deserialize_hex::<Transaction>(&hex)) else { continue };
+                if wallet.get_tx(id).is_some() { continue }
+                let by = wallet.tx_graph().direct_conflicts(&tx).map(|(_, other)| other).find(|other| wallet.get_tx(*other).is_some());
+                news += db.execute("UPDATE own_txs SET height = NULL, replaced_by = ?2 WHERE txid = ?1 \
+                    AND (height IS NOT NULL OR ?2 IS NOT NULL)", params![txid, by.map(|by| by.to_string())])?;
+            }
+            Ok(news)
         })?;
-        let listed = |txid: &Txid| known.iter().any(|(known, ..)| known == txid);
-        for (txid, hex) in gone {
-            let (Ok(id), Ok(tx)) = (Txid::from_str(&txid), consensus::encode::deserialize_hex::<Transaction>(&hex)) else { continue };
-            if listed(&id) { continue }
-            let by = wallet.tx_graph().direct_conflicts(&tx).map(|(_, other)| other).find(listed);
-            self.store.run(|db| db.execute("UPDATE own_txs SET height = NULL, replaced_by = ?2 WHERE txid = ?1",
-                params![txid, by.map(|by| by.to_string())]))?;
-        }
-        *seen = now;
-        self.store.raise_chain();
+        let tip = wallet.latest_checkpoint().height();
+        if self.tip.swap(tip, Ordering::SeqCst) != tip || news > 0 { self.store.raise_chain() }
         Ok(())
     }
+}
+
+/// Noted transactions that no other one has replaced, as id and hex.
+fn current(db: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut statement = db.prepare_cached("SELECT txid, hex FROM own_txs WHERE replaced_by IS NULL")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect();
+    rows
 }
 
 /// Unconfirmed transactions of earlier runs: a replaced one can only be told from them.

@@ -49,16 +49,16 @@ struct Settings {
     seed: [u8; 64],
     chain: Address,
     gap: usize,
-    lsp: Option<(PublicKey, SocketAddress, Option<String>)>,
+    lsp: Option<(PublicKey, SocketAddress)>,
     sync_secs: u64,
 }
 
 pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
     let settings = read(params)?;
-    let at_least = if params.is_null("at_least") { None } else {
-        let least = params.inside("at_least");
-        Some((least.number("opens")?, least.number("seq")?))
-    };
+    let at_least = params.or_null("at_least", |params, name| {
+        let least = params.inside(name);
+        Ok((least.number("opens")?, least.number("seq")?))
+    })?;
     let source = Source::open(&settings.chain)?;
     source.require_network(settings.network)?;
     let mut builder = builder(params, &settings)?;
@@ -78,31 +78,23 @@ pub fn open(params: &Params, out: &Arc<Out>) -> Answer<App> {
         other => other.into(),
     })?;
     let app = App {
-        node: Arc::new(node), store, chain, network: settings.network, opens,
-        lsp: settings.lsp.map(|(pk, address, _)| (pk, address)),
+        node: Arc::new(node), store, chain, network: settings.network, opens, lsp: settings.lsp,
         started: Instant::now(), sync_every: Duration::from_secs(settings.sync_secs), order: Mutex::new(()), spending: Mutex::new(()),
     };
     Ok(app)
 }
 
 fn read(params: &Params) -> Answer<Settings> {
-    let network = match params.text("network")? {
-        "bitcoin" => Network::Bitcoin,
-        "testnet" => Network::Testnet,
-        "signet" => Network::Signet,
-        "regtest" => Network::Regtest,
-        _ => return Err(crate::protocol::invalid("network must be bitcoin, testnet, signet or regtest.")),
-    };
-    let lsp = if params.is_null("lsp") { None } else {
-        let lsp = params.inside("lsp");
-        Some((lsp.parsed("pk")?, lsp.parsed("address")?, lsp.text_or_null("token")?.map(Into::into)))
-    };
     Ok(Settings {
-        network, lsp,
+        network: params.parsed("network")?,
+        lsp: params.or_null("lsp", |params, name| {
+            let lsp = params.inside(name);
+            Ok((lsp.parsed("pk")?, lsp.parsed("address")?))
+        })?,
         dir: params.text("dir")?.into(),
         seed: params.fixed("seed")?,
         chain: Address::read(&params.inside("chain"))?,
-        gap: params.number_or_null("gap")?.map_or(GAP, |gap| gap.clamp(1, 10_000) as usize),
+        gap: params.or_null("gap", Params::number)?.map_or(GAP, |gap| gap.clamp(1, 10_000) as usize),
         sync_secs: params.number("sync_secs")?.max(1),
     })
 }
@@ -122,27 +114,18 @@ fn builder(params: &Params, settings: &Settings) -> Answer<Builder> {
     let mut config = Config {
         network: settings.network, storage_dir_path: settings.dir.to_string_lossy().into_owned(), ..Default::default()
     };
-    if let (Some(anchors), Some((lsp, ..))) = (config.anchor_channels_config.as_mut(), &settings.lsp) {
+    if let (Some(anchors), Some((lsp, _))) = (config.anchor_channels_config.as_mut(), &settings.lsp) {
         anchors.trusted_peers_no_reserve.push(*lsp);
     }
     let mut builder = Builder::from_config(config);
     builder.set_entropy_seed_bytes(settings.seed);
     set_chain(&mut builder, settings);
-    let mut listen = Vec::new();
-    for address in params.list("listen")? {
-        let address = address.as_str().and_then(|text| text.parse::<SocketAddress>().ok());
-        listen.push(address.ok_or_else(|| crate::protocol::invalid("listen must be a list of host:port."))?);
-    }
+    let listen: Vec<SocketAddress> = params.all("listen", |text| text.parse().ok())?;
     if !listen.is_empty() {
         builder.set_listening_addresses(listen).map_err(|error| refused(format!("listen: {error}")))?;
     }
-    if let Some(alias) = params.text_or_null("alias")? {
-        builder.set_node_alias(alias.into()).map_err(|error| refused(format!("alias: {error}")))?;
-    }
-    if let Some((pk, address, token)) = &settings.lsp {
-        builder.set_liquidity_source_lsps2(*pk, address.clone(), token.clone());
-    }
-    if params.flag("lsp_service")? { builder.set_liquidity_provider_lsps2(test_terms()); }
+    if let Some((pk, address)) = &settings.lsp { builder.set_liquidity_source_lsps2(*pk, address.clone(), None); }
+    if params.flag("lsp_service") { builder.set_liquidity_provider_lsps2(test_terms()); }
     Ok(builder)
 }
 

@@ -1,5 +1,5 @@
 //! Lightning payments and attempts. Each change takes the next number in its own transaction; no row is ever removed.
-use crate::protocol::{msat_or_null, now_ms};
+use crate::protocol::{msat_or_null, now_ms, unhex};
 use crate::store::raise;
 use rusqlite::{Connection, OptionalExtension, Row as Columns, ToSql};
 use serde_json::{json, Value};
@@ -44,7 +44,7 @@ row! {
     opens: u64,
     /// What the other side calls the attempt.
     reference: Option<String>,
-    /// A channel was closed by force while the attempt was under way.
+    /// A channel was closed while the attempt was under way, and what it sent there has no output of its own.
     cut: bool,
     /// LDK's id of a payment of an offer; of every other it is the hash.
     ldk_id: Option<String>,
@@ -54,6 +54,9 @@ row! {
 
 impl Row {
     pub fn is(&self, state: &str) -> bool { self.state == state }
+
+    /// None for a payment of an offer whose invoice is not known.
+    pub fn payment_hash(&self) -> Option<[u8; 32]> { unhex(&self.hash)?.try_into().ok() }
 
     /// Whether its money is here: `held` waits for the preimage of the other side, `claiming` is being taken.
     pub fn has_arrived(&self) -> bool { self.is("held") || self.is("claiming") }
@@ -130,9 +133,10 @@ pub fn given_back(db: &Connection, height: u64) -> rusqlite::Result<Vec<Row>> {
     many(db, "WHERE direction = 'in' AND state = 'failed' AND claim_deadline > ?1", [height])
 }
 
-/// A channel was closed by force: what was under way may have gone down with it.
-pub fn cut(db: &Connection) -> rusqlite::Result<()> {
-    db.execute("UPDATE rows SET cut = 1 WHERE direction = 'out' AND state IN ('asked', 'pending')", []).map(|_| ())
+/// What is under way for the hash has no output in the transaction that closes its channel. What an offer is paid by is
+/// told at its end, and may be that.
+pub fn cut(db: &Connection, hash: &str) -> rusqlite::Result<()> {
+    db.execute("UPDATE rows SET cut = 1 WHERE direction = 'out' AND state IN ('asked', 'pending') AND hash IN (?1, '')", [hash]).map(|_| ())
 }
 
 /// The newest attempt that was asked for under the reference.

@@ -28,7 +28,7 @@ pub enum Address { Esplora(String), Electrum(String) }
 
 impl Address {
     pub fn read(params: &Params) -> Answer<Address> {
-        match (params.text_or_null("esplora")?, params.text_or_null("electrum")?) {
+        match (params.or_null("esplora", Params::text)?, params.or_null("electrum", Params::text)?) {
             (Some(url), None) => Ok(Address::Esplora(url.trim_end_matches('/').into())),
             (None, Some(url)) => Ok(Address::Electrum(url.into())),
             _ => Err(crate::protocol::invalid("chain must name an Esplora or an Electrum server.")),

@@ -15,7 +15,7 @@ const LOCKED_FOR: Duration = Duration::from_secs(600);
 
 pub fn sign(app: &App, params: &Params) -> Answer<Value> {
     let script = ScriptBuf::from_bytes(params.bytes("script")?);
-    let amount = params.msat_or_null("amount_msat")?.map(sats).transpose()?;
+    let amount = params.or_null("amount_msat", Params::sats)?.map(Amount::from_sat);
     let rate = rate(params)?;
     made(app, Some(&script), |builder, coins, change| {
         builder.fee_rate(rate).unspendable(coins.left_alone.clone());
@@ -33,7 +33,7 @@ pub fn sign(app: &App, params: &Params) -> Answer<Value> {
 /// Signs a transaction that spends one coin back into the wallet with that fee, so that miners take what made the coin.
 pub fn sign_child(app: &App, params: &Params) -> Answer<Value> {
     let coin: OutPoint = params.parsed("coin")?;
-    let fee = sats(params.msat("fee_msat")?)?;
+    let fee = Amount::from_sat(params.sats("fee_msat")?);
     made(app, None, |builder, coins, change| {
         let spendable = !coins.left_alone.contains(&coin) && builder.add_utxo(coin).is_ok();
         if !spendable { return Err(refused("The change of the transaction cannot be spent now.")) }
@@ -112,7 +112,7 @@ fn signed(wallet: &Wallet, mut psbt: Psbt) -> Answer<(Transaction, Amount)> {
 /// Keeps the coins of a signed transaction from others for ten more minutes, or gives them back.
 pub fn lock(app: &App, params: &Params, holds: bool) -> Answer<Value> {
     let mut locks = held(&app.chain);
-    for place in outpoints(params, "inputs")? {
+    for place in params.all("inputs", |text| text.parse().ok())? {
         if holds { locks.insert(place, Instant::now() + LOCKED_FOR); } else { locks.remove(&place); }
     }
     Ok(json!({}))
@@ -140,21 +140,10 @@ pub fn fee_rates(app: &App) -> Answer<Value> {
     Ok(json!({"sat_per_vbyte": {"1": soon, "3": hour, "72": day}}))
 }
 
-fn sats(amount: u64) -> Answer<Amount> {
-    if amount % 1000 != 0 { return Err(invalid("amount_msat must be whole satoshis.")) }
-    Ok(Amount::from_sat(amount / 1000))
-}
-
 fn rate(params: &Params) -> Answer<FeeRate> {
     let rate = params.0["sat_per_vbyte"].as_f64().filter(|rate| (0.1..=100_000.0).contains(rate))
         .ok_or_else(|| invalid("sat_per_vbyte must be a number from 0.1 to 100000."))?;
     Ok(FeeRate::from_sat_per_kwu((rate * 250.0).ceil() as u64))
-}
-
-fn outpoints(params: &Params, name: &str) -> Answer<Vec<OutPoint>> {
-    params.list(name)?.iter().map(|place| {
-        place.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| invalid(format!("{name} must be a list of outpoints.")))
-    }).collect()
 }
 
 pub fn address(app: &App) -> Answer<Value> {

@@ -85,7 +85,7 @@ impl Step {
         let part = part(&write.primary, &write.key);
         if part == Part::Other { return store.commit(&[write]) }
         // LDK broadcasts a channel's funding as soon as its first monitor is written.
-        let new = part == Part::Monitor && !store.has(&write.primary, &write.secondary, &write.key)?;
+        let new = part == Part::Monitor && store.value(&write.primary, &write.secondary, &write.key)?.is_none();
         let release = {
             let mut held = self.held();
             // LDK's event and what it tells of belong together. What the helper itself writes has been handed on.
@@ -114,7 +114,7 @@ impl Step {
             if held.releases < release { held.release(); }
             (std::mem::take(&mut held.released), held.releases)
         };
-        if let Err(error) = store.commit(&writes) { end(error) }
+        store.commit(&writes).unwrap_or_else(|error| crate::log::end(format_args!("Nothing may be told that is not written: {error}")));
         self.held().committed = releases;
         self.committed.notify_all();
     }
@@ -157,11 +157,6 @@ impl Step {
         drop(held);
         self.commit(store, all);
     }
-}
-
-fn end(error: rusqlite::Error) -> ! {
-    crate::log::say(format_args!("The state cannot be written, and nothing may be told that is not: {error}"));
-    std::process::abort()
 }
 
 #[cfg(test)]

@@ -22,14 +22,13 @@ pub fn info(app: &App) -> Answer<Value> {
     let time = |secs: Option<u64>| secs.map(|secs| secs * 1000);
     Ok(json!({
         "node_pk": app.node.node_id().to_string(), "height": status.current_best_block.height,
-        "block_hash": status.current_best_block.block_hash.to_string(),
         "synced": {"lightning": time(status.latest_lightning_wallet_sync_timestamp),
             "onchain": time(status.latest_onchain_wallet_sync_timestamp),
             "fees": time(status.latest_fee_rate_cache_update_timestamp)},
         "onchain_msat": msat(onchain * 1000), "trusted_msat": msat(trusted * 1000),
         "reserve_msat": msat(balances.total_anchor_channels_reserve_sats * 1000),
         "lightning_msat": msat(channels::lightning_msat(app)), "channels": list.len(),
-        "usable": list.iter().filter(|channel| channel.is_usable).count(), "unknown_channels": *unknown, "version": env!("CARGO_PKG_VERSION"),
+        "usable": list.iter().filter(|channel| channel.is_usable).count(), "unknown_channels": *unknown,
     }))
 }
 
@@ -38,7 +37,7 @@ struct Noted { txid: String, hex: String, first_seen: u64, height: Option<u64>, 
 
 fn noted(db: &Connection, since: u64, only: Option<&str>) -> rusqlite::Result<Vec<Noted>> {
     let mut statement = db.prepare_cached("SELECT own.txid, own.hex, own.first_seen, own.height, own.replaced_by, \
-        EXISTS (SELECT 1 FROM fundings WHERE txid = own.txid), EXISTS (SELECT 1 FROM sweeps WHERE txid = own.txid) \
+        EXISTS (SELECT 1 FROM channels WHERE funding BETWEEN own.txid || ':' AND own.txid || ';'), EXISTS (SELECT 1 FROM sweeps WHERE txid = own.txid) \
         FROM own_txs own LEFT JOIN own_txs other ON other.txid = own.replaced_by \
         WHERE coalesce(own.height, other.height, ?1) >= ?1 AND (?2 IS NULL OR own.txid = ?2) ORDER BY own.first_seen")?;
     let rows = statement.query_map(params![since, only], |row| Ok(Noted {
@@ -50,8 +49,8 @@ fn noted(db: &Connection, since: u64, only: Option<&str>) -> rusqlite::Result<Ve
 
 pub fn transactions(app: &App, params: &Params) -> Answer<Value> {
     let chain = &app.chain;
-    let since = params.number_or_null("since_height")?.unwrap_or(0);
-    let only = params.text_or_null("txid")?;
+    let since = params.or_null("since_height", Params::number)?.unwrap_or(0);
+    let only = params.or_null("txid", Params::text)?;
     let sweeps = channels::sweeps(app);
     let channels = Channels::of(app);
     let wallet = chain.ready()?;
@@ -98,11 +97,9 @@ fn role(app: &App, wallet: &Wallet, one: &Noted, tx: &Transaction, sends: bool) 
     if one.funding && sends { return Ok(Some("funding")) }
     if one.sweep { return Ok(Some("sweep")) }
     let closes = app.store.run(|db| {
+        let mut funding = db.prepare_cached("SELECT 1 FROM channels WHERE funding = ?1")?;
         for input in &tx.input {
-            let place = input.previous_output;
-            let found = db.prepare_cached("SELECT 1 FROM fundings WHERE txid = ?1 AND vout = ?2")?
-                .exists(rusqlite::params![place.txid.to_string(), place.vout])?;
-            if found { return Ok(true) }
+            if funding.exists([input.previous_output.to_string()])? { return Ok(true) }
         }
         Ok(false)
     })?;

@@ -83,7 +83,7 @@ export async function startOutsideNode(
     program: async () => LDK_HELPER,
     settings: {
       ...{ network: 'regtest', dir: folder, seed, chain: chain.server },
-      ...{ lsp: null, listen: [address], alias: null, sync_secs: 1 },
+      ...{ lsp: null, listen: [address], sync_secs: 1 },
       ...(isLsp && { lsp_service: true }),
     },
     log,
@@ -130,7 +130,7 @@ export async function startOutsideNode(
     },
     async settle(hash) {
       await until(async () => (await rowOf(`in:${hash}`))?.state === 'held', 'it is held');
-      await helper.call('settle_invoice', { hash, preimage: preimages.get(hash) }, shapes().row);
+      await helper.call('settle_invoice', { preimage: preimages.get(hash) }, shapes().row);
     },
     async cancel(hash) {
       await helper.call('cancel_invoice', { hash }, shapes().row);

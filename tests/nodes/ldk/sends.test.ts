@@ -57,7 +57,7 @@ function outcomeOf(row: LdkRow | null, question: Partial<SendQuestion> = {}) {
 
 const ended = { ended_at: 1_764_000_001_000 };
 const NEVER_SENT = { state: 'failed', reason: 'never sent', ...ended } as const;
-const FAILED = { state: 'failed', reason: 'route_not_found', ...ended } as const;
+const FAILED = { state: 'failed', reason: 'RouteNotFound', ...ended } as const;
 
 /** Each with what the newest attempt is, and what that means for the send that is asked about. */
 const OUTCOMES: readonly [string, LdkRow | null, SendOutcome['state']][] = [
@@ -122,7 +122,7 @@ test('a payment of an offer is found by its index, and every other one by its ha
   await asked({ rail: 'spontaneous', hash: 'ff', index: 'ln' });
   expect(calls).toEqual([
     ['row', { ref: 'fs' }],
-    ['row', { hash: 'ff', direction: 'out' }],
+    ['row', { hash: 'ff' }],
   ]);
 });
 
@@ -231,7 +231,7 @@ test('only payments that are named by a hash have a number of their newest attem
   expect(await newestAttempt(wallet, `fs_${'ab'.repeat(32)}` as never)).toBe(0);
   expect(calls).toEqual([]);
   expect(await newestAttempt(wallet, `ln_${'ab'.repeat(32)}` as never)).toBe(4);
-  expect(calls).toEqual([['row', { hash: 'ab'.repeat(32), direction: 'out' }]]);
+  expect(calls).toEqual([['row', { hash: 'ab'.repeat(32) }]]);
 });
 
 test('routing costs nothing to a peer, what the hints say behind one, and elsewhere it is not known', async () => {

@@ -61,7 +61,7 @@ const SENT: readonly [string, Partial<LdkRow>, object][] = [
   ],
   [
     'has failed',
-    { state: 'failed', reason: 'route_not_found', fee_msat: 3n, preimage: 'cd', ended_at },
+    { state: 'failed', reason: 'RouteNotFound', fee_msat: 3n, preimage: 'cd', ended_at },
     { status: 'failed', statusMsg: 'no route', feesMsat: 0n, preimage: null },
   ],
   [

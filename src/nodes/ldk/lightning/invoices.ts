@@ -32,11 +32,7 @@ export async function createHoldInvoice(
   command: CreateHoldInvoiceCommand,
 ): Promise<CreatedInvoice> {
   requireNoPartner(LDK, command.partnerPk);
-  const sent = await wallet.helper.call(
-    'row',
-    { hash: command.paymentHash, direction: 'out' },
-    shapes().rowOrNull,
-  );
+  const sent = await wallet.helper.call('row', { hash: command.paymentHash }, shapes().rowOrNull);
   if (sent !== null) throw hashInUse();
   const made = await make(wallet, command, { hash: command.paymentHash, preimage: null });
   const isSame = command.again && made.row.bolt11 !== null && hasTerms(made.row.bolt11, command);
@@ -116,7 +112,7 @@ export async function settleHoldInvoice(
   if (row?.state === 'completed') return;
   if (row?.state === 'failed') throw noLongerHeld();
   if (row?.state !== 'held') throw notHeldYet();
-  await helper.call('settle_invoice', { hash: row.hash, preimage }, shapes().row);
+  await helper.call('settle_invoice', { preimage }, shapes().row);
 }
 
 function invoiceRow({ helper }: Pick<LdkWallet, 'helper'>, index: PaymentIndex) {

@@ -55,10 +55,10 @@ export async function payOffer(wallet: LdkWallet, command: PayOfferCommand): Pro
 }
 
 /** By what the helper finds the newest attempt of a payment. */
-type RowName = { readonly hash: string; readonly direction: 'out' } | { readonly ref: string };
+type RowName = { readonly hash: string } | { readonly ref: string };
 
 function byHash(hash: string): RowName {
-  return { hash, direction: 'out' };
+  return { hash };
 }
 
 /** What names the attempts of a payment; null where nothing does. */

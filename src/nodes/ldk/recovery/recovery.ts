@@ -96,7 +96,7 @@ export async function recoverLdk(options: RecoveryOptions): Promise<void> {
         dir: join(folder, 'recovery'),
         seed: hex.encode(seed),
       },
-      ...{ lsp: null, listen: listen === null ? [] : [listen], alias: null },
+      ...{ lsp: null, listen: listen === null ? [] : [listen] },
       sync_secs: Math.ceil(options.everyMs / 1000),
     },
     ...{ log, elapsedMs, random: () => (random(1)[0] ?? 0) / 256 },

@@ -18,17 +18,17 @@ const NEVER_SENT = 'never sent';
 
 const RAILS = { bolt11: 'invoice', keysend: 'spontaneous', offer: 'offer' } as const;
 
-/** `status_msg` for LDK's reasons of failure. */
+/** `status_msg` for the reasons of failure: LDK's own, and those of the helper. */
 const FAILURES: Readonly<Record<string, string>> = {
-  recipient_rejected: 'rejected by the receiver',
-  user_abandoned: 'canceled',
-  retries_exhausted: 'timed out',
-  payment_expired: 'expired',
-  route_not_found: 'no route',
+  RecipientRejected: 'rejected by the receiver',
+  UserAbandoned: 'canceled',
+  RetriesExhausted: 'timed out',
+  PaymentExpired: 'expired',
+  RouteNotFound: 'no route',
   not_sent: 'not sent',
   [NEVER_SENT]: 'not sent',
-  invoice_request_expired: 'the receiver did not answer',
-  invoice_request_rejected: 'rejected by the receiver',
+  InvoiceRequestExpired: 'the receiver did not answer',
+  InvoiceRequestRejected: 'rejected by the receiver',
   expired: 'expired',
   canceled: 'canceled',
 };

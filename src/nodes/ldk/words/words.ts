@@ -79,12 +79,7 @@ export const shapes = once(() => {
     rowOrNull: row.nullable(),
     rows: z.object({ rows: z.array(row), more: z.boolean() }),
     taken: z.object({ row, taken: z.boolean() }),
-    invoice: z.object({
-      row,
-      secret: hex32,
-      first: z.boolean(),
-      lsp_fee_msat: msat.nullable(),
-    }),
+    invoice: z.object({ row, secret: hex32, first: z.boolean() }),
     offer: z.object({ offer: z.string(), offer_id: hex32, issuer: z.string().nullable() }),
     opened: z.object({ node_pk: z.string(), opens: z.int(), seq: z.int() }),
     info: z.object({

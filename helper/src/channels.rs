@@ -1,7 +1,7 @@
 //! Channels: what there is, and opening and closing them. An opening is written down before LDK is asked.
 use crate::fundings::{has_paid, is_paid};
 use crate::open::App;
-use crate::protocol::{hex, msat, msat_or_null, not_found, refused, unknown, Answer, Fail, Params};
+use crate::protocol::{hex, msat, not_found, refused, unknown, Answer, Fail, Params};
 use ldk_node::bitcoin::secp256k1::PublicKey;
 use ldk_node::lightning::ln::msgs::SocketAddress;
 use ldk_node::{ChannelDetails, Event, LightningBalance, NodeError, PendingSweepBalance};
@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 /// How long an opening waits for the peer's word before it returns the channel as it is.
 const PEER_ANSWERS: Duration = Duration::from_secs(15);
-
 /// Two anchor outputs of 330 sat.
 const ANCHORS_MSAT: u64 = 660_000;
 
@@ -52,9 +51,8 @@ pub fn note_peers(app: &App) {
             .and_then(|node| Some(node.announcement_info?.addresses().first()?.to_string()));
         let lsp = app.lsp.as_ref().filter(|(lsp, _)| *lsp == pk).map(|(_, address)| address.to_string());
         let reached = peers.iter().find(|peer| peer.node_id == pk && peer.is_persisted).map(|peer| peer.address.to_string());
-        let address = said.or(lsp).or(reached).map(Value::from);
-        now.entry(pk.to_string()).and_modify(|known| if let Some(address) = &address { *known = address.clone() })
-            .or_insert(address.clone().unwrap_or_default());
+        let known = now.entry(pk.to_string()).or_insert(Value::Null);
+        if let Some(address) = said.or(lsp).or(reached) { *known = address.into() }
     }
     if now == before { return }
     let part = path.with_extension("part");
@@ -83,27 +81,22 @@ fn shown(app: &App, channel: &ChannelDetails, balances: &[LightningBalance]) -> 
         "id": hex(&channel.channel_id.0), "user_id": asked.unwrap_or(ldk_id), "peer": channel.counterparty_node_id.to_string(),
         "funding": channel.funding_txo.map(|place| place.to_string()), "usable": channel.is_usable,
         "ready": channel.is_channel_ready, "value_msat": msat(value), "ours_msat": msat(ours),
-        "theirs_msat": msat(theirs_msat(channel).min(value - ours)), "reserve_msat": msat_or_null(reserve),
+        "theirs_msat": msat(theirs_msat(channel).min(value - ours)), "reserve_msat": msat(reserve),
         "out_msat": msat(channel.next_outbound_htlc_limit_msat),
         "in_msat": msat(channel.inbound_capacity_msat.min(channel.inbound_htlc_maximum_msat.unwrap_or(u64::MAX))),
     }))
 }
 
-/// What would be ours if the channel closed now, with the fee that the closing would cost.
-fn on_close(channel: &ChannelDetails, balances: &[LightningBalance]) -> u64 {
-    balances.iter().find_map(|balance| match balance {
-        LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, transaction_fee_satoshis, .. }
-            if *channel_id == channel.channel_id => Some((amount_satoshis + transaction_fee_satoshis) * 1000),
-        _ => None,
-    }).unwrap_or(0)
-}
-
-/// To the millisatoshi where more than the reserve is ours; else as a closing would round it.
+/// To the millisatoshi where more than the reserve is ours; else as a closing would round it, with its fee.
 fn ours_msat(channel: &ChannelDetails, balances: &[LightningBalance]) -> u64 {
     let reserve = channel.unspendable_punishment_reserve.unwrap_or(0) * 1000;
     let value = channel.channel_value_sats * 1000;
     if channel.outbound_capacity_msat == 0 {
-        return on_close(channel, balances).min(value);
+        return balances.iter().find_map(|balance| match balance {
+            LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, transaction_fee_satoshis, .. }
+                if *channel_id == channel.channel_id => Some((amount_satoshis + transaction_fee_satoshis) * 1000),
+            _ => None,
+        }).unwrap_or(0).min(value);
     }
     let ours = channel.outbound_capacity_msat + reserve;
     // LDK leaves the opener's anchors out of what can be sent, and does not say what is theirs below their reserve.
@@ -143,9 +136,7 @@ pub fn lightning_msat(app: &App) -> u64 {
 pub fn sweeps(app: &App) -> Vec<String> {
     app.node.list_balances().pending_balances_from_channel_closures.iter().filter_map(|sweep| match sweep {
         PendingSweepBalance::BroadcastAwaitingConfirmation { latest_spending_txid, .. }
-        | PendingSweepBalance::AwaitingThresholdConfirmations { latest_spending_txid, .. } => {
-            Some(latest_spending_txid.to_string())
-        }
+        | PendingSweepBalance::AwaitingThresholdConfirmations { latest_spending_txid, .. } => Some(latest_spending_txid.to_string()),
         PendingSweepBalance::PendingBroadcast { .. } => None,
     }).collect()
 }
@@ -163,20 +154,21 @@ pub fn open_channel(app: &App, params: &Params) -> Answer<Value> {
     }
     app.store.run(|db| db.execute("INSERT OR REPLACE INTO channel_asks (user_id, peer, value_sat, opens) VALUES (?1, ?2, ?3, ?4)",
         params![user_id, pk.to_string(), value_sat, app.opens]))?;
-    let ldk_id = app.node.open_channel(pk, address, value_sat, None, None).or_else(|error| {
+    let opened = app.node.open_channel(pk, address, value_sat, None, None).or_else(|error| {
         if error != NodeError::PersistenceFailed {
             app.store.run(|db| db.execute("DELETE FROM channel_asks WHERE user_id = ?1", [&user_id]))?;
         }
         Err(Fail::from(error))
     })?;
-    name_channel(app, &user_id, ldk_id.0)?;
-    settled(app, &user_id, ldk_text(ldk_id.0), true)
+    let ldk_id = ldk_text(opened.0);
+    name_channel(app, &user_id, &ldk_id)?;
+    settled(app, &user_id, ldk_id, true)
 }
 
-fn name_channel(app: &App, user_id: &str, ldk_id: u128) -> Answer<()> {
-    app.store.run(|db| {
-        db.execute("UPDATE channel_asks SET ldk_id = ?2 WHERE user_id = ?1", params![user_id, ldk_text(ldk_id)]).map(|_| ())
-    })
+/// Whether the channel is now the one of the user's id: it is not where it has another one.
+fn name_channel(app: &App, user_id: &str, ldk_id: &str) -> Answer<bool> {
+    let named = app.store.run(|db| db.execute("UPDATE OR IGNORE channel_asks SET ldk_id = ?2 WHERE user_id = ?1", [user_id, ldk_id]))?;
+    Ok(named == 1)
 }
 
 /// LDK's id of the channel that was asked for under the user's id, if it is or was there.
@@ -190,11 +182,7 @@ fn known_channel(app: &App, user_id: &str, peer: &PublicKey, value_sat: u64) -> 
             one.is_outbound && one.counterparty_node_id == *peer && one.channel_value_sats == value_sat
         }) {
             let ldk_id = ldk_text(channel.user_channel_id.0);
-            let other: bool = app.store.run(|db| db.query_row(
-                "SELECT EXISTS (SELECT 1 FROM channel_asks WHERE ldk_id = ?1)", [&ldk_id], |row| row.get(0)))?;
-            if other { continue }
-            name_channel(app, user_id, channel.user_channel_id.0)?;
-            return Ok(Some(ldk_id));
+            if name_channel(app, user_id, &ldk_id)? { return Ok(Some(ldk_id)) }
         }
         return Ok(None);
     };

@@ -1,6 +1,6 @@
 //! LDK's events are the truth of what became of a payment. Each is written down before LDK may forget it.
 use crate::channels;
-use crate::lightning::{claim, give_back, preimage_of, MESSAGE_TLV};
+use crate::lightning::{claim, give_back, MESSAGE_TLV};
 use crate::offers;
 use crate::open::App;
 use crate::protocol::{hex, now_ms, Answer};
@@ -12,16 +12,9 @@ use ldk_node::{CustomTlvRecord, Event};
 use rusqlite::Connection;
 use std::sync::Arc;
 
-/// Larger amounts have an output of their own at every fee that LDK agrees to.
-const SMALL_MSAT: u64 = 10_000_000;
-
 /// Handles what a crash left in the queue, before anything can be asked.
 pub fn drain(app: &App) -> Answer<()> {
-    let mut left = 10_000;
-    while let (Some(event), true) = (app.node.next_event(), left > 0) {
-        handle(app, &event)?;
-        left -= 1;
-    }
+    while let Some(event) = app.node.next_event() { handle(app, &event)? }
     Ok(())
 }
 
@@ -55,7 +48,7 @@ fn handle(app: &App, event: &Event) -> Answer<()> {
         Event::ChannelPending { .. } | Event::ChannelReady { .. } | Event::ChannelClosed { .. } => {
             channels::learn(app, event)?;
             channels::note_peers(app);
-            app.store.raise_chain();
+            app.store.tell();
         }
         // LDK has named every payment for years.
         Event::PaymentSuccessful { payment_id: None, .. } | Event::PaymentFailed { payment_id: None, .. }
@@ -68,15 +61,11 @@ fn handle(app: &App, event: &Event) -> Answer<()> {
 
 fn succeeded(db: &Connection, id: &str, hash: &str, preimage: Option<String>, fee: Option<u64>) -> rusqlite::Result<()> {
     let Some(newest) = rows::of_ldk(db, id)? else { return Ok(()) };
-    rows::change(db, &newest.key, |row| {
-        let news = !row.is("completed");
-        if news {
-            row.end("completed", None);
-            row.hash = hash.into();
-            row.preimage = preimage;
-            row.fee_msat = fee;
-        }
-        news
+    rows::change(db, &newest.key, |row| !row.is("completed"), |row| {
+        row.end("completed", None);
+        row.hash = hash.into();
+        row.preimage = preimage;
+        row.fee_msat = fee;
     })?;
     Ok(())
 }
@@ -84,38 +73,30 @@ fn succeeded(db: &Connection, id: &str, hash: &str, preimage: Option<String>, fe
 /// A payment of an offer that fails without a hash had no invoice yet.
 fn failed(db: &Connection, id: &str, hash: Option<String>, reason: &str) -> rusqlite::Result<()> {
     let Some(newest) = rows::of_ldk(db, id)? else { return Ok(()) };
-    rows::change(db, &newest.key, |row| {
-        let news = row.is("asked") || row.is("pending");
-        // An amount too small for an output of its own is lost with its channel, and LDK calls that a failure: the
-        // money is gone, and the payee may have got it from the node before it.
-        let lost = row.cut && hash.is_some() && row.amount_msat.is_some_and(|amount| amount < SMALL_MSAT);
-        if news {
-            row.end("failed", Some(if lost { "channel_closed" } else { reason }));
-            if let Some(hash) = hash { row.hash = hash }
-        }
-        news
+    rows::change(db, &newest.key, Row::is_on_its_way, |row| {
+        row.end("failed", Some(reason));
+        if let Some(hash) = hash { row.hash = hash }
     })?;
     Ok(())
 }
 
 fn claimable(app: &App, hash: [u8; 32], amount: u64, deadline: Option<u32>, message: Option<String>) -> Answer<()> {
-    let row = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)), |row| {
-        // A row that is failed remembers the deadline, so that the money is given back again after a crash.
-        let wanted = row.is("open") || row.has_arrived();
-        let news = row.is("open") || row.claim_deadline != deadline.map(u64::from);
-        row.claim_deadline = deadline.map(u64::from);
+    let deadline = deadline.map(u64::from);
+    // A row that is failed remembers the deadline, so that the money is given back again after a crash.
+    let news = |row: &Row| row.is("open") || row.claim_deadline != deadline;
+    let known = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)), news, |row| {
+        row.claim_deadline = deadline;
         if row.is("open") { row.state = if row.preimage.is_some() { "claiming" } else { "held" }.into() }
-        if wanted {
+        if row.has_arrived() {
             row.received_msat = Some(amount);
             row.message = message;
         }
-        news
     }))?;
-    match row {
+    match known.map(|(row, _)| row) {
         Some(row) if row.has_arrived() && row.preimage.is_some() => {
             if let Err(error) = claim(app, &row) {
                 crate::log::say(format_args!("A payment could not be taken, and is given back: {}", error.message));
-                app.store.run(|db| rows::change(db, &row.key, |row| { row.end("failed", Some("canceled")); true }))?;
+                app.store.run(|db| rows::change(db, &row.key, |_| true, |row| row.end("failed", Some("canceled"))))?;
                 give_back(app, hash);
             }
         }
@@ -127,13 +108,11 @@ fn claimable(app: &App, hash: [u8; 32], amount: u64, deadline: Option<u32>, mess
 }
 
 fn received(app: &App, hash: [u8; 32], amount: u64, message: Option<String>) -> Answer<()> {
-    let details = app.node.payment(&PaymentId(hash));
-    let preimage = details.as_ref().and_then(|details| preimage_of(&details.kind));
-    let (mut kind, mut note, mut offer, mut lsp_fee) = ("bolt11", None, None, None);
-    match details.map(|details| details.kind) {
-        Some(PaymentKind::Spontaneous { .. }) => kind = "keysend",
-        Some(PaymentKind::Bolt12Offer { payer_note, offer_id, .. }) => {
-            (kind, note, offer) = ("offer", payer_note.map(|note| note.0), Some(hex(&offer_id.0)));
+    let (mut kind, mut preimage, mut note, mut offer, mut lsp_fee) = ("bolt11", None, None, None, None);
+    match app.node.payment(&PaymentId(hash)).map(|details| details.kind) {
+        Some(PaymentKind::Spontaneous { preimage: known, .. }) => (kind, preimage) = ("keysend", known),
+        Some(PaymentKind::Bolt12Offer { preimage: known, payer_note, offer_id, .. }) => {
+            (kind, preimage, note, offer) = ("offer", known, payer_note.map(|note| note.0), Some(hex(&offer_id.0)));
         }
         Some(PaymentKind::Bolt11Jit { counterparty_skimmed_fee_msat, .. }) => lsp_fee = counterparty_skimmed_fee_msat,
         _ => {}
@@ -148,7 +127,7 @@ fn received(app: &App, hash: [u8; 32], amount: u64, message: Option<String>) -> 
         });
         row.end("completed", None);
         row.received_msat = Some(amount);
-        row.preimage = preimage.or(row.preimage);
+        row.preimage = preimage.map(|preimage| hex(&preimage.0)).or(row.preimage);
         row.message = message.or(note).or(row.message);
         if let Some(own) = offer {
             if let Some((id, description)) = offers::own(db, &own)? { (row.offer_id, row.description) = (Some(id), description) }

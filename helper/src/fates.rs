@@ -24,7 +24,7 @@ pub fn resume(app: &App) -> Answer<()> {
     for hash in unwanted.iter().filter_map(Row::payment_hash) { give_back(app, hash) }
     // See naming.rs.
     let asked = app.store.run(|db| rows::in_state(db, "out", "asked"))?;
-    for row in asked.iter().filter(|row| row.kind == "offer") { never_sent(app, row)? }
+    for row in asked.iter().filter(|row| row.kind == "offer") { end_unsent(app, row)? }
     Ok(())
 }
 
@@ -61,13 +61,9 @@ fn judge_left(app: &App) -> Answer<()> {
 
 fn expire(app: &App, row: &Row) -> Answer<()> {
     let _order = app.in_order();
-    let mut expired = false;
-    app.store.run(|db| rows::change(db, &row.key, |now| {
-        expired = now.state == row.state && now.preimage == row.preimage;
-        if expired { now.end("failed", Some("expired")) }
-        expired
-    }))?;
-    if let (true, Some(hash)) = (expired, row.payment_hash()) { give_back(app, hash) }
+    let expired = app.store.run(|db| rows::change(db, &row.key,
+        |now| now.state == row.state && now.preimage == row.preimage, |now| now.end("failed", Some("expired"))))?;
+    if let (Some((_, true)), Some(hash)) = (expired, row.payment_hash()) { give_back(app, hash) }
     Ok(())
 }
 
@@ -88,10 +84,10 @@ fn judge(app: &App, row: &Row) -> Answer<()> {
         if known.status == PaymentStatus::Succeeded { return Ok(()) }
         app.node.remove_payment(&PaymentId(id))?;
     }
-    never_sent(app, row)
+    end_unsent(app, row)
 }
 
-fn never_sent(app: &App, row: &Row) -> Answer<()> {
-    app.store.run(|db| rows::change(db, &row.key, Row::end_unsent))?;
+fn end_unsent(app: &App, row: &Row) -> Answer<()> {
+    app.store.run(|db| rows::change(db, &row.key, Row::is_on_its_way, Row::end_unsent))?;
     Ok(())
 }

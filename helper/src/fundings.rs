@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 /// How long an opening waits for the funding of another channel.
 const OTHERS_ARE_FUNDED: Duration = Duration::from_secs(15);
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A transaction of version 2 with witnesses begins with these bytes.
 const BEGINS: [u8; 6] = [2, 0, 0, 0, 0, 1];
 
@@ -41,18 +40,15 @@ pub fn has_paid(app: &App, id: ChannelId) -> bool {
 }
 
 /// The channels that LDK has now, those of a monitor alone among them. Events tell of them later than the chain may.
-pub struct Channels(HashSet<ChannelId>);
-impl Channels {
-    pub fn of(app: &App) -> Channels {
-        let unlisted = app.node.list_balances().lightning_balances.into_iter().filter_map(|balance| match balance {
-            LightningBalance::ClaimableOnChannelClose { channel_id, .. } => Some(channel_id),
-            _ => None,
-        });
-        Channels(app.node.list_channels().into_iter().map(|channel| channel.channel_id).chain(unlisted).collect())
-    }
-
-    pub fn has_funding(&self, tx: &Transaction) -> bool { ids(tx).any(|id| self.0.contains(&id)) }
+pub fn channel_ids(app: &App) -> HashSet<ChannelId> {
+    let unlisted = app.node.list_balances().lightning_balances.into_iter().filter_map(|balance| match balance {
+        LightningBalance::ClaimableOnChannelClose { channel_id, .. } => Some(channel_id),
+        _ => None,
+    });
+    app.node.list_channels().into_iter().map(|channel| channel.channel_id).chain(unlisted).collect()
 }
+
+pub fn funds(tx: &Transaction, channels: &HashSet<ChannelId>) -> bool { ids(tx).any(|id| channels.contains(&id)) }
 
 /// Returns when the helper's wallet knows the fundings that were signed.
 pub fn know(app: &App) -> Answer<()> {
@@ -83,7 +79,7 @@ pub fn settle(app: &App) -> Answer<()> {
         if Instant::now() >= until {
             return Err(refused("Another channel is being opened, and its peer does not answer: try again later."));
         }
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(Duration::from_millis(100));
     }
     know(app)?;
     app.node.sync_wallets()?;
@@ -99,7 +95,7 @@ fn find(bytes: &[u8], txid: Txid) -> Option<Transaction> {
 
 #[cfg(test)]
 mod tests {
-    use super::{find, Channels};
+    use super::{find, funds};
     use ldk_node::lightning::ln::types::ChannelId;
     use ldk_node::bitcoin::{absolute::LockTime, consensus, hashes::Hash, transaction::Version, Amount, OutPoint, ScriptBuf,
         Sequence, Transaction, TxIn, TxOut, Txid, Witness};
@@ -116,9 +112,9 @@ mod tests {
     #[test]
     fn a_funding_is_known_by_its_channel_before_an_event_tells_of_it() {
         let txid = funding().compute_txid().to_byte_array();
-        for (vout, funds) in [(0, true), (1, true), (2, false)] {
-            let channels = Channels([ChannelId::v1_from_funding_txid(&txid, vout)].into());
-            assert_eq!(channels.has_funding(&funding()), funds);
+        for (vout, is_funded) in [(0, true), (1, true), (2, false)] {
+            let channels = [ChannelId::v1_from_funding_txid(&txid, vout)].into();
+            assert_eq!(funds(&funding(), &channels), is_funded);
         }
     }
 

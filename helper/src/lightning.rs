@@ -46,10 +46,8 @@ fn invoice_answer(row: &Row, first: bool) -> Value {
 fn made_invoice(app: &App, params: &Params, amount: Option<u64>, expiry: u32, hash: PaymentHash) -> Answer<Bolt11Invoice> {
     let description = match params.or_null("description_hash", Params::fixed::<32>)? {
         Some(hash) => Bolt11InvoiceDescription::Hash(Sha256(sha256::Hash::from_byte_array(hash))),
-        None => {
-            let text = params.or_null("description", Params::text)?.unwrap_or("").to_string();
-            Bolt11InvoiceDescription::Direct(Description::new(text).map_err(|_| invalid("description is too long."))?)
-        }
+        None => Bolt11InvoiceDescription::Direct(Description::new(params.text("description")?.into())
+            .map_err(|_| invalid("description is too long."))?),
     };
     let bolt11 = app.node.bolt11_payment();
     let made = match (params.or_null("max_lsp_fee_msat", Params::msat)?, amount) {
@@ -82,13 +80,10 @@ fn promised_fee(app: &App, hash: [u8; 32]) -> Option<u64> {
 
 pub fn cancel_invoice(app: &App, params: &Params) -> Answer<Value> {
     let hash: [u8; 32] = params.fixed("hash")?;
-    let mut canceled = false;
     let _order = app.in_order();
-    let row = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)), |row| {
-        canceled = row.is("open") || row.is("held") && row.preimage.is_none();
-        if canceled { row.end("failed", Some("canceled")) }
-        canceled
-    }))?.ok_or_else(|| not_found("There is no invoice of that hash."))?;
+    let (row, canceled) = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)),
+        |row| row.is("open") || row.is("held") && row.preimage.is_none(),
+        |row| row.end("failed", Some("canceled"))))?.ok_or_else(|| not_found("There is no invoice of that hash."))?;
     if canceled { give_back(app, hash) }
     if row.is("failed") { Ok(row.json()) } else { Err(refused("The invoice is paid.")) }
 }
@@ -104,11 +99,9 @@ pub fn settle_invoice(app: &App, params: &Params) -> Answer<Value> {
     let preimage: [u8; 32] = params.fixed("preimage")?;
     let hash = sha256::Hash::hash(&preimage).to_byte_array();
     let _order = app.in_order();
-    let row = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)), |row| {
-        let settles = row.is("held") && row.preimage.is_none();
-        if settles { row.preimage = Some(hex(&preimage)) }
-        settles
-    }))?.ok_or_else(|| not_found("There is no invoice of that hash."))?;
+    let (row, _) = app.store.run(|db| rows::change(db, &format!("in:{}", hex(&hash)),
+        |row| row.is("held") && row.preimage.is_none(),
+        |row| row.preimage = Some(hex(&preimage))))?.ok_or_else(|| not_found("There is no invoice of that hash."))?;
     if row.is("completed") { return Ok(row.json()) }
     if !row.is("held") { return Err(refused(format!("Nothing is held: the invoice is {}.", row.state))) }
     claim(app, &row)?;
@@ -128,11 +121,7 @@ pub fn pay_invoice(app: &App, params: &Params) -> Answer<Value> {
     let amount = invoice.amount_milli_satoshis().map_or_else(|| params.msat("amount_msat"), Ok)?;
     let hash = invoice.payment_hash().to_byte_array();
     let row = Row { kind: "bolt11".into(), bolt11: Some(invoice.to_string()), ..new_attempt(app, params, hash, amount)? };
-    let bolt11 = app.node.bolt11_payment();
-    attempt(app, params, row, hash, |route| match invoice.amount_milli_satoshis() {
-        Some(_) => bolt11.send(&invoice, route),
-        None => bolt11.send_using_amount(&invoice, amount, route),
-    })
+    attempt(app, params, row, hash, |route| app.node.bolt11_payment().send_using_amount(&invoice, amount, route))
 }
 
 pub fn pay_keysend(app: &App, params: &Params) -> Answer<Value> {
@@ -169,7 +158,7 @@ fn attempt(
         asked.ok_or_else(|| refused("That hash belongs to an invoice of this node."))?
     };
     if taken { return Ok(json!({"row": row.json(), "taken": true})) }
-    if let Some(completed) = forget_ended(app, &row, hash)? { return Ok(json!({"row": completed.json(), "taken": true})) }
+    forget_ended(app, hash)?;
     let route = RouteParametersConfig { max_total_routing_fee_msat: Some(max_fee), ..Default::default() };
     match send(Some(route)) {
         Ok(_) => Ok(json!({"row": set(app, &row.key, |row| row.state = "pending".into())?.json(), "taken": false})),
@@ -182,51 +171,24 @@ fn attempt(
 
 /// Ends an attempt that LDK certainly did not take.
 pub fn refused_at_once(app: &App, key: &str, error: NodeError) -> Answer<Value> {
-    let reason = match error {
-        NodeError::PaymentSendingFailed => "RouteNotFound".into(),
-        other => format!("{other:?}"),
-    };
+    let reason = format!("{error:?}");
     set(app, key, |row| row.end("failed", Some(&reason)))?;
     Err(refused(format!("The payment was not sent: {reason}.")))
 }
 
 /// Changes the row if LDK's events have not changed it already.
 pub fn set(app: &App, key: &str, to: impl FnOnce(&mut Row)) -> Answer<Row> {
-    app.store.run(|db| rows::change(db, key, |row| {
-        let still = row.is("asked");
-        if still { to(row) }
-        still
-    }))?.ok_or_else(|| unknown("The row is gone."))
+    let (row, _) = app.store.run(|db| rows::change(db, key, |row| row.is("asked"), to))?.ok_or_else(|| unknown("The row is gone."))?;
+    Ok(row)
 }
 
-/// ldk-node's own list may lag behind LDK's events: an attempt that our rows know as failed must not block a new one.
-fn forget_ended(app: &App, row: &Row, hash: [u8; 32]) -> Answer<Option<Row>> {
-    let Some(known) = app.node.payment(&PaymentId(hash)) else { return Ok(None) };
-    if known.direction != PaymentDirection::Outbound { return Ok(None) }
-    match known.status {
-        PaymentStatus::Failed => Ok(None),
-        PaymentStatus::Pending => {
-            app.node.remove_payment(&PaymentId(hash)).map_err(|_| unknown("The state cannot be written."))?;
-            Ok(None)
-        }
-        PaymentStatus::Succeeded => {
-            let preimage = preimage_of(&known.kind);
-            set(app, &row.key, |row| {
-                row.end("completed", None);
-                row.fee_msat = known.fee_paid_msat;
-                row.preimage = preimage;
-            }).map(Some)
-        }
-    }
-}
-
-pub fn preimage_of(kind: &PaymentKind) -> Option<String> {
-    match kind {
-        PaymentKind::Bolt11 { preimage, .. } | PaymentKind::Bolt11Jit { preimage, .. }
-        | PaymentKind::Bolt12Offer { preimage, .. } | PaymentKind::Bolt12Refund { preimage, .. }
-        | PaymentKind::Spontaneous { preimage, .. } => preimage.map(|preimage| hex(&preimage.0)),
-        PaymentKind::Onchain { .. } => None,
-    }
+/// ldk-node's own list may lag behind LDK's events: an attempt that our rows know as failed must not block a new one. One
+/// that has paid blocks it, until the event comes that tells of it.
+fn forget_ended(app: &App, hash: [u8; 32]) -> Answer<()> {
+    let known = app.node.payment(&PaymentId(hash));
+    let blocks = known.is_some_and(|known| known.direction == PaymentDirection::Outbound && known.status == PaymentStatus::Pending);
+    if blocks { app.node.remove_payment(&PaymentId(hash))? }
+    Ok(())
 }
 
 pub fn row(app: &App, params: &Params) -> Answer<Value> {
@@ -240,9 +202,7 @@ pub fn row(app: &App, params: &Params) -> Answer<Value> {
 }
 
 pub fn rows(app: &App, params: &Params) -> Answer<Value> {
-    let (after, limit) = (params.number("after")?, params.number("limit")?.clamp(1, 500));
-    let mut rows = app.store.run(|db| rows::after(db, after, limit + 1))?;
-    let more = rows.len() as u64 > limit;
-    rows.truncate(limit as usize);
-    Ok(json!({"rows": rows.iter().map(Row::json).collect::<Vec<_>>(), "more": more}))
+    let (after, limit) = (params.number("after")?, params.number("limit")?);
+    let rows = app.store.run(|db| rows::after(db, after, limit))?;
+    Ok(json!({"rows": rows.iter().map(Row::json).collect::<Vec<_>>()}))
 }

@@ -18,7 +18,7 @@ mod store;
 mod transactions;
 
 use open::App;
-use protocol::{invalid, refused, unknown, Answer, Out, Params};
+use protocol::{invalid, refused, say, unknown, Answer, Params};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Read};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -31,23 +31,25 @@ const STANDS_STILL: u32 = 20;
 /// An opening waits so long for the first look at the chain, which a slow Esplora can draw out for minutes.
 const FIRST_LOOK: Duration = Duration::from_secs(10);
 
-struct Helper { out: Arc<Out>, app: OnceLock<Arc<App>>, opening: Mutex<()> }
+#[derive(Default)]
+struct Helper { app: OnceLock<Arc<App>>, opening: Mutex<()> }
 
 fn main() {
     end_with_any_other_thread();
     outlive_signals();
-    let out = Arc::new(Out::new(Box::new(std::io::stdout())));
-    out.say(&json!({"hello": {"protocol": protocol::PROTOCOL, "version": env!("CARGO_PKG_VERSION"), "ldk_node": "0.7.1"}}));
-    let helper = Arc::new(Helper { out, app: OnceLock::new(), opening: Mutex::new(()) });
+    say(&json!({"hello": {"protocol": protocol::PROTOCOL, "version": env!("CARGO_PKG_VERSION"), "ldk_node": "0.7.1"}}));
+    let helper = Arc::new(Helper::default());
     let mut input = BufReader::new(std::io::stdin());
     while let Some(line) = next_line(&mut input) { helper.clone().take(line) }
     // An opening that is under way is awaited, so that no node is left half made.
     let _opening = helper.opening.lock();
-    if let Some(app) = helper.app.get() {
-        let _order = app.in_order();
-        if let Err(error) = app.node.stop() { log::say(format_args!("The node did not stop cleanly: {error}")) }
-    }
+    if let Some(app) = helper.app.get() { stop(app) }
     std::process::exit(0);
+}
+
+fn stop(app: &App) {
+    let _order = app.in_order();
+    if let Err(error) = app.node.stop() { log::say(format_args!("The node did not stop cleanly: {error}")) }
 }
 
 /// LDK gives up by panicking where its state cannot be written. A node that goes on in part would lie.
@@ -80,13 +82,13 @@ impl Helper {
         if line.trim().is_empty() { return }
         let request: Value = match serde_json::from_str(&line) {
             Ok(request) => request,
-            Err(_) => return self.out.say(&json!({"id": null, "error": invalid("The line is no JSON.").json()})),
+            Err(_) => return say(&json!({"id": null, "error": invalid("The line is no JSON.").json()})),
         };
         let helper = self.clone();
         let id = request["id"].clone();
         let started = std::thread::Builder::new().name(REQUEST.into()).spawn(move || helper.answer(&request));
         if started.is_err() {
-            self.out.say(&json!({"id": id, "error": refused("There are too many requests.").json()}));
+            say(&json!({"id": id, "error": refused("There are too many requests.").json()}));
         }
     }
 
@@ -95,7 +97,7 @@ impl Helper {
             call(self, request["method"].as_str().unwrap_or(""), &Params(&request["params"]))
         });
         let answer = std::panic::catch_unwind(asked).unwrap_or_else(|_| Err(unknown("The request ended in a panic.")));
-        self.out.say(&match answer {
+        say(&match answer {
             Ok(result) => json!({"id": request["id"], "result": result}),
             Err(error) => json!({"id": request["id"], "error": error.json()}),
         });
@@ -104,7 +106,7 @@ impl Helper {
     fn open(&self, params: &Params) -> Answer<Value> {
         let _opening = self.opening.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if self.app.get().is_some() { return Err(refused("The node is open.")) }
-        let app = Arc::new(open::open(params, &self.out)?);
+        let app = Arc::new(open::open(params)?);
         events::drain(&app)?;
         fates::resume(&app)?;
         channels::note_peers(&app);
@@ -144,8 +146,7 @@ fn follow_chain(app: Arc<App>) {
 /// Ends in good order. The other side starts the process again, with connections of its own.
 fn start_again(app: &App) -> ! {
     log::say(format_args!("The chain is not read on for the channels, though its server answers: the node is started again."));
-    let _order = app.in_order();
-    let _ = app.node.stop();
+    stop(app);
     std::process::exit(1)
 }
 
@@ -163,7 +164,7 @@ fn call(helper: &Helper, method: &str, params: &Params) -> Answer<Value> {
         "pay_offer" => offers::pay_offer(app, params),
         "row" => lightning::row(app, params),
         "rows" => lightning::rows(app, params),
-        "fee_rates" => spend::fee_rates(app),
+        "fee_rate" => spend::fee_rate(app, params),
         "address" => spend::address(app),
         "sign" => spend::sign(app, params),
         "release" => spend::lock(app, params, false),

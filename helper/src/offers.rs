@@ -1,7 +1,7 @@
 //! Offers: made, and paid in one step, in which LDK asks for the invoice itself.
 use crate::lightning::{refused_at_once, set};
 use crate::open::App;
-use crate::protocol::{hex, invalid, now_ms, refused, unknown, Answer, Params};
+use crate::protocol::{hex, now_ms, refused, unknown, Answer, Params};
 use crate::rows::{self, Row};
 use ldk_node::bitcoin::hashes::{sha256, Hash};
 use ldk_node::lightning::offers::offer::Offer;
@@ -28,9 +28,8 @@ pub fn create_offer(app: &App, params: &Params) -> Answer<Value> {
 fn made(app: &App, amount: Option<u64>, description: &str, expires_at: Option<u64>) -> Answer<Offer> {
     let bolt12 = app.node.bolt12_payment();
     for _ in 0..5 {
-        let secs = expires_at.map(|at| at.checked_sub(now_ms() / 1000).filter(|secs| *secs > 0)
-            .ok_or_else(|| refused("The offer would have expired already."))
-            .and_then(|secs| u32::try_from(secs).map_err(|_| invalid("expires_at_secs is too late.")))).transpose()?;
+        let secs = expires_at.map(|at| u32::try_from(at.saturating_sub(now_ms() / 1000)).ok().filter(|secs| *secs > 0)
+            .ok_or_else(|| refused("The offer would have expired already, or would expire too late."))).transpose()?;
         let offer = match amount {
             Some(amount) => bolt12.receive(amount, description, secs, None),
             None => bolt12.receive_variable_amount(description, secs),
@@ -71,10 +70,7 @@ pub fn pay_offer(app: &App, params: &Params) -> Answer<Value> {
             Err(error) => Err(error),
         }
     });
-    match said {
-        Ok(row) => Ok(json!({"row": row.json(), "taken": false})),
-        Err(error) => refused_at_once(app, &row.key, error),
-    }
+    said.map_or_else(|error| refused_at_once(app, &row.key, error), |row| Ok(json!({"row": row.json(), "taken": false})))
 }
 
 fn unnamed(why: String) -> ! {

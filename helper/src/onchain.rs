@@ -9,11 +9,11 @@ use bdk_wallet::chain::spk_client::SyncRequest;
 use bdk_wallet::chain::{ConfirmationBlockTime, DescriptorExt, TxGraph};
 use bdk_wallet::template::Bip84;
 use bdk_wallet::{KeychainKind, Wallet};
-use rusqlite::{params, Connection};
+use rusqlite::{params, types::FromSql, Connection};
 use serde_json::{json, Value};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -28,8 +28,8 @@ pub struct Chain {
     gap: usize,
     scanned: AtomicBool,
     syncing: Mutex<()>,
-    /// The newest block that was told of.
-    tip: AtomicU32,
+    /// Whether something is not written down yet.
+    has_news: AtomicBool,
     store: Arc<Store>,
 }
 
@@ -42,7 +42,7 @@ impl Chain {
         wallet.apply_unconfirmed_txs(unconfirmed(&store)?);
         Ok(Chain {
             source, locks: Mutex::default(), wallet: Mutex::new(wallet), gap, scanned: AtomicBool::new(false),
-            syncing: Mutex::default(), tip: AtomicU32::new(0), store,
+            syncing: Mutex::default(), has_news: AtomicBool::new(true), store,
         })
     }
 
@@ -66,7 +66,8 @@ impl Chain {
         }
         let request = self.wallet().start_sync_with_revealed_spks().build();
         let update = self.source.sync(request)?;
-        self.wallet().apply_update(update).map_err(failed)?;
+        let events = self.wallet().apply_update_events(update).map_err(failed)?;
+        self.has_news.fetch_or(!events.is_empty(), Ordering::SeqCst);
         self.scanned.store(true, Ordering::SeqCst);
         self.note(sweeps)
     }
@@ -74,6 +75,7 @@ impl Chain {
     /// Takes over a transaction that was just published.
     pub fn published(&self, tx: Transaction) -> Answer<()> {
         self.wallet().apply_unconfirmed_txs([(tx, now_ms() / 1000)]);
+        self.has_news.store(true, Ordering::SeqCst);
         self.note(&[])
     }
 
@@ -122,48 +124,43 @@ impl Chain {
         Ok(())
     }
 
-    /// Writes down each transaction of the wallet that is new or has changed, and raises `chain` if there was news.
+    /// Writes down each transaction of the wallet that is new or has changed, and says so if there was news.
     fn note(&self, sweeps: &[String]) -> Answer<()> {
         let wallet = self.wallet();
-        let news = self.store.run(|db| {
-            let mut news = 0;
-            for txid in sweeps { news += db.execute("INSERT OR IGNORE INTO sweeps (txid) VALUES (?1)", [txid])?; }
+        let noted = self.store.run(|db| {
+            let mut news = self.has_news.load(Ordering::SeqCst);
+            for txid in sweeps { news |= db.execute("INSERT OR IGNORE INTO sweeps (txid) VALUES (?1)", [txid])? > 0; }
+            if !news { return Ok(false) }
             for known in wallet.transactions() {
                 let (tx, height) = (&known.tx_node, known.chain_position.confirmation_height_upper_bound());
-                news += db.prepare_cached("INSERT INTO own_txs (txid, hex, first_seen, height) VALUES (?1, ?2, ?3, ?4) \
+                db.prepare_cached("INSERT INTO own_txs (txid, hex, first_seen, height) VALUES (?1, ?2, ?3, ?4) \
                     ON CONFLICT (txid) DO UPDATE SET height = ?4, replaced_by = NULL WHERE height IS NOT ?4 OR replaced_by IS NOT NULL")?
                     .execute(params![tx.txid.to_string(), consensus::encode::serialize_hex(tx.tx.as_ref()), now_ms(), height])?;
             }
-            for (txid, hex) in current(db)? {
+            for (txid, hex) in pairs::<String, String>(db, "SELECT txid, hex FROM own_txs WHERE replaced_by IS NULL")? {
                 let (Ok(id), Ok(tx)) = (Txid::from_str(&txid), consensus::encode::deserialize_hex::<Transaction>(&hex)) else { continue };
                 if wallet.get_tx(id).is_some() { continue }
                 let by = wallet.tx_graph().direct_conflicts(&tx).map(|(_, other)| other).find(|other| wallet.get_tx(*other).is_some());
-                news += db.execute("UPDATE own_txs SET height = NULL, replaced_by = ?2 WHERE txid = ?1 \
-                    AND (height IS NOT NULL OR ?2 IS NOT NULL)", params![txid, by.map(|by| by.to_string())])?;
+                db.execute("UPDATE own_txs SET height = NULL, replaced_by = ?2 WHERE txid = ?1", params![txid, by.map(|by| by.to_string())])?;
             }
-            Ok(news)
+            Ok(true)
         })?;
-        let tip = wallet.latest_checkpoint().height();
-        if self.tip.swap(tip, Ordering::SeqCst) != tip || news > 0 { self.store.raise_chain() }
+        self.has_news.store(false, Ordering::SeqCst);
+        if noted { self.store.tell() }
         Ok(())
     }
 }
 
-/// Noted transactions that no other one has replaced, as id and hex.
-fn current(db: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
-    let mut statement = db.prepare_cached("SELECT txid, hex FROM own_txs WHERE replaced_by IS NULL")?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect();
-    rows
-}
-
 /// Unconfirmed transactions of earlier runs: a replaced one can only be told from them.
 fn unconfirmed(store: &Store) -> Answer<Vec<(Transaction, u64)>> {
-    let rows: Vec<(String, u64)> = store.run(|db| {
-        let mut statement = db.prepare("SELECT hex, first_seen FROM own_txs WHERE height IS NULL")?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect();
-        rows
-    })?;
+    let rows: Vec<(String, u64)> = store.run(|db| pairs(db, "SELECT hex, first_seen FROM own_txs WHERE height IS NULL"))?;
     Ok(rows.iter().filter_map(|(hex, at)| Some((consensus::encode::deserialize_hex(hex).ok()?, at / 1000))).collect())
+}
+
+fn pairs<A: FromSql, B: FromSql>(db: &Connection, sql: &str) -> rusqlite::Result<Vec<(A, B)>> {
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect();
+    rows
 }
 
 /// Reads the number behind the descriptor's id in ldk-node's stored index: a TLV of type 2 with four bytes.
@@ -173,11 +170,6 @@ fn last_shown(index: &[u8], id: &[u8]) -> Option<u32> {
         [2, 4, number @ ..] => Some(u32::from_be_bytes(number.try_into().ok()?)),
         _ => None,
     }
-}
-
-/// Whether the wallet has got anything on the script.
-pub fn is_used(wallet: &Wallet, script: &ScriptBuf) -> bool {
-    wallet.tx_graph().full_txs().any(|tx| tx.tx.output.iter().any(|output| output.script_pubkey == *script))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use ldk_node::NodeError;
 use serde_json::{json, Value};
 use std::io::Write;
 use std::str::FromStr;
-use std::sync::Mutex;
 
 pub const PROTOCOL: u64 = 1;
 pub const MAX_LINE: usize = 1024 * 1024;
@@ -45,14 +44,10 @@ impl From<rusqlite::Error> for Fail {
     fn from(error: rusqlite::Error) -> Self { unknown(format!("The state cannot be used: {error}")) }
 }
 
-/// Standard output, a line at a time. A reader that is gone is noticed at the end of standard input.
-pub struct Out(Mutex<Box<dyn Write + Send>>);
-impl Out {
-    pub fn new(to: Box<dyn Write + Send>) -> Self { Out(Mutex::new(to)) }
-    pub fn say(&self, line: &Value) {
-        let mut to = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let _ = writeln!(to, "{line}").and_then(|()| to.flush());
-    }
+/// Writes a line to standard output. A reader that is gone is noticed at the end of standard input.
+pub fn say(line: &Value) {
+    let mut to = std::io::stdout().lock();
+    let _ = writeln!(to, "{line}").and_then(|()| to.flush());
 }
 
 pub fn hex(bytes: &[u8]) -> String { bytes.to_lower_hex_string() }
@@ -101,8 +96,7 @@ impl Params<'_> {
     pub fn inside(&self, name: &str) -> Params<'_> { Params(&self.0[name]) }
 }
 
-pub fn msat(amount: u64) -> Value { Value::String(amount.to_string()) }
-pub fn msat_or_null(amount: Option<u64>) -> Value { amount.map_or(Value::Null, msat) }
+pub fn msat(amount: impl Into<Option<u64>>) -> Value { amount.into().map(|amount| amount.to_string()).into() }
 
 pub fn now_ms() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)

@@ -1,5 +1,5 @@
 //! Lightning payments and attempts. Each change takes the next number in its own transaction; no row is ever removed.
-use crate::protocol::{msat_or_null, now_ms, unhex};
+use crate::protocol::{msat, now_ms, unhex};
 use crate::store::raise;
 use rusqlite::{Connection, OptionalExtension, Row as Columns, ToSql};
 use serde_json::{json, Value};
@@ -61,13 +61,12 @@ impl Row {
     /// Whether its money is here: `held` waits for the preimage of the other side, `claiming` is being taken.
     pub fn has_arrived(&self) -> bool { self.is("held") || self.is("claiming") }
 
-    /// Ends an attempt of which LDK has nothing, and says whether it did. One that LDK had taken before a crash may have
-    /// been told of, so that its end is told too.
-    pub fn end_unsent(&mut self) -> bool {
-        let reason = match self.state.as_str() { "asked" => "never sent", "pending" => "not_sent", _ => return false };
-        self.end("failed", Some(reason));
-        true
-    }
+    /// Whether LDK may still end it.
+    pub fn is_on_its_way(&self) -> bool { self.is("asked") || self.is("pending") }
+
+    /// Ends an attempt of which LDK has nothing. One that LDK had taken before a crash may have been told of, so that its
+    /// end is told too.
+    pub fn end_unsent(&mut self) { self.end("failed", Some(if self.is("asked") { "never sent" } else { "not_sent" })) }
 
     /// Ends the row; a row that succeeds after all loses its reason.
     pub fn end(&mut self, state: &str, reason: Option<&str>) {
@@ -82,10 +81,10 @@ impl Row {
             "preimage": self.preimage.as_ref().filter(|_| self.is("completed")), "bolt11": self.bolt11,
             // For the other side an invoice is open until it is paid or held.
             "attempt": self.attempt, "state": if self.is("claiming") { "open" } else { &self.state }, "reason": self.reason,
-            "amount_msat": msat_or_null(self.amount_msat), "fee_msat": msat_or_null(self.fee_msat),
-            "received_msat": msat_or_null(self.received_msat), "lsp_fee_msat": msat_or_null(self.lsp_fee_msat),
+            "amount_msat": msat(self.amount_msat), "fee_msat": msat(self.fee_msat),
+            "received_msat": msat(self.received_msat), "lsp_fee_msat": msat(self.lsp_fee_msat),
             "message": self.message, "offer_id": self.offer_id, "description": self.description, "created_at": self.created_at,
-            "ended_at": self.ended_at, "expires_at": self.expires_at, "ref": self.reference})
+            "ended_at": self.ended_at, "expires_at": self.expires_at, "ref": self.reference, "cut": self.cut})
     }
 }
 
@@ -111,7 +110,6 @@ pub fn by_key(db: &Connection, key: &str) -> rusqlite::Result<Option<Row>> { one
 
 pub fn incoming(db: &Connection, hash: &str) -> rusqlite::Result<Option<Row>> { by_key(db, &format!("in:{hash}")) }
 
-/// The newest attempt to pay the hash.
 pub fn newest(db: &Connection, hash: &str) -> rusqlite::Result<Option<Row>> {
     one(db, "WHERE hash = ?1 AND direction = 'out' ORDER BY attempt DESC LIMIT 1", [hash])
 }
@@ -139,12 +137,10 @@ pub fn cut(db: &Connection, hash: &str) -> rusqlite::Result<()> {
     db.execute("UPDATE rows SET cut = 1 WHERE direction = 'out' AND state IN ('asked', 'pending') AND hash IN (?1, '')", [hash]).map(|_| ())
 }
 
-/// The newest attempt that was asked for under the reference.
 pub fn of_reference(db: &Connection, reference: &str) -> rusqlite::Result<Option<Row>> {
     one(db, "WHERE reference = ?1 ORDER BY attempt DESC LIMIT 1", [reference])
 }
 
-/// The attempt that LDK's id names.
 pub fn of_ldk(db: &Connection, id: &str) -> rusqlite::Result<Option<Row>> {
     Ok(match one(db, "WHERE ldk_id = ?1", [id])? { Some(row) => Some(row), None => newest(db, id)? })
 }
@@ -175,13 +171,17 @@ fn begin(db: &Connection, mut row: Row) -> rusqlite::Result<(Row, bool)> {
     Ok((row, false))
 }
 
-/// Changes the row as it is now, unless `change` says that nothing is to be changed. Gives the row as it is then.
-pub fn change(db: &Connection, key: &str, change: impl FnOnce(&mut Row) -> bool) -> rusqlite::Result<Option<Row>> {
+/// Changes the row where it stands so now. Gives it as it is then, and whether it was changed.
+pub fn change(
+    db: &Connection, key: &str, when: impl FnOnce(&Row) -> bool, to: impl FnOnce(&mut Row),
+) -> rusqlite::Result<Option<(Row, bool)>> {
     let Some(mut row) = by_key(db, key)? else { return Ok(None) };
-    let before = row.clone();
-    if !change(&mut row) { return Ok(Some(before)) }
-    put(db, &mut row)?;
-    Ok(Some(row))
+    let changes = when(&row);
+    if changes {
+        to(&mut row);
+        put(db, &mut row)?;
+    }
+    Ok(Some((row, changes)))
 }
 
 #[cfg(test)]
@@ -193,10 +193,10 @@ mod tests {
 
     #[test]
     fn the_end_of_an_unsent_attempt_says_whether_ldk_had_taken_it() {
-        for (state, ends, reason) in [("asked", true, Some("never sent")), ("pending", true, Some("not_sent")), ("completed", false, None)] {
+        for (state, reason) in [("asked", "never sent"), ("pending", "not_sent")] {
             let mut row = Row { state: state.into(), ..attempt("aa") };
-            assert_eq!(row.end_unsent(), ends);
-            assert_eq!((row.is("failed"), row.reason.as_deref()), (ends, reason));
+            row.end_unsent();
+            assert_eq!((row.is("failed"), row.reason.as_deref()), (true, Some(reason)));
         }
     }
 
@@ -237,11 +237,11 @@ mod tests {
         let (first, taken) = store.run(|db| ask(db, attempt("aa"))).unwrap();
         assert_eq!((first.key.as_str(), first.attempt, taken), ("out:1", Some(1), false));
         for state in ["asked", "pending", "completed"] {
-            store.run(|db| change(db, "out:1", |row| { row.state = state.into(); true })).unwrap();
+            store.run(|db| change(db, "out:1", |_| true, |row| row.state = state.into())).unwrap();
             let (same, taken) = store.run(|db| ask(db, attempt("aa"))).unwrap();
             assert_eq!((same.key.as_str(), taken), ("out:1", true));
         }
-        store.run(|db| change(db, "out:1", |row| { row.end("failed", Some("x")); true })).unwrap();
+        store.run(|db| change(db, "out:1", |_| true, |row| row.end("failed", Some("x")))).unwrap();
         assert_eq!(store.run(|db| ask(db, attempt("bb"))).unwrap().0.attempt, Some(2));
         let (third, taken) = store.run(|db| ask(db, attempt("aa"))).unwrap();
         assert_eq!((third.attempt, taken), (Some(3), false));
@@ -256,11 +256,11 @@ mod tests {
         for reference in ["a", "b"] { assert!(!store.run(|db| ask_once(db, row(reference))).unwrap().1) }
         assert_eq!(store.run(|db| by_key(db, "out:1")).unwrap().unwrap().json()["hash"], Value::Null);
         for state in ["asked", "pending", "completed", "failed"] {
-            store.run(|db| change(db, "out:1", |row| { row.state = state.into(); true })).unwrap();
+            store.run(|db| change(db, "out:1", |_| true, |row| row.state = state.into())).unwrap();
             let (same, taken) = store.run(|db| ask_once(db, row("a"))).unwrap();
             assert_eq!((same.key.as_str(), taken), ("out:1", true));
         }
-        store.run(|db| change(db, "out:2", |row| { row.ldk_id = Some("cc".into()); true })).unwrap();
+        store.run(|db| change(db, "out:2", |_| true, |row| row.ldk_id = Some("cc".into()))).unwrap();
         assert_eq!(store.run(|db| of_ldk(db, "cc")).unwrap().unwrap().key, "out:2");
         assert_eq!(store.run(|db| of_ldk(db, "dd")).unwrap(), None);
     }
@@ -270,11 +270,11 @@ mod tests {
         let folder = Folder::new("seq");
         let store = folder.open(None).unwrap();
         for hash in ["aa", "bb"] { store.run(|db| ask(db, attempt(hash))).unwrap(); }
-        store.run(|db| change(db, "out:1", |_| false)).unwrap();
-        store.run(|db| change(db, "out:1", |row| { row.state = "pending".into(); true })).unwrap();
+        store.run(|db| change(db, "out:1", |_| false, |_| ())).unwrap();
+        store.run(|db| change(db, "out:1", |_| true, |row| row.state = "pending".into())).unwrap();
         let rows = store.run(|db| after(db, 0, 10)).unwrap();
         assert_eq!(rows.iter().map(|row| (row.key.as_str(), row.seq)).collect::<Vec<_>>(), [("out:2", 2), ("out:1", 3)]);
         assert_eq!(store.run(|db| after(db, 2, 10)).unwrap().len(), 1);
-        assert_eq!(store.run(|db| change(db, "out:9", |_| true)).unwrap(), None);
+        assert_eq!(store.run(|db| change(db, "out:9", |_| true, |_| ())).unwrap(), None);
     }
 }

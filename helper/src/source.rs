@@ -22,42 +22,22 @@ const RETRIES: usize = 5;
 /// Of a bitcoin for a thousand virtual bytes.
 const SAT_PER_VBYTE: f64 = 100_000.0;
 
-/// Where the chain is read.
-#[derive(Clone)]
-pub enum Address { Esplora(String), Electrum(String) }
-
-impl Address {
-    pub fn read(params: &Params) -> Answer<Address> {
-        match (params.or_null("esplora", Params::text)?, params.or_null("electrum", Params::text)?) {
-            (Some(url), None) => Ok(Address::Esplora(url.trim_end_matches('/').into())),
-            (None, Some(url)) => Ok(Address::Electrum(url.into())),
-            _ => Err(crate::protocol::invalid("chain must name an Esplora or an Electrum server.")),
-        }
-    }
-}
-
 pub enum Source { Esplora(AsyncClient, tokio::runtime::Runtime), Electrum(BdkElectrumClient<Client>) }
 
 impl Source {
-    pub fn open(address: &Address) -> Answer<Source> {
-        let failed = |what: String| refused(format!("The server of the chain cannot be used: {what}"));
-        match address {
-            Address::Esplora(url) => {
-                let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
-                    .map_err(|error| failed(error.to_string()))?;
-                let client = {
-                    let _inside = runtime.enter();
-                    esplora_client::Builder::new(url).timeout(ANSWERS_WITHIN_SECS.into()).max_retries(RETRIES).build_async()
-                        .map_err(|_| failed("its address cannot be read.".into()))?
-                };
-                Ok(Source::Esplora(client, runtime))
-            }
-            Address::Electrum(url) => {
-                let config = ConfigBuilder::new().timeout(Some(ANSWERS_WITHIN_SECS)).build();
-                let client = Client::from_config(url, config).map_err(of_electrum)?;
-                Ok(Source::Electrum(BdkElectrumClient::new(client)))
-            }
-        }
+    pub fn open(chain: &Params) -> Answer<Source> {
+        let Some(url) = chain.or_null("esplora", Params::text)? else {
+            let config = ConfigBuilder::new().timeout(Some(ANSWERS_WITHIN_SECS)).build();
+            let client = Client::from_config(chain.text("electrum")?, config).map_err(of_electrum)?;
+            return Ok(Source::Electrum(BdkElectrumClient::new(client)));
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+            .map_err(|error| refused(format!("The chain cannot be read: {error}")))?;
+        let client = {
+            let _inside = runtime.enter();
+            esplora_client::Builder::new(url).timeout(ANSWERS_WITHIN_SECS.into()).max_retries(RETRIES).build_async().map_err(of_esplora)?
+        };
+        Ok(Source::Esplora(client, runtime))
     }
 
     /// Refuses a server with the chain of another network. An Esplora's is looked at by the sidecar.
@@ -94,20 +74,15 @@ impl Source {
     }
 
     /// In satoshis per virtual byte, of a transaction that is in a block within so many blocks.
-    pub fn fee_rates<const N: usize>(&self, blocks: [usize; N]) -> Answer<[f64; N]> {
-        let mut rates = [1.0; N];
-        match self {
+    pub fn fee_rate(&self, blocks: usize) -> Answer<f64> {
+        let rate = match self {
             Source::Esplora(client, runtime) => {
                 let told = waited(runtime, client.get_fee_estimates())?.map_err(of_esplora)?;
-                for (rate, blocks) in rates.iter_mut().zip(blocks) {
-                    *rate = convert_fee_rate(blocks, told.clone()).map_or(1.0, f64::from);
-                }
+                convert_fee_rate(blocks, told).map_or(1.0, f64::from)
             }
-            Source::Electrum(client) => for (rate, blocks) in rates.iter_mut().zip(blocks) {
-                *rate = client.inner.estimate_fee(blocks).map_err(of_electrum)? * SAT_PER_VBYTE;
-            },
-        }
-        Ok(rates.map(|rate| rate.max(1.0)))
+            Source::Electrum(client) => client.inner.estimate_fee(blocks).map_err(of_electrum)? * SAT_PER_VBYTE,
+        };
+        Ok(rate.max(1.0))
     }
 }
 

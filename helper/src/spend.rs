@@ -1,6 +1,7 @@
 //! Signs and publishes on-chain transactions.
 use crate::onchain::Chain;
 use crate::open::App;
+use crate::store::{meta, set_meta};
 use crate::protocol::{invalid, msat, refused, Answer, Params};
 use bdk_wallet::bitcoin::{consensus, Amount, FeeRate, OutPoint, Psbt, ScriptBuf, Transaction};
 use bdk_wallet::coin_selection::DefaultCoinSelectionAlgorithm;
@@ -119,25 +120,23 @@ pub fn lock(app: &App, params: &Params, holds: bool) -> Answer<Value> {
 }
 
 pub fn publish(app: &App, params: &Params) -> Answer<Value> {
-    let chain = &app.chain;
     let tx: Transaction = consensus::encode::deserialize(&params.bytes("hex")?)
         .map_err(|_| invalid("hex is no transaction."))?;
     let txid = tx.compute_txid();
-    if let Err(said) = chain.source.broadcast(&tx) {
+    if let Err(said) = app.chain.source.broadcast(&tx) {
         // What the chain shows decides. Certain is only a coin that another transaction has spent, in a block.
         if app.sync_chain().is_err() { return Err(said) }
-        if let Some(place) = chain.spent_by_other(&tx) {
+        if let Some(place) = app.chain.spent_by_other(&tx) {
             return Err(refused(format!("The coin {place} is spent by another transaction that is confirmed.")));
         }
-        if !chain.has(txid) { return Err(said) }
+        if !app.chain.has(txid) { return Err(said) }
     }
-    chain.published(tx)?;
+    app.chain.published(tx)?;
     Ok(json!({"txid": txid.to_string()}))
 }
 
-pub fn fee_rates(app: &App) -> Answer<Value> {
-    let [soon, hour, day] = app.chain.source.fee_rates([1, 3, 72])?;
-    Ok(json!({"sat_per_vbyte": {"1": soon, "3": hour, "72": day}}))
+pub fn fee_rate(app: &App, params: &Params) -> Answer<Value> {
+    Ok(json!({"sat_per_vbyte": app.chain.source.fee_rate(params.number("blocks")? as usize)?}))
 }
 
 fn rate(params: &Params) -> Answer<FeeRate> {
@@ -147,16 +146,12 @@ fn rate(params: &Params) -> Answer<FeeRate> {
 }
 
 pub fn address(app: &App) -> Answer<Value> {
-    let known = app.store.meta("address")?.and_then(|text| {
+    let known = app.store.run(|db| meta(db, "address"))?.and_then(|text| {
         text.parse::<bdk_wallet::bitcoin::Address<_>>().ok()?.require_network(app.network).ok()
     });
-    if let Some(address) = known {
-        if !crate::onchain::is_used(&app.chain.wallet(), &address.script_pubkey()) {
-            return Ok(json!({"address": address.to_string()}));
-        }
-    }
+    let is_unused = |script| !app.chain.wallet().list_output().any(|output| output.txout.script_pubkey == script);
+    if let Some(address) = known.filter(|address| is_unused(address.script_pubkey())) { return Ok(json!({"address": address.to_string()})) }
     let address = app.node.onchain_payment().new_address()?.to_string();
-    app.store.set_meta("address", &address)?;
+    app.store.run(|db| set_meta(db, "address", &address))?;
     Ok(json!({"address": address}))
 }
-

@@ -1,7 +1,7 @@
 //! The one file that holds everything: ldk-node's keys and values, and the helper's own tables, in one SQLite database.
 //! A write is on disk when the call returns, so that writes of a key take effect in the order of the calls.
 use crate::naming::Naming;
-use crate::protocol::{refused, unreachable, Answer, Out};
+use crate::protocol::{refused, say, unreachable, Answer};
 use crate::step::{after_write, Step, Write};
 use ldk_node::lightning::io;
 use ldk_node::lightning::util::persist::{KVStore, KVStoreSync};
@@ -12,8 +12,8 @@ use std::future::Future;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 const SCHEMA: u32 = 4;
@@ -32,7 +32,7 @@ CREATE INDEX rows_by_ldk_id ON rows (ldk_id) WHERE ldk_id IS NOT NULL;
 CREATE INDEX rows_by_reference ON rows (reference) WHERE reference IS NOT NULL;
 CREATE TABLE offers (ldk_id TEXT PRIMARY KEY, offer_id TEXT NOT NULL, description TEXT) WITHOUT ROWID;
 CREATE TABLE channel_asks (user_id TEXT PRIMARY KEY, peer TEXT NOT NULL, value_sat INTEGER NOT NULL,
-  opens INTEGER NOT NULL, ldk_id TEXT) WITHOUT ROWID;
+  opens INTEGER NOT NULL, ldk_id TEXT UNIQUE) WITHOUT ROWID;
 CREATE TABLE channels (ldk_id TEXT PRIMARY KEY, funding TEXT, closed TEXT) WITHOUT ROWID;
 CREATE INDEX channels_by_funding ON channels (funding);
 CREATE TABLE own_txs (txid TEXT PRIMARY KEY, hex TEXT NOT NULL, first_seen INTEGER NOT NULL, height INTEGER,
@@ -45,15 +45,13 @@ pub struct Store {
     /// Channels that peers have with this node, and of which this state has nothing.
     pub unknown_channels: Mutex<BTreeSet<String>>,
     db: Mutex<Connection>,
-    out: Arc<Out>,
     told: AtomicU64,
-    chain: AtomicU64,
-    manager_writes: AtomicU64,
+    manager_written: AtomicBool,
 }
 
 impl Store {
     /// Opens the file, and refuses one that is older than what the other side has seen, or that another process holds.
-    pub fn open(dir: &Path, at_least: Option<(u64, u64)>, out: Arc<Out>) -> Answer<Store> {
+    pub fn open(dir: &Path, at_least: Option<(u64, u64)>) -> Answer<Store> {
         let path = dir.join("state.sqlite");
         if at_least.is_some() && !path.exists() {
             return Err(refused(format!("{} is missing, though this wallet was opened before. Never restore a copy: \
@@ -70,14 +68,12 @@ impl Store {
         };
         private(dir, &path).map_err(|error| refused(format!("{} cannot be made: {error}", path.display())))?;
         let mut db = Connection::open(&path).map_err(failed)?;
-        prepare(&mut db).map_err(failed)?;
-        let schema: u32 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-        if schema != SCHEMA {
+        if prepare(&mut db).map_err(failed)? != SCHEMA {
             return Err(refused(format!("{} was written by another version of this program.", path.display())));
         }
         let store = Store {
             step: Step::default(), naming: Naming::default(), unknown_channels: Mutex::default(),
-            db: Mutex::new(db), out, told: AtomicU64::new(0), chain: AtomicU64::new(0), manager_writes: AtomicU64::new(0),
+            db: Mutex::new(db), told: AtomicU64::new(0), manager_written: AtomicBool::new(false),
         };
         let (opens, seq) = store.place()?;
         if let Some((least_opens, least_seq)) = at_least {
@@ -100,30 +96,20 @@ impl Store {
         let result = work(&transaction)?;
         let seq = number(&transaction, "seq")?;
         transaction.commit()?;
-        if self.told.fetch_max(seq, Ordering::SeqCst) < seq { self.tell(seq) }
+        if self.told.fetch_max(seq, Ordering::SeqCst) < seq { self.tell() }
         Ok(result)
     }
 
-    fn tell(&self, seq: u64) {
-        self.out.say(&json!({"changed": {"seq": seq, "chain": self.chain.load(Ordering::SeqCst)}}));
-    }
-
-    /// Says that the list of transactions may have changed.
-    pub fn raise_chain(&self) {
-        self.chain.fetch_add(1, Ordering::SeqCst);
-        self.tell(self.told.load(Ordering::SeqCst));
-    }
+    /// Says that the rows or the list of transactions may have changed.
+    pub fn tell(&self) { say(&json!({"changed": {}})) }
 
     /// How often the file was opened, and the number of its last change.
     pub fn place(&self) -> Answer<(u64, u64)> { self.run(|db| Ok((number(db, "opens")?, number(db, "seq")?))) }
 
     pub fn raise_opens(&self) -> Answer<u64> { self.run(|db| raise(db, "opens")) }
 
-    pub fn meta(&self, name: &str) -> Answer<Option<String>> { self.run(|db| meta(db, name)) }
-    pub fn set_meta(&self, name: &str, value: &str) -> Answer<()> { self.run(|db| set_meta(db, name, value)) }
-
     /// Whether the channel manager was written since this process opened the file.
-    pub fn manager_written(&self) -> bool { self.manager_writes.load(Ordering::SeqCst) > 0 }
+    pub fn manager_written(&self) -> bool { self.manager_written.load(Ordering::SeqCst) }
 
     /// Whether a stored value of the name space holds the bytes.
     pub fn names(&self, primary: &str, key: Option<&str>, bytes: &[u8]) -> Answer<bool> {
@@ -146,8 +132,7 @@ impl Store {
             };
         }
         transaction.commit()?;
-        let manager = writes.iter().any(|one| one.primary.is_empty() && one.key == "manager");
-        if manager { self.manager_writes.fetch_add(1, Ordering::SeqCst); }
+        if writes.iter().any(|one| one.primary.is_empty() && one.key == "manager") { self.manager_written.store(true, Ordering::SeqCst) }
         Ok(())
     }
 
@@ -163,17 +148,20 @@ fn private(dir: &Path, file: &Path) -> std::io::Result<()> {
     std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(file).map(|_| ())
 }
 
-fn prepare(db: &mut Connection) -> rusqlite::Result<()> {
+/// Makes the tables of a new file, and gives the number of those that are there.
+fn prepare(db: &mut Connection) -> rusqlite::Result<u32> {
     db.busy_timeout(Duration::from_secs(10))?;
     // The lock is held until this process ends: two nodes on one state lose money.
     db.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let schema: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let mut schema = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if schema == 0 {
+        schema = SCHEMA;
         transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "user_version", SCHEMA)?;
+        transaction.pragma_update(None, "user_version", schema)?;
     }
-    transaction.commit()
+    transaction.commit()?;
+    Ok(schema)
 }
 
 pub fn meta(db: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
@@ -258,7 +246,7 @@ pub mod tests {
             Folder(path)
         }
         pub fn open(&self, at_least: Option<(u64, u64)>) -> Answer<Store> {
-            Store::open(&self.0, at_least, Arc::new(Out::new(Box::new(std::io::sink()))))
+            Store::open(&self.0, at_least)
         }
     }
     impl Drop for Folder {

@@ -1,8 +1,8 @@
 //! What the on-chain wallet shows: its transactions, its coins, and the node's state in figures.
 use crate::channels;
-use crate::fundings::Channels;
+use crate::fundings::{channel_ids, funds};
 use crate::open::App;
-use crate::protocol::{msat, msat_or_null, Answer, Params};
+use crate::protocol::{msat, Answer, Params};
 use crate::spend::held;
 use bdk_wallet::bitcoin::{consensus, Address, Transaction};
 use bdk_wallet::chain::ChainPosition;
@@ -48,12 +48,11 @@ fn noted(db: &Connection, since: u64, only: Option<&str>) -> rusqlite::Result<Ve
 }
 
 pub fn transactions(app: &App, params: &Params) -> Answer<Value> {
-    let chain = &app.chain;
     let since = params.or_null("since_height", Params::number)?.unwrap_or(0);
     let only = params.or_null("txid", Params::text)?;
     let sweeps = channels::sweeps(app);
-    let channels = Channels::of(app);
-    let wallet = chain.ready()?;
+    let channels = channel_ids(app);
+    let wallet = app.chain.ready()?;
     let mut list = Vec::new();
     for mut one in app.store.run(|db| noted(db, since, only))? {
         let Ok(tx) = consensus::encode::deserialize_hex::<Transaction>(&one.hex) else { continue };
@@ -61,7 +60,7 @@ pub fn transactions(app: &App, params: &Params) -> Answer<Value> {
         // What the network forgot is no transaction, unless another one took its place.
         if position.is_none() && one.replaced_by.is_none() { continue }
         one.sweep |= sweeps.contains(&one.txid);
-        one.funding |= channels.has_funding(&tx);
+        one.funding |= funds(&tx, &channels);
         list.push(shown(app, &wallet, &one, &tx, position)?);
     }
     Ok(json!({"height": wallet.latest_checkpoint().height(), "transactions": list}))
@@ -85,7 +84,7 @@ fn shown(
     Ok(json!({
         "txid": one.txid, "hex": one.hex, "height": one.height, "block_time": block_time,
         "first_seen": block_time.map_or(one.first_seen, |time| time.min(one.first_seen)),
-        "fee_msat": msat_or_null(wallet.calculate_fee(tx).ok().map(|fee| fee.to_sat() * 1000)),
+        "fee_msat": msat(wallet.calculate_fee(tx).ok().map(|fee| fee.to_sat() * 1000)),
         "sent_msat": msat(sent.to_sat() * 1000), "received_msat": msat(received.to_sat() * 1000),
         "outputs": outputs, "role": role(app, wallet, one, tx, sent.to_sat() > 0)?, "replaced_by": one.replaced_by,
     }))
@@ -110,9 +109,8 @@ fn role(app: &App, wallet: &Wallet, one: &Noted, tx: &Transaction, sends: bool) 
 }
 
 pub fn coins(app: &App) -> Answer<Value> {
-    let chain = &app.chain;
-    let wallet = chain.ready()?;
-    let locks = held(chain);
+    let wallet = app.chain.ready()?;
+    let locks = held(&app.chain);
     let coins: Vec<Value> = wallet.list_unspent().map(|coin| json!({"outpoint": coin.outpoint.to_string(),
         "amount_msat": msat(coin.txout.value.to_sat() * 1000), "locked": locks.contains_key(&coin.outpoint)})).collect();
     Ok(json!({"coins": coins}))

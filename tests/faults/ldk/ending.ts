@@ -94,7 +94,7 @@ async function differencesAtOthers(
       .filter((row) => row.direction === theirs && row.state === 'completed' && !isBetween(row))
       .map(({ hash }) => `${hash}`);
     // A small payment may go down with its channel, so that the payer knows no end of it.
-    const unknown = rows.filter(({ reason }) => reason === 'channel_closed');
+    const unknown = rows.filter(({ state, cut }) => state === 'failed' && cut);
     return [
       ...minus(others, [...ours, ...lost]).map(
         (hash) => `${direction} ${hash}: paid, and not shown as completed`,

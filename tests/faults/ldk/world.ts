@@ -212,13 +212,12 @@ export class LdkKillWorld {
   /** The rows of the Lightning payments of another node. */
   async rowsOf(node: OutsideNode): Promise<LdkRow[]> {
     const rows: LdkRow[] = [];
-    for (let more = true; more; ) {
+    for (;;) {
       const order = { after: rows.at(-1)?.seq ?? 0, limit: 500 };
-      const page = await node.call<{ rows: LdkRow[]; more: boolean }>('rows', order, shapes().rows);
+      const page = await node.call<{ rows: LdkRow[] }>('rows', order, shapes().rows);
+      if (page.rows.length === 0) return rows;
       rows.push(...page.rows);
-      more = page.more;
     }
-    return rows;
   }
 
   /** What the wallet and the other nodes say of a payment, in words. */

@@ -6,7 +6,13 @@ const HASH = 'ab'.repeat(32);
 export function ldkRow(change: Partial<LdkRow> = {}): LdkRow {
   return {
     ...{ seq: 2, key: 'out:1', direction: 'out', kind: 'bolt11', hash: HASH, attempt: 1 },
-    ...{ ref: `0000001764000000000-ln_${HASH}`, state: 'pending', reason: null, bolt11: null },
+    ...{
+      ref: `0000001764000000000-ln_${HASH}`,
+      state: 'pending',
+      reason: null,
+      cut: false,
+      bolt11: null,
+    },
     ...{ preimage: null, amount_msat: 5000n, fee_msat: null, received_msat: null },
     ...{ lsp_fee_msat: null, message: null, offer_id: null, expires_at: null },
     ...{ description: null },

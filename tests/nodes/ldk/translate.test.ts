@@ -31,9 +31,15 @@ test('an attempt is told from when LDK took it, and so is its end', () => {
   ]);
 });
 
-test('a small payment whose channel was closed by force stays pending', () => {
-  const lost = { state: 'failed', reason: 'channel_closed', ended_at: 1_764_000_001_000 } as const;
+test('only a small payment that has no output of its closed channel stays pending', () => {
+  const lost = { state: 'failed', cut: true, ended_at: 1_764_000_001_000 } as const;
+  const statusOf = (change: Partial<LdkRow>) => told({ ...lost, ...change })[0]?.payment.status;
   expect(told(lost)).toMatchObject([{ payment: { status: 'pending', finalizedAtMs: null } }]);
+  expect(statusOf({ amount_msat: 9_999_999n })).toBe('pending');
+  expect(statusOf({ amount_msat: 10_000_000n })).toBe('failed');
+  expect(statusOf({ cut: false })).toBe('failed');
+  expect(statusOf({ kind: 'offer', hash: null })).toBe('failed');
+  expect(statusOf({ state: 'completed', preimage: 'cd'.repeat(32) })).toBe('completed');
 });
 
 test('a payment of an offer has no hash before its invoice, and what arrives on one names it', () => {

@@ -23,7 +23,7 @@ function helperAt(height: number, confirmedAt: number | null) {
       news();
     },
     async call(method: string, { since_height: since }: { since_height?: number | null }) {
-      if (method === 'rows') return { rows: [], more: false };
+      if (method === 'rows') return { rows: [] };
       const isListed = state.confirmedAt === null || state.confirmedAt >= (since ?? 0);
       const transactions = isListed ? [receipt(state.confirmedAt)] : [];
       return { height: state.height, transactions };

@@ -49,7 +49,7 @@ export async function* followWallet(
       news = Promise.withResolvers();
       for (let more = true; more && !signal.aborted; ) {
         const page = await helper.call('rows', { after: seq, limit: PAGE }, shapes().rows);
-        more = page.more;
+        more = page.rows.length === PAGE;
         seq = page.rows.at(-1)?.seq ?? seq;
         const observations = page.rows.flatMap(rowObservations).filter(isWanted);
         if (page.rows.length === 0) continue;

@@ -36,12 +36,8 @@ const FUNDING_VBYTES = 400n;
  * source says.
  */
 export async function feeRate(helper: Helper, blocks: number): Promise<number> {
-  const { sat_per_vbyte } = await helper.call('fee_rates', {}, shapes().feeRates);
-  // The rate of the next fewer blocks that it tells of, which is no lower.
-  const told = Object.keys(sat_per_vbyte)
-    .map(Number)
-    .filter((one) => one <= blocks);
-  return Math.max(1, Math.ceil(sat_per_vbyte[`${Math.max(...told)}`] ?? 1));
+  const { sat_per_vbyte } = await helper.call('fee_rate', { blocks }, shapes().feeRate);
+  return Math.max(1, Math.ceil(sat_per_vbyte));
 }
 
 /** The wallet's receiving address, the same until a payment to it is seen. Throws `unsupported` for taproot. */

@@ -16,6 +16,9 @@ import type { LdkRow, LdkTransaction } from './words.ts';
 /** The reason of an attempt that a crash cut before LDK took it: nothing was sent, and nothing will be. */
 const NEVER_SENT = 'never sent';
 
+/** From here on an amount has an output of its own at every fee that LDK agrees to. */
+const SMALL_MSAT = 10_000_000n;
+
 const RAILS = { bolt11: 'invoice', keysend: 'spontaneous', offer: 'offer' } as const;
 
 /** `status_msg` for the reasons of failure: LDK's own, and those of the helper. */
@@ -25,6 +28,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   RetriesExhausted: 'timed out',
   PaymentExpired: 'expired',
   RouteNotFound: 'no route',
+  PaymentSendingFailed: 'no route',
   not_sent: 'not sent',
   [NEVER_SENT]: 'not sent',
   InvoiceRequestExpired: 'the receiver did not answer',
@@ -103,11 +107,12 @@ function commonFields(row: LdkRow) {
 }
 
 /**
- * Whether LDK gave a small payment up because its channel was closed by force. The receiver may have taken it, and
- * nothing tells, so it stays pending: unknown is not failed (docs/decisions.md 35).
+ * Whether LDK gave a small payment up for which the closing of its channel left no output. The receiver may have taken
+ * it from the node before it, and nothing tells, so it stays pending: unknown is not failed (docs/decisions.md 35). What
+ * is larger was left out because it had not gone out. A payment of an offer without a hash had no invoice yet.
  */
-function isLost({ state, reason }: LdkRow): boolean {
-  return state === 'failed' && reason === 'channel_closed';
+function isLost({ state, cut, hash, amount_msat }: LdkRow): boolean {
+  return state === 'failed' && cut && hash !== null && (amount_msat ?? 0n) < SMALL_MSAT;
 }
 
 /** The hash of a row, which only a payment of an offer can lack, and that was asked for under an index. */

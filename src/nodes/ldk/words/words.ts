@@ -28,6 +28,8 @@ export const shapes = once(() => {
     ref: z.string().nullable(),
     state: z.enum(['asked', 'pending', 'open', 'held', 'completed', 'failed']),
     reason: z.string().nullable(),
+    /** Whether a channel was closed meanwhile that left it no output. */
+    cut: z.boolean(),
     amount_msat: msat.nullable(),
     fee_msat: msat.nullable(),
     received_msat: msat.nullable(),
@@ -77,7 +79,7 @@ export const shapes = once(() => {
   return {
     row,
     rowOrNull: row.nullable(),
-    rows: z.object({ rows: z.array(row), more: z.boolean() }),
+    rows: z.object({ rows: z.array(row) }),
     taken: z.object({ row, taken: z.boolean() }),
     invoice: z.object({ row, secret: hex32, first: z.boolean() }),
     offer: z.object({ offer: z.string(), offer_id: hex32, issuer: z.string().nullable() }),
@@ -110,7 +112,7 @@ export const shapes = once(() => {
         }),
       ),
     }),
-    feeRates: z.object({ sat_per_vbyte: z.record(z.string(), z.number()) }),
+    feeRate: z.object({ sat_per_vbyte: z.number() }),
     address: z.object({ address: z.string() }),
     signed,
     txid: z.object({ txid: hex32 }),
@@ -139,7 +141,7 @@ export type LdkSigned = z.output<ReturnType<typeof shapes>['signed']>;
 export const saidShape = once(() =>
   z.union([
     z.object({ hello: z.object({ protocol: z.int(), ldk_node: z.string() }) }),
-    z.object({ changed: z.object({ seq: z.int(), chain: z.int() }) }),
+    z.object({ changed: z.object({}) }),
     z.object({ id: z.int(), result: z.unknown() }),
     z.object({
       id: z.int(),

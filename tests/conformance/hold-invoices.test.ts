@@ -102,9 +102,11 @@ describe('an invoice with payment_hash', () => {
         if (index === made.index && status_msg === 'held') return;
       }
     })();
-    await beginToPay(made);
+    const paying = await beginToPay(made);
     await heldSeen;
     await world.post('/v2/node/cancel_payment', { index: made.index });
+    // The payer's balance, which another test reads, has the money again only then.
+    expect(await end(paying.index, world.bob)).toMatchObject({ status: 'failed' });
   });
 
   test('may leave the amount to the payer, and then tells what is held', async () => {

@@ -108,8 +108,8 @@ function commonFields(row: LdkRow) {
 
 /**
  * Whether LDK gave a small payment up for which the closing of its channel left no output. The receiver may have taken
- * it from the node before it, and nothing tells, so it stays pending: unknown is not failed (docs/decisions.md 35). What
- * is larger was left out because it had not gone out. A payment of an offer without a hash had no invoice yet.
+ * it from another node, and nothing tells, so it stays pending: unknown is not failed (docs/decisions.md 35). A larger
+ * one was left out because it had not gone out. A payment of an offer without a hash had no invoice yet.
  */
 function isLost({ state, cut, hash, amount_msat }: LdkRow): boolean {
   return state === 'failed' && cut && hash !== null && (amount_msat ?? 0n) < SMALL_MSAT;

@@ -75,19 +75,19 @@ describe.skipIf(!hasLdkHelper())(
     );
 
     test('is paid where its receiver takes the output on the chain', async () => {
-    const hash = await payHeld(SMALL_MSAT);
-    await closeByForce('wallet');
-    await network.mine(1);
-    await network.outside.settle(hash);
-    for (let mined = 0; mined < HELD_AT_MOST && !isFinal(await paymentOf(hash)); mined++) {
+      const hash = await payHeld(SMALL_MSAT);
+      await closeByForce('wallet');
       await network.mine(1);
-    }
-    expect(await paymentOf(hash)).toMatchObject({
-      ...{ status: 'completed', preimage: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      await network.outside.settle(hash);
+      for (let mined = 0; mined < HELD_AT_MOST && !isFinal(await paymentOf(hash)); mined++) {
+        await network.mine(1);
+      }
+      expect(await paymentOf(hash)).toMatchObject({
+        ...{ status: 'completed', preimage: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      });
     });
-  });
 
-  test('fails as its receiver says, where another channel than its own was closed', async () => {
+    test('fails as its receiver says, where another channel than its own was closed', async () => {
       const hash = await payHeld(DUST_MSAT);
       await closeByForce('wallet', false);
       await network.mine(1);

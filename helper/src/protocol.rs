@@ -41,7 +41,7 @@ impl From<NodeError> for Fail {
 }
 
 impl From<rusqlite::Error> for Fail {
-    fn from(error: rusqlite::Error) -> Self { unknown(format!("The state cannot be used: {error}")) }
+    fn from(error: rusqlite::Error) -> Self { unknown(format!("The state cannot be written: {error}")) }
 }
 
 /// Writes a line to standard output. A reader that is gone is noticed at the end of standard input.

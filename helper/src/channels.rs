@@ -3,6 +3,7 @@ use crate::fundings::{has_paid, is_paid};
 use crate::open::App;
 use crate::protocol::{hex, msat, not_found, refused, unknown, Answer, Fail, Params};
 use ldk_node::bitcoin::secp256k1::PublicKey;
+use ldk_node::lightning::events::ClosureReason;
 use ldk_node::lightning::ln::msgs::SocketAddress;
 use ldk_node::{ChannelDetails, Event, LightningBalance, NodeError, PendingSweepBalance};
 use ldk_node::lightning::routing::gossip::NodeId;
@@ -34,9 +35,13 @@ pub fn learn(app: &App, event: &Event) -> Answer<()> {
         }
         _ => return Ok(()),
     };
-    app.store.run(|db| db.execute("INSERT INTO channels (ldk_id, funding, closed) VALUES (?1, ?2, ?3) ON CONFLICT (ldk_id) \
-        DO UPDATE SET funding = coalesce(?2, funding), closed = coalesce(?3, closed)", params![ldk_text(id.0), funding, closed]))?;
-    Ok(())
+    // LDK then also gives up what waited in its older manager, which may have been sent since.
+    let is_outdated = matches!(event, Event::ChannelClosed { reason: Some(ClosureReason::OutdatedChannelManager), .. });
+    app.store.run(|db| {
+        if is_outdated { crate::rows::cut(db, None)? }
+        db.execute("INSERT INTO channels (ldk_id, funding, closed) VALUES (?1, ?2, ?3) ON CONFLICT (ldk_id) \
+            DO UPDATE SET funding = coalesce(?2, funding), closed = coalesce(?3, closed)", params![ldk_text(id.0), funding, closed]).map(|_| ())
+    })
 }
 
 /// Writes beside the state who the other sides of the channels are, and where they are reached: where the state is lost,

@@ -48,7 +48,7 @@ impl StderrLog {
     fn chain(&self, text: &str) {
         // LDK's event of the failure, 6 blocks later, does not say by what it failed.
         let cut = text.strip_prefix("Failing HTLC with payment_hash ").and_then(|rest| rest.split_once(" from "));
-        if let Some((hash, _)) = cut { self.store.run(|db| rows::cut(db, hash)).unwrap_or_else(|error| end(format_args!("{}", error.message))) }
+        if let Some((hash, _)) = cut { self.store.run(|db| rows::cut(db, Some(hash))).unwrap_or_else(|error| end(format_args!("{}", error.message))) }
         let closes = text.contains("force closed");
         if closes || text.contains("roadcasting") { self.store.step.before_broadcast(&self.store, closes) }
     }

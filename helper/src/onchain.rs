@@ -72,7 +72,6 @@ impl Chain {
         self.note(sweeps)
     }
 
-    /// Takes over a transaction that was just published.
     pub fn published(&self, tx: Transaction) -> Answer<()> {
         self.wallet().apply_unconfirmed_txs([(tx, now_ms() / 1000)]);
         self.has_news.store(true, Ordering::SeqCst);

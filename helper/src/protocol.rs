@@ -76,7 +76,6 @@ impl Params<'_> {
         if i64::try_from(amount).is_err() { return Err(invalid(format!("{name} is too large."))) }
         Ok(amount)
     }
-    /// A whole number of satoshis.
     pub fn sats(&self, name: &str) -> Answer<u64> {
         let amount = self.msat(name)?;
         if amount % 1000 != 0 { return Err(invalid(format!("{name} must be whole satoshis."))) }

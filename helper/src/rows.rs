@@ -4,7 +4,6 @@ use crate::store::raise;
 use rusqlite::{Connection, OptionalExtension, Row as Columns, ToSql};
 use serde_json::{json, Value};
 
-/// A row, whose members are the columns of its table.
 macro_rules! row {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
         #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,7 +43,7 @@ row! {
     opens: u64,
     /// What the other side calls the attempt.
     reference: Option<String>,
-    /// A channel was closed while the attempt was under way, and what it sent there has no output of its own.
+    /// A channel was closed while the attempt was under way, by which its money may be lost though the payee has got it.
     cut: bool,
     /// LDK's id of a payment of an offer; of every other it is the hash.
     ldk_id: Option<String>,
@@ -61,7 +60,6 @@ impl Row {
     /// Whether its money is here: `held` waits for the preimage of the other side, `claiming` is being taken.
     pub fn has_arrived(&self) -> bool { self.is("held") || self.is("claiming") }
 
-    /// Whether LDK may still end it.
     pub fn is_on_its_way(&self) -> bool { self.is("asked") || self.is("pending") }
 
     /// Ends an attempt of which LDK has nothing. One that LDK had taken before a crash may have been told of, so that its
@@ -131,10 +129,11 @@ pub fn given_back(db: &Connection, height: u64) -> rusqlite::Result<Vec<Row>> {
     many(db, "WHERE direction = 'in' AND state = 'failed' AND claim_deadline > ?1", [height])
 }
 
-/// What is under way for the hash has no output in the transaction that closes its channel. What an offer is paid by is
-/// told at its end, and may be that.
-pub fn cut(db: &Connection, hash: &str) -> rusqlite::Result<()> {
-    db.execute("UPDATE rows SET cut = 1 WHERE direction = 'out' AND state IN ('asked', 'pending') AND hash IN (?1, '')", [hash]).map(|_| ())
+/// What is under way for the hash, or at all, may have gone down with a channel. What an offer is paid by is told at its
+/// end, and may have that hash.
+pub fn cut(db: &Connection, hash: Option<&str>) -> rusqlite::Result<()> {
+    db.execute("UPDATE rows SET cut = 1 WHERE direction = 'out' AND state IN ('asked', 'pending') \
+        AND (?1 IS NULL OR hash IN (?1, ''))", [hash]).map(|_| ())
 }
 
 pub fn of_reference(db: &Connection, reference: &str) -> rusqlite::Result<Option<Row>> {
@@ -197,6 +196,19 @@ mod tests {
             let mut row = Row { state: state.into(), ..attempt("aa") };
             row.end_unsent();
             assert_eq!((row.is("failed"), row.reason.as_deref()), (true, Some(reason)));
+        }
+    }
+
+    #[test]
+    fn a_closed_channel_cuts_what_is_under_way_for_the_hash_or_has_none_yet() {
+        let folder = Folder::new("cut");
+        let store = folder.open(None).unwrap();
+        for hash in ["aa", "bb", "", "dd"] { store.run(|db| begin(db, attempt(hash))).unwrap(); }
+        store.run(|db| change(db, "out:4", |_| true, |row| row.end("completed", None))).unwrap();
+        for (hash, expected) in [(Some("aa"), [true, false, true, false]), (None, [true, true, true, false])] {
+            store.run(|db| cut(db, hash)).unwrap();
+            let row = |number| store.run(|db| by_key(db, &format!("out:{number}"))).unwrap().unwrap();
+            assert_eq!([1, 2, 3, 4].map(|number| row(number).cut), expected);
         }
     }
 

@@ -20,7 +20,6 @@ const OTHERS_COME: Duration = Duration::from_millis(3);
 /// While a channel closes on chain nothing waits.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// A value of a key, or its removal.
 pub struct Write { pub primary: String, pub secondary: String, pub key: String, pub value: Option<Vec<u8>> }
 
 #[derive(Default)]

@@ -32,7 +32,6 @@ pub fn info(app: &App) -> Answer<Value> {
     }))
 }
 
-/// A transaction as it was written down when it was first seen.
 struct Noted { txid: String, hex: String, first_seen: u64, height: Option<u64>, replaced_by: Option<String>, funding: bool, sweep: bool }
 
 fn noted(db: &Connection, since: u64, only: Option<&str>) -> rusqlite::Result<Vec<Noted>> {

@@ -12,7 +12,8 @@ import { serviceFailed } from './service-error.ts';
 export interface Rates {
   /**
    * The median of what the sources said in the last 5 minutes. Each is asked at most once a minute for a currency, and
-   * only by this call. Throws error 113 where none has said anything, and where they differ by more than 2 per cent.
+   * only by this call. Throws error 113 where none has said anything, where one of several alone has, and where they
+   * differ by more than 2 per cent.
    */
   of(currency: string): Promise<Rate>;
 }
@@ -47,7 +48,7 @@ interface Known {
 export function createRates(parts: RateParts): Rates {
   const { clock, elapsedMs, log } = parts;
   // What is named twice has one voice.
-  const sources = [...new Set(parts.sources)];
+  const sources = [...new Map(parts.sources.map((one) => [JSON.stringify(one), one])).values()];
   const currencies = new Map<string, Known>();
 
   async function ask(source: RateSource, currency: string, said: Known['said']): Promise<void> {
@@ -91,6 +92,12 @@ export function createRates(parts: RateParts): Rates {
         throw serviceFailed(
           'unreachable',
           `No source of rates has one for ${currency} now: try again in a minute, or give an amount in sats.`,
+        );
+      }
+      if (values.length === 1 && sources.length > 1) {
+        throw serviceFailed(
+          'unreachable',
+          `Only one source of rates has one for ${currency} now, and no other confirms it: try again in a minute, or give an amount in sats.`,
         );
       }
       if (!areTogether(values)) {

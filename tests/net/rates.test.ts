@@ -116,6 +116,15 @@ describe('the rate', () => {
     }
   });
 
+  test('is of no source alone where several are configured: nothing would contradict one that lies', async () => {
+    answers.set('a', 'away');
+    answers.set('b', 'away');
+    answers.set('c', '{"price":1}');
+    expect(await problem(rates('a', 'b', 'c').of('EUR'))).toBe('unreachable');
+    expect(await problem(rates('a', 'c').of('EUR'))).toBe('unreachable');
+    expect(await rates('c', 'c').of('EUR')).toMatchObject({ rate: '1', rateSource: 'c' });
+  });
+
   test('is of what was said in the last 5 minutes, as old as the oldest of it', async () => {
     const three = rates('a', 'b', 'c');
     await three.of('EUR');
@@ -151,16 +160,16 @@ describe('the rate', () => {
 describe('a source', () => {
   test('is asked once a minute for a currency, whatever it answers and however many ask', async () => {
     answers.set('b', 'away');
-    const two = rates('a', 'b');
-    await Promise.all(Array.from({ length: 20 }, () => two.of('EUR')));
+    const three = rates('a', 'b', 'c');
+    await Promise.all(Array.from({ length: 20 }, () => three.of('EUR')));
     pass(59_999);
-    await two.of('EUR');
-    expect(asked.sort()).toEqual(['/a/EUR', '/b/EUR']);
-    await two.of('JPY');
-    expect(asked).toHaveLength(4);
-    pass(1);
-    await two.of('EUR');
+    await three.of('EUR');
+    expect(asked.sort()).toEqual(['/a/EUR', '/b/EUR', '/c/EUR']);
+    await three.of('JPY');
     expect(asked).toHaveLength(6);
+    pass(1);
+    await three.of('EUR');
+    expect(asked).toHaveLength(9);
   });
 
   test('is not asked while nobody wants a rate', async () => {
@@ -172,9 +181,8 @@ describe('a source', () => {
   });
 
   test('that is named twice has one voice', async () => {
-    const a = source('a');
     const twice = createRates({
-      sources: [a, a],
+      sources: [source('a'), source('a')],
       fetchText: async () => '{"price":1}',
       clock: { now: () => now.ms },
       elapsedMs: () => now.elapsedMs,

@@ -24,20 +24,22 @@ const WORDS = new RegExp(
 );
 /** Numbers with commas or points between their digits. */
 const NUMBERS = /\d+(?:[.,]\d+)+/g;
+const DECIMAL_COMMA = /^\d+,\d{1,2}$/;
 /** What an index or an id has before its hex characters. */
 const BEFORE_HEX = /\b(?:u?\d{19}-)?(?:ln|fs|fr|os|or)_(?=[0-9a-f]{64}\b)/g;
 
 /**
- * Returns the words by which a payment is found, with a space between: of its texts, of its amount, and its ids behind
- * a sign of their own. A store compares them as they are (docs/decisions.md 193).
+ * Returns the words by which a payment is found, with a space between: of its texts, of its amount and price, and its
+ * ids behind a sign of their own. A store compares them as they are (docs/decisions.md 193).
  */
 export function searchWordsOf(payment: Payment): string {
   const { description, personalNote, message, payerName, externalId, address } = payment;
-  const { index, refundOf, hash, txid, offerId, amountMsat } = payment;
+  const { index, refundOf, hash, txid, offerId, amountMsat, price } = payment;
   const texts = [description, personalNote, message, payerName, externalId, address];
   const ascii = asciiWords(texts);
   let words = ascii && !ascii.hasNumbers ? ascii.words : wordsAndNumbers(texts.join('\n'));
   if (amountMsat !== null) words += ` ${formatAmountMsat(amountMsat)}`;
+  if (price) words += ` ${price.amount} ${price.currency.toLowerCase()}`;
   const id = index.slice(-64);
   words += ` ${HEX}${id.slice(0, HEX_MOST)}`;
   for (const hex of [refundOf?.slice(-64), hash === id ? null : hash, txid, offerId]) {
@@ -63,7 +65,11 @@ function withoutBeyond(words: string): string {
 /** Returns the words of a search, each of which a payment must have. A search without any finds every payment. */
 export function soughtWords(search: string): SoughtWord[] {
   const text = plain(search).replace(BEFORE_HEX, '');
-  const numbers = (text.match(NUMBERS) ?? []).map((number) => [withoutCommas(number)]);
+  const numbers = (text.match(NUMBERS) ?? []).map((number) => [
+    withoutCommas(number),
+    // Many write a price with a comma before its decimals.
+    ...(DECIMAL_COMMA.test(number) ? [number.replace(',', '.')] : []),
+  ]);
   const rest = wordsOf(text.replace(NUMBERS, ' '));
   const words = (rest === '' ? [] : rest.split(' ')).map((word) => {
     const whole = withoutBeyond(word);

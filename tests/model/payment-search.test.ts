@@ -97,6 +97,24 @@ describe('a payment', () => {
   });
 });
 
+describe('a payment with a price', () => {
+  const price = {
+    ...{ currency: 'EUR', amount: '1781.50', rate: '58000' },
+    ...{ rateAtMs: 1, rateSource: 'kraken' },
+  };
+  test.each(['€1,781.50', '1781.5', '1781,50', '1,781', 'eur', '1,781.50 EUR', 'table eur 1781'])(
+    'is found by the price as it is shown, or typed: %p',
+    (search) => {
+      expect(finds({ description: 'Table 13', amountMsat: 3_071_552_000n, price }, search)).toBe(
+        true,
+      );
+    },
+  );
+  test.each(['$1,781.50 USD', '1781.6', '1781,6', '781.50'])('is not found by %p', (search) => {
+    expect(finds({ amountMsat: 3_071_552_000n, price }, search)).toBe(false);
+  });
+});
+
 test('a refund is found by the index of what it refunds', () => {
   const refundOf = samplePayment(2).index;
   expect(finds({ refundOf }, refundOf)).toBe(true);

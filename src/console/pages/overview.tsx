@@ -6,7 +6,7 @@ import { ChannelBar } from '../parts/bars.tsx';
 import { Fact, Money } from '../parts/facts.tsx';
 import { FlowPlot } from '../parts/flow-plot.tsx';
 import { AskedCard, HealthNotice, Notice, Problem } from '../parts/notices.tsx';
-import { PaymentList } from '../parts/payment-list.tsx';
+import { PaymentDays } from '../parts/payment-list.tsx';
 import { text } from '../texts/index.ts';
 import { AWAITING, decides } from '../values/approval.ts';
 import { nowMs } from '../values/clock.ts';
@@ -146,18 +146,21 @@ function Flow() {
 }
 
 function Latest() {
-  const asked = useLive(async (sidecar, signal) => {
-    const page = await newestPayments(sidecar, { filter: 'all', limit: LATEST }, signal);
-    return page.payments;
-  });
+  const asked = useLive((sidecar, signal) =>
+    newestPayments(sidecar, { filter: 'all', limit: LATEST }, signal),
+  );
   return (
-    <AskedCard title={text.overview.latest} asked={asked} none={text.overview.none}>
-      {(payments) => (
-        <>
-          <PaymentList payments={payments} />
-          <a href={linkTo('payments')}>{text.payments.back}</a>
-        </>
-      )}
+    <AskedCard title={text.overview.latest} asked={asked}>
+      {({ payments, next }) =>
+        payments.length === 0 ? (
+          <p class="dim">{text.overview.none}</p>
+        ) : (
+          <>
+            <PaymentDays payments={payments} isMore={next !== null} />
+            <a href={linkTo('payments')}>{text.payments.back}</a>
+          </>
+        )
+      }
     </AskedCard>
   );
 }

@@ -41,7 +41,7 @@ export function Till({ isReached, onSignOut }: TillProps) {
   return (
     <main id="content" class="till">
       {about.sandbox && <p class="banner">{text.sandboxBanner}</p>}
-      <div role="status">{!isReached && <Notice kind="warn" {...text.lost} />}</div>
+      <div role="status">{!isReached && <Notice kind="warn" {...text.till.lost} />}</div>
       <Replaced shown={made.value?.index ?? ''}>
         {made.value !== null ? (
           <Sale
@@ -75,7 +75,7 @@ function Ask({ onMade }: AskProps) {
     <>
       <h1>{text.receive.title}</h1>
       <Form act={make} submit={text.till.show} isReady={isReady} onSubmit={() => make.run(asked)}>
-        <PricedField of={typed} isRequired />
+        <PricedField of={typed} isRequired isFirst />
         <Field {...text.receive.description} of={words} most={200} />
       </Form>
     </>

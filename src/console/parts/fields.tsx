@@ -42,10 +42,13 @@ interface FieldProps extends LabeledProps {
   readonly isRequired?: boolean;
   readonly isNumber?: boolean;
   readonly most?: number;
+  /** Whether typing begins here: it has the focus when the form is shown. */
+  readonly isFirst?: boolean;
 }
 
 /** A line that a person types, or a day or a time that they pick. */
-export function Field({ of, type, isRequired, isNumber, most, ...labeled }: FieldProps) {
+export function Field(props: FieldProps) {
+  const { of, type, isRequired, isNumber, most, isFirst, ...labeled } = props;
   const words = {
     type: 'text',
     inputMode: isNumber ? 'decimal' : 'text',
@@ -61,6 +64,7 @@ export function Field({ of, type, isRequired, isNumber, most, ...labeled }: Fiel
           value={of.value}
           required={isRequired}
           maxLength={most}
+          autofocus={isFirst}
           onInput={({ currentTarget }) => of.onChange(currentTarget.value)}
         />
       )}

@@ -3,9 +3,10 @@ import { text } from '../texts/index.ts';
 import { isAwaiting } from '../values/approval.ts';
 import { nowMs } from '../values/clock.ts';
 import { besideName, givenName } from '../values/described.ts';
-import { clockText, longDay, shortMoment } from '../values/moment.ts';
+import { clockText, longDay } from '../values/moment.ts';
 import { paymentDays } from '../values/money-flow.ts';
 import { linkTo } from '../values/place.ts';
+import { priceText } from '../values/price.ts';
 import { satsOf } from '../values/sats.ts';
 import { Money } from './facts.tsx';
 
@@ -21,22 +22,13 @@ export function PaymentDays(props: {
         {flow !== null && flow.inMsat > 0n && <Money of={flow.inMsat} sign="+" />}
         {flow !== null && flow.outMsat > 0n && <Money of={flow.outMsat} sign="−" />}
       </h2>
-      <PaymentList payments={payments} momentOf={clockText} />
+      <PaymentList payments={payments} />
     </section>
   ));
 }
 
-interface PaymentListProps {
-  readonly payments: readonly Payment[];
-  /** Says when each was made: day and time unless given. */
-  readonly momentOf?: (ms: number) => string;
-}
-
-/** Payments as a list of links to their details, in the order given. */
-export function PaymentList({
-  payments,
-  momentOf = (ms) => shortMoment(ms, nowMs()),
-}: PaymentListProps) {
+/** Payments as a list of links to their details, in the order given, with the time of the day. */
+export function PaymentList({ payments }: { readonly payments: readonly Payment[] }) {
   return (
     <ul class="payments">
       {payments.map((payment) => (
@@ -48,7 +40,8 @@ export function PaymentList({
             <span class="what">
               <span class="name">{nameOf(payment)}</span>
               <span class="dim">
-                {text.railShort[payment.rail]} · {momentOf(payment.created_at)}
+                {text.railShort[payment.rail]} · {clockText(payment.created_at)}
+                {payment.price && ` · ${priceText(payment.price)}`}
                 {hasFee(payment) && ` · ${text.withFee(satsOf(payment.fees))}`}
                 {payment.refund_of !== null && ` · ${text.isRefund}`}
                 {payment.refunded !== null && ` · ${text.hasRefunds(satsOf(payment.refunded))}`}

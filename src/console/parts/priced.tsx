@@ -3,7 +3,7 @@ import { useSignedIn } from '../api/signed-in.tsx';
 import { useAsked } from '../api/use-asked.ts';
 import { useKeptValue } from '../api/use-kept-value.ts';
 import { text } from '../texts/index.ts';
-import { aboutMsat, priceText, typedPrice } from '../values/price.ts';
+import { aboutMsat, isUnclear, priceText, typedPrice } from '../values/price.ts';
 import { satsOfMsat } from '../values/sats.ts';
 import { Money, type MoneyProps } from './facts.tsx';
 import { Field, Select, type Typed, usePaused, useTypedAmount } from './fields.tsx';
@@ -32,6 +32,7 @@ export function useTypedPriced(): TypedPriced {
   const { amount, wrong, ...sats } = useTypedAmount();
   const onUnit = (unit: Unit) => keep({ unit, last: unit === SATS ? last : unit });
   const typed = { ...sats, unit, last, onUnit };
+  if (isUnclear(typed.value, unit)) return { ...typed, asked: {}, wrong: text.unclearNumber };
   if (unit === SATS) return { ...typed, asked: { amount }, wrong };
   const price = typedPrice(typed.value);
   return {
@@ -45,10 +46,11 @@ interface PricedFieldProps {
   readonly of: TypedPriced;
   readonly help?: string;
   readonly isRequired?: boolean;
+  readonly isFirst?: boolean;
 }
 
 /** A line for sats or a price, which says what the price is worth at the present rate, and in what it is typed. */
-export function PricedField({ of, help, isRequired = false }: PricedFieldProps) {
+export function PricedField({ of, help, ...field }: PricedFieldProps) {
   const { about } = useSignedIn();
   const { unit, last, onUnit, asked, wrong, ...typed } = of;
   const price = asked.price?.amount;
@@ -71,7 +73,7 @@ export function PricedField({ of, help, isRequired = false }: PricedFieldProps) 
         wrong={wrong ?? noRate}
         of={typed}
         isNumber
-        isRequired={isRequired}
+        {...field}
       />
       {about.rates && (
         <Select

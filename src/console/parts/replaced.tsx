@@ -9,7 +9,7 @@ interface ReplacedProps {
 
 /**
  * A part of the page whose content takes the place of what was there. If the focus was in what is gone, it goes to the
- * new heading, or to the first field where there is none, so that a keyboard and a screen reader go on from there.
+ * field where typing begins, or else to the new heading, or else to the first field, so that a keyboard and a screen reader go on from there.
  */
 export function Replaced({ shown, children }: ReplacedProps) {
   const part = useRef<HTMLDivElement>(null);
@@ -18,7 +18,8 @@ export function Replaced({ shown, children }: ReplacedProps) {
     if (before.current === shown) return;
     before.current = shown;
     if (document.activeElement !== document.body) return;
-    const first = part.current?.querySelector<HTMLElement>(FIRST);
+    const find = (selector: string) => part.current?.querySelector<HTMLElement>(selector);
+    const first = find('[autofocus]') ?? find(FIRST);
     if (first?.matches(HEADING)) first.tabIndex = -1;
     first?.focus();
   }, [shown]);

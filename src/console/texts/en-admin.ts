@@ -143,6 +143,7 @@ export const enAdmin = {
       done: 'The app has it',
     },
     device: {
+      intro: 'A phone or a till needs no credentials: it signs in by a QR code or a link.',
       words: 'Sign in a phone or a till',
       help: 'Scan this with the phone or the till, or open the link in its browser, within 10 minutes. It works once, and the browser stays signed in for 30 days. The phone must reach this address, so open the console by one that it reaches, over https.',
       label: 'Link of the till',
@@ -291,6 +292,7 @@ export const enAdmin = {
     unusable: 'Not ready',
     canSend: 'Can send',
     canReceive: 'Can receive',
+    channelId: 'Channel id',
     close: (size: string, ours: string) => ({
       words: `Close the channel of ${size} sats`,
       question: `Close this channel? About ${ours} sats come back to your on-chain money, less an on-chain fee, when the closing transaction confirms. The other side must be online.`,

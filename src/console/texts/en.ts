@@ -14,6 +14,7 @@ export const en = {
   notDone: 'This was not done',
   cancel: 'Cancel',
   wrongAmount: 'Type a number of sats, such as 1,000 or 0.5.',
+  unclearNumber: 'This could mean thousands or a part: type it such as 1500, or 1.5.',
   wrongPrice: 'Type a price, such as 1,000 or 12.50.',
   /** Fields of requests as the forms call them. */
   fieldNames: {
@@ -157,6 +158,11 @@ export const en = {
     health: 'The sidecar needs attention',
   },
   till: {
+    lost: {
+      title: 'No connection to the wallet',
+      words:
+        'A code that is shown stays. This page goes on by itself, and shows then what was paid.',
+    },
     show: 'Show the code',
     next: 'Next',
     until: (moment: string) => `Waiting for the payment. The price binds until ${moment}.`,

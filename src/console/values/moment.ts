@@ -15,14 +15,6 @@ export function zonedMoment(ms: number): string {
   return onOneLine(words);
 }
 
-/** Returns a time as short as people need it at `nowMs`, on one line: the year only where it is another. */
-export function shortMoment(ms: number, nowMs: number): string {
-  const isThisYear = new Date(ms).getFullYear() === new Date(nowMs).getFullYear();
-  return onOneLine(
-    new Date(ms).toLocaleString(undefined, isThisYear ? SHORT : { ...SHORT, year: 'numeric' }),
-  );
-}
-
 function onOneLine(words: string): string {
   return words.replace(/\s/g, '\u00a0');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { aboutMsat, priceText, typedPrice } from '../../../src/console/values/price.ts';
+import { aboutMsat, isUnclear, priceText, typedPrice } from '../../../src/console/values/price.ts';
 
 describe('a price that a person typed', () => {
   for (const [typed, price] of [
@@ -26,6 +26,36 @@ test('a price is shown with all decimals that it has, exactly', () => {
   expect(priceText({ currency: 'EUR', amount: '123456789012345.67' })).toBe(
     '€123,456,789,012,345.67',
   );
+});
+
+describe('a typed number', () => {
+  test('that could be thousands or a part is unclear, by who reads it', () => {
+    for (const [typed, unit] of [
+      ['1.200', 'sats'],
+      [' 12.500 ', 'sats'],
+      ['1.781', 'EUR'],
+      ['1,500', 'TND'],
+      ['1.500', 'TND'],
+    ] as const) {
+      expect([typed, unit, isUnclear(typed, unit)]).toEqual([typed, unit, true]);
+    }
+  });
+  test('that is one thing alone is not', () => {
+    for (const [typed, unit] of [
+      ['1,200', 'sats'],
+      ['1200', 'sats'],
+      ['0.125', 'sats'],
+      ['1.2', 'sats'],
+      ['1,200.125', 'sats'],
+      ['1,781', 'EUR'],
+      ['1781.50', 'EUR'],
+      ['1.5', 'TND'],
+      ['1500', 'TND'],
+      ['', 'sats'],
+    ] as const) {
+      expect([typed, unit, isUnclear(typed, unit)]).toEqual([typed, unit, false]);
+    }
+  });
 });
 
 test('a price is worth about so many whole sats', () => {

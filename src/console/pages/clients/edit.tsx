@@ -28,7 +28,7 @@ import { ClientFields } from './form.tsx';
 /** Makes a client, and shows its credentials once. */
 export function NewClient() {
   const may = useMay();
-  const { client: own } = useSignedIn();
+  const { client: own, about } = useSignedIn();
   const make = useKeptAct('create-client', ({ api }, request: CreateClientRequest, key) =>
     api.createClient(request, { idempotencyKey: key }),
   );
@@ -49,7 +49,12 @@ export function NewClient() {
             onGone={make.forget}
             onDone={done}
           />
-          <DeviceLink clientPk={make.value.client_pk} />
+          {about.owner && (
+            <section class="card narrow">
+              <p>{text.clients.device.intro}</p>
+              <DeviceLink clientPk={make.value.client_pk} />
+            </section>
+          )}
         </>
       ) : make.isOpen ? (
         <>

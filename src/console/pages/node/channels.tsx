@@ -62,7 +62,9 @@ function ChannelCard(props: ChannelCardProps) {
         <Fact name={text.node.canSend} of={<Money of={channel.outbound_capacity} />} />
         <Fact name={text.node.canReceive} of={<Money of={channel.inbound_capacity} />} />
       </dl>
-      <p class="mono dim">{channel.channel_id}</p>
+      <p class="dim">
+        {text.node.channelId}: <span class="mono">{channel.channel_id}</span>
+      </p>
       {may('close_channel') && <CloseChannel {...props} />}
     </>
   );

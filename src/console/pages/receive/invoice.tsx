@@ -68,10 +68,10 @@ function MadeInvoice({ onAnother, ...props }: FollowedProps & { readonly onAnoth
   const { description, external_id } = props.made;
   return (
     <section class="card show">
-      <h2>
+      <h2 class="big">
         <PricedMoney of={props.made} />
-        {description !== null && ` · ${description}`}
       </h2>
+      {description !== null && <p>{description}</p>}
       {external_id !== undefined && (
         <p>
           {text.orderNumber.label}: {external_id}

@@ -369,7 +369,7 @@ describe('an offer in a currency (docs/decisions.md 201)', () => {
     const refund_of = (await receive('10000')).index;
     await arrived(({ index, status }) => index === refund_of && status === 'completed');
     const answer = await pay({ payable: await offered('10100'), refund_of });
-    expectError(answer, 'rejected', /required with refund_of/);
+    expectError(answer, 'rejected', /required of a refund/);
   });
 
   test('is paid once for a key', async () => {

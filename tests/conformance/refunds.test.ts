@@ -82,7 +82,7 @@ describe('a refund', () => {
     const index = await sale('1000');
     expect((await refund(index, '400')).body.status).toBe('completed');
     const beyond = await refund(index, '600.001');
-    expectError(beyond, 'refused', /600 sats are left to refund/);
+    expectError(beyond, 'refused', /^Of the received payment 600 sats are left to refund/);
     expect(beyond.body.data).toMatchObject({ sent: 'no' });
     expect((await refund(index, '600')).body.status).toBe('completed');
     expect(await refunded(index)).toBe('1000');
@@ -256,11 +256,11 @@ describe('refund_of', () => {
     expect(first.body.refund_of).toBe(one);
     expect((await pay(one)).body).toEqual(first.body);
     expect((await pay()).body).toEqual(first.body);
-    expectError(await pay(two), 'refused', /not as a refund of the payment/);
+    expectError(await pay(two), 'refused', /not as a refund of the payment to be refunded/);
     const plain = await invoiceOf('20');
     expect((await call('pay_invoice', { invoice: plain, max_fee: '10' })).status).toBe(200);
     const late = await call('pay_invoice', { invoice: plain, max_fee: '10', refund_of: two });
-    expectError(late, 'refused', /not as a refund of the payment/);
+    expectError(late, 'refused', /not as a refund of the payment to be refunded/);
     expect([await refunded(one), await refunded(two)]).toEqual(['10', null]);
   });
 

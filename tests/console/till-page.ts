@@ -31,16 +31,22 @@ export function tillSteps(world: () => ConsoleWorld, browser: () => Browser) {
     return page;
   }
 
+  /** Makes a till. Returns a link that signs a device in. */
+  async function linkOf(label: string): Promise<string> {
+    const scopes = ['read_info', 'read_payments', 'receive'];
+    const till = await world().post('/v2/node/create_client', { label, scopes, own: true });
+    const { client_pk } = till;
+    const { token } = await world().post('/v2/console/device_link', { client_pk });
+    return `${world().url}/console#link=${token}`;
+  }
+
   return {
+    linkOf,
     openLink,
 
     /** Makes a till, and opens it by its link. */
     async openTill(view: typeof PHONE, label = 'Till 1', locale?: string): Promise<Page> {
-      const scopes = ['read_info', 'read_payments', 'receive'];
-      const till = await world().post('/v2/node/create_client', { label, scopes, own: true });
-      const { client_pk } = till;
-      const { token } = await world().post('/v2/console/device_link', { client_pk });
-      return openLink(view, `${world().url}/console#link=${token}`, locale);
+      return openLink(view, await linkOf(label), locale);
     },
 
     /** Shows an invoice of what is typed, in sats unless told otherwise. Returns it. */

@@ -205,12 +205,12 @@ inBrowser('the owner finds a sale by its price, as the list shows it', async () 
   const { invoice } = await world().post('/v2/node/create_invoice', { price });
   await pay(invoice);
   const page = await openConsole(browser(), world().url, world().owner, PHONE);
-  await page.getByRole('link', { name: /· €12\.40/ }).waitFor();
+  await page.getByRole('link', { name: /Received.*€12\.40/ }).waitFor();
   await goTo(page, 'Payments');
   for (const typed of ['€12.40', '12,40', '12.40 EUR']) {
     await page.getByLabel('Search').fill(typed);
     await page.getByText('1 payment', { exact: true }).waitFor();
-    await page.getByRole('link', { name: /· €12\.40/ }).waitFor();
+    await page.getByRole('link', { name: /Received.*€12\.40/ }).waitFor();
     await page.getByLabel('Search').fill('');
     await page.getByText('1 payment', { exact: true }).waitFor({ state: 'detached' });
   }

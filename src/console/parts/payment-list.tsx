@@ -41,7 +41,6 @@ export function PaymentList({ payments }: { readonly payments: readonly Payment[
               <span class="name">{nameOf(payment)}</span>
               <span class="dim">
                 {text.railShort[payment.rail]} · {clockText(payment.created_at)}
-                {payment.price && ` · ${priceText(payment.price)}`}
                 {hasFee(payment) && ` · ${text.withFee(satsOf(payment.fees))}`}
                 {payment.refund_of !== null && ` · ${text.isRefund}`}
                 {payment.refunded !== null && ` · ${text.hasRefunds(satsOf(payment.refunded))}`}
@@ -54,6 +53,7 @@ export function PaymentList({ payments }: { readonly payments: readonly Payment[
             </span>
             <span class="sum">
               <Money of={payment.amount} sign={signOf(payment)} />
+              {payment.price && <span class="cost">{priceText(payment.price)}</span>}
               <StatusBadge payment={payment} />
             </span>
           </a>

@@ -43,6 +43,9 @@ export const en = {
     url: 'URL',
     username: 'Name',
     value: 'Size',
+    // What the console has no form for.
+    verify_payer_proof: 'wallet-sidecar proof verify',
+    withdraw_lnurl: 'wallet-sidecar withdraw',
   },
   skip: 'Skip to the content',
   navigation: 'Pages',

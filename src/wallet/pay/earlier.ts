@@ -71,7 +71,7 @@ export async function requireSameTerms(
   if (refundOf !== null && refundOf !== previous.refundOf) {
     await requireMaySee(session, previous);
     throw refused(
-      'This was paid already, or is being paid, and not as a refund of the payment that refund_of names: ask for a new invoice.',
+      'This was paid already, or is being paid, and not as a refund of the payment to be refunded: ask for a new invoice.',
     );
   }
   if (rail === 'onchain' || previous.amountMsat === null) return;

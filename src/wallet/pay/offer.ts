@@ -53,7 +53,7 @@ export function planOfferPayment(
     );
   }
   if (request.ofPrice && words.refundOf) {
-    throw rejected('amount', 'is required with refund_of, since the issuer of the offer names it');
+    throw rejected('amount', 'is required of a refund, since the issuer of the offer names it');
   }
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
   const terms = {

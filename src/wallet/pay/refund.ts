@@ -23,7 +23,7 @@ export async function refundRule(
   const received = await paymentOf(session, refundOf);
   if (!isReceived(received)) {
     throw refused(
-      'refund_of names no completed payment to this wallet: only that can be refunded.',
+      'The payment to be refunded is no completed payment to this wallet: only that can be refunded.',
     );
   }
   const receivedMsat = received.amountMsat ?? 0n;
@@ -31,7 +31,7 @@ export async function refundRule(
     if (refundedMsat + amountMsat <= receivedMsat) return;
     const leftMsat = receivedMsat > refundedMsat ? receivedMsat - refundedMsat : 0n;
     throw refused(
-      `Of the payment that refund_of names ${formatAmountMsat(leftMsat)} sats are left to refund, and this payment is ${formatAmountMsat(amountMsat)} sats.`,
+      `Of the received payment ${formatAmountMsat(leftMsat)} sats are left to refund, and this payment is ${formatAmountMsat(amountMsat)} sats.`,
     );
   };
   requireLeft(received.refundedMsat ?? 0n);

@@ -9,7 +9,7 @@ import { isPaid, next, PHONE, placeOf, SCREEN, tillSteps } from './till-page.ts'
 
 setDefaultTimeout(SLOW_TEST_MS);
 const { inBrowser, world, browser } = consoleInBrowser('console-till', 'a till receives');
-const { openLink, openTill, ask, pay } = tillSteps(world, browser);
+const { linkOf, openLink, openTill, ask, pay } = tillSteps(world, browser);
 
 for (const view of [PHONE, SCREEN]) {
   inBrowser(`ten customers pay one after another, at ${view.width} x ${view.height}`, async () => {
@@ -46,6 +46,33 @@ for (const view of [PHONE, SCREEN]) {
     await page.context().close();
   });
 }
+
+inBrowser('a till is used by keyboard alone, from the link to the next sale', async () => {
+  const page = await (await browser().newContext({ viewport: SCREEN })).newPage();
+  await page.goto(await linkOf('Till of keys'));
+  await page.getByText(/You would sign in as “/).waitFor();
+  const press = async (...keys: readonly string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await page.getByRole('button', { name: 'Sign in by the link' }).focus();
+  await press('Enter');
+  for (const amount of ['40', '41']) {
+    await page.getByLabel('Amount in sats').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type(amount);
+    const answer = page.waitForResponse(/create_invoice/);
+    await press('Enter');
+    await page
+      .getByRole('heading', { name: `${amount} sats` })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await pay((await (await answer).json()).invoice);
+    await isPaid(page);
+    await press('Tab');
+    await page.getByRole('button', { name: 'Next' }).and(page.locator(':focus')).waitFor();
+    await press('Enter');
+  }
+  await page.context().close();
+});
 
 inBrowser('what a till sold is found by its words', async () => {
   const page = await openTill(PHONE, 'Till with words');

@@ -9,7 +9,8 @@ interface ReplacedProps {
 
 /**
  * A part of the page whose content takes the place of what was there. If the focus was in what is gone, it goes to the
- * field where typing begins, or else to the new heading, or else to the first field, so that a keyboard and a screen reader go on from there.
+ * field where typing begins, or else to the new heading, or else to the first field, so that a keyboard and a screen
+ * reader go on from there.
  */
 export function Replaced({ shown, children }: ReplacedProps) {
   const part = useRef<HTMLDivElement>(null);

@@ -24,6 +24,8 @@ const WORDS = new RegExp(
 );
 /** Numbers with commas or points between their digits. */
 const NUMBERS = /\d+(?:[.,]\d+)+/g;
+/** The unit of an amount as it is shown, which is no word of a payment. */
+const AFTER_AMOUNT = /(?<=\d ?)\bsats?\b/g;
 const DECIMAL_COMMA = /^\d+,\d{1,2}$/;
 /** What an index or an id has before its hex characters. */
 const BEFORE_HEX = /\b(?:u?\d{19}-)?(?:ln|fs|fr|os|or)_(?=[0-9a-f]{64}\b)/g;
@@ -64,7 +66,7 @@ function withoutBeyond(words: string): string {
 
 /** Returns the words of a search, each of which a payment must have. A search without any finds every payment. */
 export function soughtWords(search: string): SoughtWord[] {
-  const text = plain(search).replace(BEFORE_HEX, '');
+  const text = plain(search).replace(BEFORE_HEX, '').replace(AFTER_AMOUNT, '');
   const numbers = (text.match(NUMBERS) ?? []).map((number) => [
     withoutCommas(number),
     // Many write a price with a comma before its decimals.

@@ -41,6 +41,8 @@ describe('a payment', () => {
     '1781.5',
     '1,781.5',
     '1,7',
+    '+1,781.5 sats',
+    '1781 SAT table',
     index,
     index.toUpperCase().replace('LN_', 'ln_'),
     index.slice(20),
@@ -68,6 +70,8 @@ describe('a payment', () => {
     `${hash?.slice(0, 63)}g`,
     'a9a9a9',
     'pending',
+    'sats',
+    '1,781 satsuma',
   ])('is not found by %p', (search) => {
     expect(finds(PAYMENT, search)).toBe(false);
   });

@@ -55,9 +55,9 @@ export function typedMoment(typed: string): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** Returns a time for people to the second, in the time zone and words of this machine. */
+/** Returns a time for people to the second, in the time zone and words of this machine. It does not break in a line. */
 export function exactMoment(ms: number): string {
-  return unbroken(
+  return onOneLine(
     new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }),
   );
 }

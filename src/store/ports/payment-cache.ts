@@ -64,4 +64,6 @@ export interface CacheQuery {
   readonly idPart?: string | undefined;
   /** Only payments that have each of its words (docs/decisions.md 193). */
   readonly text?: string | undefined;
+  /** Only payments that this client made, or that arrived on its offers (docs/decisions.md 202). */
+  readonly maker?: string | undefined;
 }

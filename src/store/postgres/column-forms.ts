@@ -1,7 +1,6 @@
 import { SealBroken, type Sealer } from '../../lib/secrets/seal.ts';
 import type { Field } from '../row-signer.ts';
-import type { ColumnForms, RawRow } from '../rows/rows.ts';
-import type { SignedTable } from '../signed-tables.ts';
+import type { ColumnForms, RawRow, StoredColumns } from '../rows/rows.ts';
 import { textJson, textOf } from './values.ts';
 
 /** Columns that have another form in PostgreSQL than in SQLite, by their names in SQLite. */
@@ -30,6 +29,7 @@ const COLUMN_FORMS: Readonly<Record<string, TableForms>> = {
     sealed: ['effect', 'body'],
     key: ['wallet', 'caller', 'key'],
   },
+  word_bundle: { sealed: ['makers'], key: ['id'] },
   connector_state: { sealed: ['json'], key: ['wallet', 'kind', 'key'] },
 };
 
@@ -77,7 +77,7 @@ function otherOf(table: string, raw: RawRow, column: string): unknown {
  * row without a MAC whose value does not open.
  */
 function fieldsOf<Column extends string>(
-  { table, key, columns }: SignedTable<Column>,
+  { table, key, columns }: StoredColumns<Column>,
   raw: RawRow,
   sealer: Sealer,
 ): Record<Column, Field> | null {

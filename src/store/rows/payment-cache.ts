@@ -131,7 +131,7 @@ export function paymentCache(
       const list = () =>
         listed(`WHERE ${where} ORDER BY idx ${order} LIMIT ?`).raw.all(...values, most);
       const raws =
-        sought.length === 0 && query.idPart === undefined
+        sought.length === 0 && query.idPart === undefined && query.maker === undefined
           ? await db.read(list)
           : await search({ walletId, query: { ...query, limit: most }, conditions });
       const page = raws.slice(0, query.limit);

@@ -39,11 +39,17 @@ export interface Rows {
    * condition holds, by an index. Engines read one of the tables as a whole where they are free to choose.
    */
   forEach(table: string, index: string, condition: string): string;
-  /** Returns the condition that a column is one of the numbers of the JSON array that is given in its place. */
-  among(column: string): string;
+  /** Returns the condition that a column is one of the values of the JSON array that is given in its place. */
+  among(column: string, values: 'numbers' | 'texts'): string;
   readonly forms: ColumnForms;
   readonly signer: RowSigner;
 }
+
+/** Columns of a table that are read together, and those of its key. */
+export type StoredColumns<Column extends string = string> = Pick<
+  SignedTable<Column>,
+  'table' | 'key' | 'columns'
+>;
 
 /** How an engine stores columns. Functions of rows know SQLite's form alone. */
 export interface ColumnForms {
@@ -58,7 +64,7 @@ export interface ColumnForms {
     mac?: string | null,
   ): Value[];
   /** Returns a row in SQLite's form; null where a signed column cannot be read. `others` are columns not signed. */
-  read(table: SignedTable, raw: RawRow, others: readonly string[]): RawRow | null;
+  read(table: StoredColumns, raw: RawRow, others: readonly string[]): RawRow | null;
   /** Returns the value of a column that is not signed. */
   other(table: string, raw: RawRow, column: string): unknown;
 }

@@ -1,3 +1,4 @@
+import { type Made, makerRows, makersOf, OFFER_JSON } from '../rows/callers/makers.ts';
 import type { Rows } from '../rows/rows.ts';
 import { type Steps, send, together } from '../rows/steps.ts';
 import { type Bundled, bundleOf } from './bundle.ts';
@@ -11,7 +12,7 @@ const UNCOUNTED = 16;
 /** Bundles have numbers that are never used again, so that a search sees when they were deleted. */
 const NUMBERS = 2 ** 48;
 
-interface Row extends Bundled {
+interface Row extends Bundled, Made {
   readonly wallet: string;
 }
 
@@ -27,11 +28,14 @@ export interface BundleWriter {
  * Returns the writer. Rows that are stored by the page make a bundle. Single ones are loose: what says which they are
  * is written, until there are enough of them for a bundle, which has what they say by then.
  */
-export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
+export function bundleWriter(rows: Rows): BundleWriter {
+  const { prepare, eachText, forms } = rows;
   const insert = prepare(
-    `INSERT INTO wallet_sidecar.word_bundle (id, wallet, since, until, marks, sets, ids, times, lines)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO wallet_sidecar.word_bundle
+       (id, wallet, since, until, marks, sets, ${forms.nameOf('word_bundle', 'makers')}, ids, times, lines)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const made = makerRows(rows);
   const loosen = prepare(
     `INSERT INTO wallet_sidecar.word_loose (wallet, idx) SELECT ?, value FROM ${eachText} WHERE true
      ON CONFLICT DO NOTHING`,
@@ -40,7 +44,7 @@ export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
     'SELECT count(*) AS n FROM wallet_sidecar.word_loose WHERE wallet = ?',
   );
   const loose = prepare<Row>(
-    `SELECT wallet, idx, status, direction, rail, words FROM wallet_sidecar.cache
+    `SELECT wallet, idx, status, direction, rail, words, ${OFFER_JSON} FROM wallet_sidecar.cache
      WHERE wallet = ?1 AND idx IN (SELECT idx FROM wallet_sidecar.word_loose WHERE wallet = ?1)
      ORDER BY idx`,
   );
@@ -53,9 +57,14 @@ export function bundleWriter({ prepare, eachText }: Rows): BundleWriter {
   function* bundle(rows: readonly Row[]): Steps<void> {
     const [first] = rows;
     if (first === undefined) return;
-    const { since, until, marks, sets, ids, times, lines } = bundleOf(rows);
+    const { wallet } = first;
+    const { since, until, marks, sets, makers, ids, times, lines } = bundleOf(
+      rows,
+      yield* makersOf(made, wallet, rows),
+    );
     const id = Math.floor(Math.random() * NUMBERS);
-    yield* insert.run(id, first.wallet, since, until, marks, sets, ids, times, lines);
+    const [stored = null] = forms.write('word_bundle', ['makers'], { id, makers });
+    yield* insert.run(id, wallet, since, until, marks, sets, stored, ids, times, lines);
   }
 
   return {

@@ -21,6 +21,8 @@ export interface Bundle {
   readonly marks: string;
   /** Filters and words that many have: each in a line of its own, with the set of those that have it. */
   readonly sets: string;
+  /** The sets of what each client made, as in `sets`: null for none, empty where it is not known. */
+  readonly makers: string | null;
   /** The first and the last characters of each id, as many of each as {@link ID_PART}. */
   readonly ids: string;
   /** The times of creation, each as long as {@link TIME}. */
@@ -35,13 +37,23 @@ export const ID_PART = 4;
 export const TIME = 16;
 
 /** What filters begin with, among the words that have a set. */
-export const [DIRECTION, RAIL, STATUS] = ['>', '<', '='] as const;
+export const [DIRECTION, RAIL, STATUS, MAKER] = ['>', '<', '=', '@'] as const;
+/** The characters of a client that a bundle has. */
+const MAKER_PART = 16;
+/** What a bundle's `makers` are read by. PostgreSQL keeps them sealed. */
+export const MAKERS = { table: 'word_bundle', key: ['id'], columns: ['makers'] } as const;
+
+/** Returns the filter of what a client made. */
+export const madeBy = (client: string): string => MAKER + client.slice(0, MAKER_PART);
 
 /** Where an index has its time, without the zeros with which each begins. */
 const TIME_BEGIN = 3;
 
-/** Returns the bundle of some payments, of which there is at least one. */
-export function bundleOf(payments: readonly Bundled[]): Bundle {
+/** Returns the bundle of some payments, of which there is at least one, and of who made them, by index. */
+export function bundleOf(
+  payments: readonly Bundled[],
+  makers: ReadonlyMap<PaymentIndex, string> = new Map(),
+): Bundle {
   const marks = noMarks();
   const frequent = frequentWords(payments);
   let [lowest, highest] = [payments[0]?.idx as PaymentIndex, '' as PaymentIndex];
@@ -62,11 +74,17 @@ export function bundleOf(payments: readonly Bundled[]): Bundle {
     until: createdAtOfIndex(highest),
     marks: textOfSet(marks),
     sets: sets.join(''),
+    makers:
+      makers.size === 0
+        ? null
+        : setsOf(payments, '', ({ idx }) => filterOf(makers.get(idx))).join(''),
     ids: partsOf(payments, [HEX_BEGIN, -ID_PART], ID_PART),
     times: partsOf(payments, [TIME_BEGIN], TIME),
     lines,
   };
 }
+
+const filterOf = (maker: string | undefined) => (maker === undefined ? null : madeBy(maker));
 
 /** Returns parts of each index, one behind the other: at these places from its beginning or its end. */
 function partsOf(payments: readonly Bundled[], places: readonly number[], length: number): string {
@@ -89,13 +107,14 @@ function partsOf(payments: readonly Bundled[], places: readonly number[], length
 function setsOf(
   payments: readonly Bundled[],
   sign: string,
-  of: (payment: Bundled) => string,
+  of: (payment: Bundled) => string | null,
 ): string[] {
   const sets = new Map<string, RowSet>();
   let last: string | null = null;
   let set = rowSet(payments.length);
   for (let row = 0; row < payments.length; row++) {
     const value = of(payments[row] as Bundled);
+    if (value === null) continue;
     if (value !== last) {
       set = sets.get(value) ?? rowSet(payments.length);
       sets.set(value, set);

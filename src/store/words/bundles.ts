@@ -1,16 +1,17 @@
 import { createdAtOfIndex, type PaymentIndex, timePart } from '../../model/payment-index.ts';
 import { type CacheConditions, cacheConditions } from '../cache-conditions.ts';
 import type { CacheQuery } from '../ports.ts';
-import type { Rows } from '../rows/rows.ts';
+import { type Made, makerRows, makersOf, OFFER_JSON } from '../rows/callers/makers.ts';
+import type { RawRow, Rows } from '../rows/rows.ts';
 import type { Steps } from '../rows/steps.ts';
-import type { Bundle } from './bundle.ts';
+import { type Bundle, MAKERS, madeBy } from './bundle.ts';
 import {
   type BundleHead,
   mayHaveAll,
   mayNeedIds,
   needsIds,
   rowsWithAll,
-  type Term,
+  setOfAll,
   termsOf,
   timeOf,
 } from './terms.ts';
@@ -41,7 +42,7 @@ export interface FoundWords {
 /** Times of creation between which payments are still looked for. */
 type Span = readonly [sinceMs: number, untilMs: number];
 
-interface ReadHead extends BundleHead {
+interface ReadHead extends BundleHead, RawRow {
   readonly id: number;
   readonly since: number;
   readonly until: number;
@@ -63,10 +64,15 @@ interface Reading {
  * Returns what begins a search in bundles. A bundle may say what a payment said before, so the rows of the times that
  * it gives are compared. Loose payments are compared too.
  */
-export function bundledWords({ query, eachText, among, forEach }: Rows) {
+export function bundledWords(rows: Rows) {
+  const { query, eachText, among, forEach, forms } = rows;
+  const made = makerRows(rows);
+  const makersColumn = forms.nameOf(MAKERS.table, 'makers');
   return function* find(wanted: WantedWords): Steps<FoundWords> {
     const few = yield* amongFew(wanted);
-    if (few) return { found: few, next: null };
+    if (few && wanted.query.maker === undefined) return { found: few, next: null };
+    if (few)
+      return yield* compare(wanted, inOrder(few.map(createdAtOfIndex), isUp(wanted.query)), null);
     const [lowest, highest] = rangeOf(wanted.query);
     return yield* search(wanted, [createdAtOfIndex(lowest), createdAtOfIndex(highest)]);
   };
@@ -85,7 +91,7 @@ export function bundledWords({ query, eachText, among, forEach }: Rows) {
     if (more) return null;
     const found = yield* query<{ idx: PaymentIndex }>(
       `SELECT idx FROM wallet_sidecar.cache WHERE ${where} ORDER BY idx ${order} LIMIT ?`,
-    ).all(...values, asked.limit);
+    ).all(...values, asked.maker === undefined ? asked.limit : FEW);
     return found.map(({ idx }) => idx);
   }
 
@@ -96,6 +102,7 @@ export function bundledWords({ query, eachText, among, forEach }: Rows) {
     const [edge, compared] = isUpwards ? ['since', '>'] : ['until', '<'];
     const heads = query<ReadHead>(
       `SELECT id, since, until, marks, sets ${needsIds(terms) ? ', ids' : ''}
+         ${wanted.query.maker === undefined ? '' : `, ${makersColumn}`}
        FROM wallet_sidecar.word_bundle
        WHERE wallet = ? AND until >= ? AND since <= ? AND (${edge}, id) ${compared} (?, ?)
        ORDER BY ${edge} ${isUpwards ? '' : 'DESC'}, id ${isUpwards ? '' : 'DESC'} LIMIT ?`,
@@ -130,7 +137,7 @@ export function bundledWords({ query, eachText, among, forEach }: Rows) {
         atOnce + 1,
       );
       const some = found.slice(0, atOnce);
-      const times = yield* timesIn(some, terms);
+      const times = yield* timesIn(some, wanted.query);
       // What was cleared and stored again may be in bundles that were passed.
       if (times === null || !(yield* isThere(first, found.length > 0))) {
         return { found: [], next: () => search(wanted, left) };
@@ -156,13 +163,22 @@ export function bundledWords({ query, eachText, among, forEach }: Rows) {
   }
 
   /** Returns the times of the payments of these bundles that have all terms; null where a bundle is not there. */
-  function* timesIn(heads: readonly ReadHead[], terms: readonly Term[]): Steps<number[] | null> {
-    const fitting = new Map(
-      heads.filter((head) => mayHaveAll(head, terms)).map((head) => [head.id, head]),
-    );
+  function* timesIn(heads: readonly ReadHead[], asked: CacheQuery): Steps<number[] | null> {
+    const { maker, ...others } = asked;
+    const terms = termsOf(asked);
+    // Who made them is read last, since it may be sealed.
+    const rest = termsOf(others);
+    const some = heads.filter((head) => mayHaveAll(head, rest));
+    const made =
+      maker === undefined
+        ? some
+        : some
+            .map((head) => withMakers(head, madeBy(maker)))
+            .filter((head) => mayHaveAll(head, terms));
+    const fitting = new Map(made.map((head) => [head.id, head]));
     const read = <Row>(columns: string, ids: readonly number[]) =>
       query<Row & { id: number }>(
-        `SELECT id, ${columns} FROM wallet_sidecar.word_bundle WHERE ${among('id')}`,
+        `SELECT id, ${columns} FROM wallet_sidecar.word_bundle WHERE ${among('id', 'numbers')}`,
       ).all(JSON.stringify(ids));
     if (fitting.size === 0) return [];
     const columns = mayNeedIds(terms) ? 'lines, ids' : 'lines';
@@ -177,6 +193,13 @@ export function bundledWords({ query, eachText, among, forEach }: Rows) {
     const timed = found.length === 0 ? [] : yield* read<Pick<Bundle, 'times'>>('times', found);
     if (bundles.length < fitting.size || timed.length < found.length) return null;
     return timed.flatMap(({ id, times }) => (rows.get(id) ?? []).map((row) => timeOf(times, row)));
+  }
+
+  /** Adds the sets of who made the payments of a bundle. Where that cannot be read, each may be of that filter. */
+  function withMakers(head: ReadHead, filter: string): ReadHead {
+    if (head[makersColumn] === null) return head;
+    const makers = forms.read(MAKERS, head, [])?.makers || setOfAll(head.sets, filter);
+    return { ...head, sets: head.sets + makers };
   }
 
   function* isThere(anchor: number | null, mayBeNew: boolean): Steps<boolean> {
@@ -196,16 +219,25 @@ export function bundledWords({ query, eachText, among, forEach }: Rows) {
     if (times.length === 0) return { found: [], next };
     const [lowest, highest] = rangeOf(wanted.query);
     const { where, values, order } = unbound(wanted);
-    const found = yield* query<{ idx: PaymentIndex }>(
-      `SELECT idx FROM ${eachText} ${forEach(
+    const found = yield* query<Made>(
+      `SELECT idx, ${OFFER_JSON} FROM ${eachText} ${forEach(
         'wallet_sidecar.cache',
         'sqlite_autoindex_cache_1',
         `idx BETWEEN value || '-' AND value || '.' AND ${where}`,
       )} ORDER BY idx ${order}`,
     ).all(JSON.stringify(times.slice(0, COMPARED_AT_ONCE).map(timePart)), ...values);
     const rest = times.slice(COMPARED_AT_ONCE);
+    const {
+      walletId,
+      query: { maker },
+    } = wanted;
+    const makers = maker === undefined ? null : yield* makersOf(made, walletId, found);
     return {
-      found: found.map(({ idx }) => idx).filter((idx) => idx > lowest && idx < highest),
+      found: found
+        .map(({ idx }) => idx)
+        .filter(
+          (idx) => idx > lowest && idx < highest && (makers === null || makers.get(idx) === maker),
+        ),
       next: rest.length > 0 ? () => compare(wanted, rest, next) : next,
     };
   }

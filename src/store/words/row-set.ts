@@ -5,6 +5,8 @@
 export type RowSet = Uint8Array;
 
 const [EMPTY, EACH] = [64, 6] as const;
+/** The character of a set that has all of its six numbers. */
+export const FULL = '\u007f';
 
 /** Returns an empty set of numbers below `count`. */
 export function rowSet(count: number): RowSet {

@@ -1,9 +1,9 @@
 import { type SoughtWord, soughtWords } from '../../model/payment-search.ts';
 import type { CacheQuery } from '../ports.ts';
-import { type Bundle, DIRECTION, ID_PART, RAIL, STATUS, TIME } from './bundle.ts';
+import { type Bundle, DIRECTION, ID_PART, madeBy, RAIL, STATUS, TIME } from './bundle.ts';
 import { LINE_BASE } from './lines.ts';
 import { mayHave } from './marks.ts';
-import { addRow, addRows, emptySet, keepRows, type RowSet, rowsOf } from './row-set.ts';
+import { addRow, addRows, emptySet, FULL, keepRows, type RowSet, rowsOf } from './row-set.ts';
 
 /** What a payment must have to be found: one of these. */
 export interface Term {
@@ -23,7 +23,7 @@ const NONE: Term = { starts: [], filters: [], first: [], last: [] };
 
 /** Returns what payments must have that fit a query: some that have all of it may not fit. */
 export function termsOf(query: CacheQuery): Term[] {
-  const { text = '', idPart, direction, rail, externalId, filter } = query;
+  const { text = '', idPart, direction, rail, externalId, filter, maker } = query;
   // Its words are among those of the payment.
   const words = new Map(
     [...soughtWords(text), ...soughtWords(externalId ?? '')].map((word) => [word.join(' '), word]),
@@ -33,6 +33,7 @@ export function termsOf(query: CacheQuery): Term[] {
     ...(statuses.length > 0 ? [{ ...NONE, filters: statuses }] : []),
     ...(direction === null ? [] : [{ ...NONE, filters: [DIRECTION + direction] }]),
     ...(rail === null ? [] : [{ ...NONE, filters: [RAIL + rail] }]),
+    ...(maker === undefined ? [] : [{ ...NONE, filters: [madeBy(maker)] }]),
     ...(idPart === undefined
       ? []
       : [{ ...NONE, first: [idPart.slice(0, ID_PART)], last: [idPart.slice(-ID_PART)] }]),
@@ -109,9 +110,7 @@ export function timeOf(times: string, row: number): number {
 
 /** Returns those with a term by the sets of a bundle. */
 function setOf(sets: string, { starts, filters }: Term): RowSet {
-  // Each set is as long as the first one, of a filter.
-  const begin = sets.indexOf(' ') + 1;
-  const found = emptySet(sets.indexOf('\n', begin) - begin);
+  const found = emptySet(lengthIn(sets));
   const add = (word: string) => {
     for (let at = sets.indexOf(word); at >= 0; at = sets.indexOf(word, at + 1)) {
       addRows(found, sets, sets.indexOf(' ', at) + 1);
@@ -120,6 +119,17 @@ function setOf(sets: string, { starts, filters }: Term): RowSet {
   for (const start of starts) add(`\n${start}`);
   for (const filter of filters) add(`\n${filter} `);
   return found;
+}
+
+/** Returns the line of a filter that every payment of a bundle has. */
+export function setOfAll(sets: string, filter: string): string {
+  return `\n${filter} ${FULL.repeat(lengthIn(sets))}`;
+}
+
+/** Returns how long each set of a bundle is: as the first one, of a filter. */
+function lengthIn(sets: string): number {
+  const begin = sets.indexOf(' ') + 1;
+  return sets.indexOf('\n', begin) - begin;
 }
 
 function addLines(set: RowSet, lines: string, start: string): void {

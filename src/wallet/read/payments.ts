@@ -1,10 +1,9 @@
-import { turn } from '../../lib/turn.ts';
 import { ApiError } from '../../model/errors.ts';
-import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
+import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import type { CacheQuery } from '../../store/ports.ts';
 import { descendantsOf } from '../clients/client-policy.ts';
-import { madeBy, paymentNotFound, seesOnlyOwn } from '../session/own-payments.ts';
+import { paymentNotFound, seesOnlyOwn } from '../session/own-payments.ts';
 import {
   allows,
   type Grants,
@@ -32,9 +31,6 @@ export async function paymentOf({ history }: WithHistory, index: PaymentIndex): 
   return payment;
 }
 
-/** How many payments are looked at before other requests are served, where only some are shown. */
-const LOOKED_AT = 200;
-
 /**
  * Returns a page of the cache as the JSON of answers, and the index after which the next page begins; null at the end
  * (docs/decisions.md 88, 193). It has none that the caller may not see, and with `client` those alone that this client
@@ -49,28 +45,7 @@ export async function cachedPayments(
   const maker = client ?? (seesOnlyOwn(viewer) ? caller.id : null);
   if (maker === null) return store.cache.list(userPk, query);
   if (!(await mayAskOf(viewer, maker))) return { json: [], nextIndex: null };
-  const found: { readonly json: string; readonly index: PaymentIndex }[] = [];
-  const page = (nextIndex: PaymentIndex | null) => ({
-    json: found.map(({ json }) => json),
-    nextIndex,
-  });
-  for (let { after } = query; ; await turn()) {
-    const { json, nextIndex } = await store.cache.list(userPk, {
-      ...query,
-      after,
-      limit: LOOKED_AT,
-    });
-    const read = json.map((one) => {
-      const { index, direction, offer_id: offerId }: PaymentJson = JSON.parse(one);
-      return { json: one, index: index as PaymentIndex, direction, offerId };
-    });
-    for (const one of await madeBy(viewer, read, maker)) {
-      if (found.length === query.limit) return page(found.at(-1)?.index ?? null);
-      found.push(one);
-    }
-    if (nextIndex === null) return page(null);
-    after = nextIndex;
-  }
+  return store.cache.list(userPk, { ...query, maker });
 }
 
 type Asker = Viewer & Grants & Pick<Session, 'isOwner'>;

@@ -15,6 +15,7 @@ import { own } from './0013-own.ts';
 import { wordsByPeriod } from './0014-words-by-period.ts';
 import { filtersAsWords } from './0015-filters-as-words.ts';
 import { wordSets } from './0016-word-sets.ts';
+import { bundledMakers } from './0017-makers.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -37,6 +38,7 @@ export const STEPS: readonly (string | ((tx: SQL) => Promise<void>))[] = [
   wordsByPeriod,
   filtersAsWords,
   wordSets,
+  bundledMakers,
 ];
 
 /** The version of the schema that this program reads and writes. */

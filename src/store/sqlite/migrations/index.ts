@@ -23,6 +23,7 @@ import { unusedIndexes } from './0023-unused-indexes.ts';
 import { searchWords } from './words/0020-search-words.ts';
 import { wordBundles } from './words/0022-word-bundles.ts';
 import { wordSets } from './words/0024-word-sets.ts';
+import { bundledMakers } from './words/0025-makers.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -53,6 +54,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   wordBundles,
   unusedIndexes,
   wordSets,
+  bundledMakers,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -17,6 +17,7 @@ import { identityContract } from './store/identity.ts';
 import { issuedOfferContract } from './store/issued-offers.ts';
 import { journalContract } from './store/journal.ts';
 import { keysOfAnyCallerContract } from './store/keys-of-any-caller.ts';
+import { madeContract } from './store/made.ts';
 import { makerContract } from './store/makers.ts';
 import { nameContract, nameRecord } from './store/names.ts';
 import { observationContract } from './store/observations.ts';
@@ -57,6 +58,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     };
     cacheContract(openStore);
     searchContract(openStore, runsShare);
+    madeContract(openStore, runsShare);
     observationContract(openStore);
     journalContract(openStore);
     spendContract(openStore);

@@ -49,10 +49,10 @@ export const madeBy = (client: string): string => MAKER + client.slice(0, MAKER_
 /** Where an index has its time, without the zeros with which each begins. */
 const TIME_BEGIN = 3;
 
-/** Returns the bundle of some payments, of which there is at least one, and of who made them, by index. */
+/** Returns the bundle of some payments, of which there is at least one, and of who made them, by index, if known. */
 export function bundleOf(
   payments: readonly Bundled[],
-  makers: ReadonlyMap<PaymentIndex, string> = new Map(),
+  makers: ReadonlyMap<PaymentIndex, string> | null = new Map(),
 ): Bundle {
   const marks = noMarks();
   const frequent = frequentWords(payments);
@@ -74,17 +74,17 @@ export function bundleOf(
     until: createdAtOfIndex(highest),
     marks: textOfSet(marks),
     sets: sets.join(''),
-    makers:
-      makers.size === 0
-        ? null
-        : setsOf(payments, '', ({ idx }) => filterOf(makers.get(idx))).join(''),
+    makers: makers === null ? '' : makerSets(payments, makers),
     ids: partsOf(payments, [HEX_BEGIN, -ID_PART], ID_PART),
     times: partsOf(payments, [TIME_BEGIN], TIME),
     lines,
   };
 }
 
-const filterOf = (maker: string | undefined) => (maker === undefined ? null : madeBy(maker));
+function makerSets(payments: readonly Bundled[], makers: ReadonlyMap<PaymentIndex, string>) {
+  const sets = setsOf(payments, MAKER, ({ idx }) => makers.get(idx)?.slice(0, MAKER_PART));
+  return sets.length === 0 ? null : sets.join('');
+}
 
 /** Returns parts of each index, one behind the other: at these places from its beginning or its end. */
 function partsOf(payments: readonly Bundled[], places: readonly number[], length: number): string {
@@ -107,14 +107,14 @@ function partsOf(payments: readonly Bundled[], places: readonly number[], length
 function setsOf(
   payments: readonly Bundled[],
   sign: string,
-  of: (payment: Bundled) => string | null,
+  of: (payment: Bundled) => string | undefined,
 ): string[] {
   const sets = new Map<string, RowSet>();
   let last: string | null = null;
   let set = rowSet(payments.length);
   for (let row = 0; row < payments.length; row++) {
     const value = of(payments[row] as Bundled);
-    if (value === null) continue;
+    if (value === undefined) continue;
     if (value !== last) {
       set = sets.get(value) ?? rowSet(payments.length);
       sets.set(value, set);

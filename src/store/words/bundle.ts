@@ -37,14 +37,14 @@ export const ID_PART = 4;
 export const TIME = 16;
 
 /** What filters begin with, among the words that have a set. */
-export const [DIRECTION, RAIL, STATUS, MAKER] = ['>', '<', '=', '@'] as const;
+export const [DIRECTION, RAIL, STATUS] = ['>', '<', '='] as const;
 /** The characters of a client that a bundle has. */
 const MAKER_PART = 16;
 /** What a bundle's `makers` are read by. PostgreSQL keeps them sealed. */
 export const MAKERS = { table: 'word_bundle', key: ['id'], columns: ['makers'] } as const;
 
-/** Returns the filter of what a client made. */
-export const madeBy = (client: string): string => MAKER + client.slice(0, MAKER_PART);
+/** Returns what `makers` has of a client. */
+export const madeBy = (client: string): string => client.slice(0, MAKER_PART);
 
 /** Where an index has its time, without the zeros with which each begins. */
 const TIME_BEGIN = 3;
@@ -82,7 +82,10 @@ export function bundleOf(
 }
 
 function makerSets(payments: readonly Bundled[], makers: ReadonlyMap<PaymentIndex, string>) {
-  const sets = setsOf(payments, MAKER, ({ idx }) => makers.get(idx)?.slice(0, MAKER_PART));
+  const sets = setsOf(payments, '', ({ idx }) => {
+    const maker = makers.get(idx);
+    return maker && madeBy(maker);
+  });
   return sets.length === 0 ? null : sets.join('');
 }
 

@@ -11,6 +11,8 @@ export interface Term {
   readonly starts: readonly string[];
   /** Filters, of which every bundle has the sets. */
   readonly filters: readonly string[];
+  /** What `makers` has of the client that made it. */
+  readonly makers: readonly string[];
   /** First and last characters of its own id. */
   readonly first: readonly string[];
   readonly last: readonly string[];
@@ -19,7 +21,7 @@ export interface Term {
 /** Terms that are looked for in bundles: what has these is compared with the rest. */
 const MOST_TERMS = 12;
 
-const NONE: Term = { starts: [], filters: [], first: [], last: [] };
+const NONE: Term = { starts: [], filters: [], makers: [], first: [], last: [] };
 
 /** Returns what payments must have that fit a query: some that have all of it may not fit. */
 export function termsOf(query: CacheQuery): Term[] {
@@ -33,7 +35,7 @@ export function termsOf(query: CacheQuery): Term[] {
     ...(statuses.length > 0 ? [{ ...NONE, filters: statuses }] : []),
     ...(direction === null ? [] : [{ ...NONE, filters: [DIRECTION + direction] }]),
     ...(rail === null ? [] : [{ ...NONE, filters: [RAIL + rail] }]),
-    ...(maker === undefined ? [] : [{ ...NONE, filters: [madeBy(maker)] }]),
+    ...(maker === undefined ? [] : [{ ...NONE, makers: [madeBy(maker)] }]),
     ...(idPart === undefined
       ? []
       : [{ ...NONE, first: [idPart.slice(0, ID_PART)], last: [idPart.slice(-ID_PART)] }]),
@@ -52,14 +54,14 @@ function statusesOf(filter: CacheQuery['filter']): readonly string[] {
   return [filter === 'awaiting' ? 'pending' : filter];
 }
 
-/** What is read of a bundle first; its ids where {@link needsIds}. */
-export type BundleHead = Pick<Bundle, 'marks' | 'sets'> & { readonly ids?: string };
+/** What is read of a bundle first; its ids where {@link partsOfIds} are needed. */
+export type BundleHead = Pick<Bundle, 'marks' | 'sets'> & Partial<Pick<Bundle, 'makers' | 'ids'>>;
 /** What is read of those that may have payments with all terms; their ids where {@link mayNeedIds}. */
 export type BundleWords = BundleHead & Pick<Bundle, 'lines'>;
 
-/** Whether a term is last characters of an id, of which there are no marks. */
-export function needsIds(terms: readonly Term[]): boolean {
-  return terms.some(({ last }) => last.length > 0);
+/** The characters of either end of an id, where a term is the last ones, of which there are no marks. */
+export function partsOfIds(terms: readonly Term[]): string[] {
+  return terms.flatMap(({ first, last }) => (last.length > 0 ? [...first, ...last] : []));
 }
 
 /** Whether a term may be characters of an id. */
@@ -67,13 +69,19 @@ export function mayNeedIds(terms: readonly Term[]): boolean {
   return terms.some(({ first }) => first.length > 0);
 }
 
+/** Whether a term is a word, of whose beginnings there are marks. */
+export function needsMarks(terms: readonly Term[]): boolean {
+  return terms.some(({ starts }) => starts.length > 0);
+}
+
 /** Whether a bundle may have payments with all terms, as far as the beginning of its row tells. */
-export function mayHaveAll({ marks, sets, ids }: BundleHead, terms: readonly Term[]): boolean {
+export function mayHaveAll(head: BundleHead, terms: readonly Term[]): boolean {
+  const { marks, ids } = head;
   let known: RowSet | null = null;
   for (const term of terms) {
     const isOfIds = term.last.length > 0;
     if (!isOfIds && mayBeElsewhere(marks, term)) continue;
-    const set = setOf(sets, term);
+    const set = setOf(head, term);
     if (isOfIds) addIds(set, ids ?? '', term);
     if (!keepRows(set, known ?? set)) return false;
     known = set;
@@ -91,10 +99,10 @@ function mayBeElsewhere(marks: string, { starts, first }: Term): boolean {
 
 /** Returns the numbers of the payments of a bundle that have all terms. */
 export function rowsWithAll(bundle: BundleWords, terms: readonly Term[]): number[] {
-  const { marks, sets, ids = '', lines } = bundle;
+  const { marks, ids = '', lines } = bundle;
   let all: RowSet | null = null;
   for (const term of terms) {
-    const set = setOf(sets, term);
+    const set = setOf(bundle, term);
     for (const start of term.starts) if (mayHave(marks, start)) addLines(set, lines, start);
     addIds(set, ids, term);
     if (!keepRows(set, all ?? set)) return [];
@@ -109,21 +117,22 @@ export function timeOf(times: string, row: number): number {
 }
 
 /** Returns those with a term by the sets of a bundle. */
-function setOf(sets: string, { starts, filters }: Term): RowSet {
+function setOf({ sets, makers }: BundleHead, term: Term): RowSet {
   const found = emptySet(lengthIn(sets));
-  const add = (word: string) => {
-    for (let at = sets.indexOf(word); at >= 0; at = sets.indexOf(word, at + 1)) {
-      addRows(found, sets, sets.indexOf(' ', at) + 1);
+  const add = (text: string, word: string) => {
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+      addRows(found, text, text.indexOf(' ', at) + 1);
     }
   };
-  for (const start of starts) add(`\n${start}`);
-  for (const filter of filters) add(`\n${filter} `);
+  for (const start of term.starts) add(sets, `\n${start}`);
+  for (const filter of term.filters) add(sets, `\n${filter} `);
+  for (const maker of term.makers) add(makers ?? '', `\n${maker} `);
   return found;
 }
 
-/** Returns the line of a filter that every payment of a bundle has. */
-export function setOfAll(sets: string, filter: string): string {
-  return `\n${filter} ${FULL.repeat(lengthIn(sets))}`;
+/** Returns the line of a client that may have made every payment of a bundle. */
+export function setOfAll(sets: string, maker: string): string {
+  return `\n${maker} ${FULL.repeat(lengthIn(sets))}`;
 }
 
 /** Returns how long each set of a bundle is: as the first one, of a filter. */

@@ -10,8 +10,7 @@ import { sending, together } from './together.ts';
 /** The texts of a JSON array. */
 const TEXTS = 'jsonb_array_elements_text(CAST(? AS TEXT)::jsonb) AS one (value)';
 
-const among = (column: string, values: 'numbers' | 'texts') =>
-  `${column} = ANY(ARRAY(SELECT value${values === 'numbers' ? '::bigint' : ''} FROM ${TEXTS}))`;
+const among = (column: string) => `${column} = ANY(ARRAY(SELECT value::bigint FROM ${TEXTS}))`;
 
 /** Returns how functions of rows use PostgreSQL. */
 export function postgresRows(sealer: Sealer, signer: RowSigner): Rows {
@@ -19,7 +18,7 @@ export function postgresRows(sealer: Sealer, signer: RowSigner): Rows {
     prepare: queryOf,
     query: queryOf,
     prepareMany(sql) {
-      const query = queryOf(among(sql, 'numbers'));
+      const query = queryOf(among(sql));
       return { run: (numbers, ...values) => query.run(...values, JSON.stringify(numbers)) };
     },
     indexedBy: () => '',

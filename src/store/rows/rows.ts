@@ -39,8 +39,8 @@ export interface Rows {
    * condition holds, by an index. Engines read one of the tables as a whole where they are free to choose.
    */
   forEach(table: string, index: string, condition: string): string;
-  /** Returns the condition that a column is one of the values of the JSON array that is given in its place. */
-  among(column: string, values: 'numbers' | 'texts'): string;
+  /** Returns the condition that a column is one of the numbers of the JSON array that is given in its place. */
+  among(column: string): string;
   readonly forms: ColumnForms;
   readonly signer: RowSigner;
 }

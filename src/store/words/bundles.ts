@@ -189,7 +189,7 @@ export function bundledWords(rows: Rows) {
     const fitting = new Map(made.map((head) => [head.id, head]));
     const read = <Row>(columns: string, ids: readonly number[]) =>
       query<Row & { id: number }>(
-        `SELECT id, ${columns} FROM wallet_sidecar.word_bundle WHERE ${among('id', 'numbers')}`,
+        `SELECT id, ${columns} FROM wallet_sidecar.word_bundle WHERE ${among('id')}`,
       ).all(JSON.stringify(ids));
     if (fitting.size === 0) return [];
     const columns = mayNeedIds(terms) ? 'lines, ids' : 'lines';

@@ -2,8 +2,8 @@ import type { PaymentJson } from '../../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { Makers } from '../../ports.ts';
 import { stateTable } from '../connector-state.ts';
-import type { RowDatabase, Rows } from '../rows.ts';
-import { type Steps, together } from '../steps.ts';
+import type { RawRow, RowDatabase, Rows } from '../rows.ts';
+import type { Steps } from '../steps.ts';
 
 /** The kind of these rows among what connectors keep. */
 const KIND = 'maker';
@@ -11,30 +11,49 @@ const KIND = 'maker';
 /** Rows of makers, for ports that write them inside their own transactions. */
 export type MakerRows = ReturnType<typeof makerRows>;
 
-/** Prepares the statements of makers. What is read is null where nobody is kept, and for a row that does not fit. */
+/** Prepares the statements of makers. */
 export function makerRows(rows: Rows) {
-  const { select, upsert, remove } = stateTable(rows);
-  const read = select('WHERE wallet = ? AND kind = ? AND key = ?', {
-    of: ({ json }) => JSON.parse(json) as string,
-  });
-  const several = select(`WHERE wallet = ? AND kind = ? AND ${rows.among('key', 'texts')}`);
-  const loosen = rows.prepare(
-    `INSERT INTO wallet_sidecar.word_loose (wallet, idx)
-     SELECT wallet, idx FROM wallet_sidecar.cache WHERE wallet = ? AND idx = ? ON CONFLICT DO NOTHING`,
+  const table = stateTable(rows);
+  const found = rows.prepare<RawRow>(
+    `SELECT state.*, cache.idx AS cached
+     FROM (SELECT CAST(? AS TEXT) AS wallet, CAST(? AS TEXT) AS kind, CAST(? AS TEXT) AS key) AS given
+     LEFT JOIN wallet_sidecar.connector_state AS state
+       ON state.wallet = given.wallet AND state.kind = given.kind AND state.key = given.key
+     LEFT JOIN wallet_sidecar.cache AS cache ON cache.wallet = given.wallet AND cache.idx = given.key`,
   );
-  const put = upsert();
-  const removed = remove();
+  const several = rows
+    .prepare(
+      `SELECT * FROM ${rows.eachText} ${rows.forEach(
+        'wallet_sidecar.connector_state',
+        'sqlite_autoindex_connector_state_1',
+        'wallet = ? AND kind = ? AND key = value',
+      )}`,
+    )
+    .read(table.read);
+  const loosen = rows.prepare(
+    'INSERT INTO wallet_sidecar.word_loose (wallet, idx) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const put = table.upsert();
+  const removed = table.remove();
   return {
-    get: (walletId: string, key: string) => read.one(walletId, KIND, key),
+    /** Who made it, null where nobody is kept, and for a row that does not fit; and whether it is a cached payment. */
+    *get(walletId: string, key: string): Steps<{ maker: string | null; isCached: boolean }> {
+      const raw = yield* found.one(walletId, KIND, key);
+      const row = raw && raw.key !== null ? table.read(raw) : null;
+      return {
+        maker: row && (JSON.parse(row.json) as string),
+        isCached: typeof raw?.cached === 'string',
+      };
+    },
     put: (wallet: string, key: string, caller: string) =>
       put({ wallet, kind: KIND, key, json: JSON.stringify(caller) }),
     remove: (walletId: string, key: string) => removed(walletId, KIND, key),
     /** Who made each of these, where anybody is kept. */
     *among(walletId: string, keys: readonly string[]): Steps<ReadonlyMap<string, string>> {
-      const found = yield* several.all(walletId, KIND, JSON.stringify(keys));
-      return new Map(found.map(({ key, json }) => [key, JSON.parse(json)]));
+      const made = yield* several.all(JSON.stringify(keys), walletId, KIND);
+      return new Map(made.map(({ key, json }) => [key, JSON.parse(json)]));
     },
-    /** Makes a payment loose that is cached already: its bundle does not know the maker. */
+    /** Has a cached payment found without its bundle, which does not know the maker. */
     loosen: (walletId: string, key: string) => loosen.run(walletId, key),
   };
 }
@@ -44,9 +63,11 @@ export function makers(db: RowDatabase, { get, put, among, loosen }: MakerRows):
   return {
     keep: (walletId, key, caller) =>
       db.write(walletId, function* () {
-        const kept = yield* get(walletId, key);
-        if (kept === null) yield* together([put(walletId, key, caller), loosen(walletId, key)]);
-        return kept ?? caller;
+        const { maker, isCached } = yield* get(walletId, key);
+        if (maker !== null) return maker;
+        yield* put(walletId, key, caller);
+        if (isCached) yield* loosen(walletId, key);
+        return caller;
       }),
     of: (walletId, caller, keys) =>
       db.read(function* () {

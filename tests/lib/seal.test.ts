@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test';
+import { hkdfSync } from 'node:crypto';
+import { encrypt } from '../../src/lib/secrets/aes-gcm.ts';
 import { keyIdOf, SealBroken, sealer } from '../../src/lib/secrets/seal.ts';
 
 const key = (fill: number) => new Uint8Array(32).fill(fill);
@@ -13,6 +15,14 @@ test('a sealed value opens at its place with its key, and tells nothing of the t
   expect(one.seal('a macaroon', PLACE)).not.toBe(sealed);
   expect(keyIdOf(sealed)).toBe(one.keyId);
   expect(one.open(one.seal('', PLACE), PLACE)).toBe('');
+});
+
+test('the key of a value is the HKDF-SHA256 of its salt, as node:crypto makes it', () => {
+  const salt = new Uint8Array(16).fill(3);
+  const own = Buffer.from(hkdfSync('sha256', key(1), salt, 'wallet-sidecar/sealed-value', 32));
+  const bound = Buffer.from(JSON.stringify([PLACE.table, PLACE.column, ...PLACE.row]));
+  const bytes = Buffer.concat([salt, encrypt('a macaroon', own, bound)]);
+  expect(one.open(`s1.${one.keyId}.${bytes.toString('base64url')}`, PLACE)).toBe('a macaroon');
 });
 
 test('a value that was moved to another row, column, table or wallet does not open', () => {

@@ -192,8 +192,12 @@ export function bundledWords(rows: Rows) {
         `SELECT id, ${columns} FROM wallet_sidecar.word_bundle WHERE ${among('id')}`,
       ).all(JSON.stringify(ids));
     if (fitting.size === 0) return [];
+    const ids = [...fitting.keys()];
     const columns = mayNeedIds(terms) ? 'lines, ids' : 'lines';
-    const bundles = yield* read<Pick<Bundle, 'lines'>>(columns, [...fitting.keys()]);
+    const bundles =
+      needsMarks(terms) || mayNeedIds(terms)
+        ? yield* read<Pick<Bundle, 'lines'>>(columns, ids)
+        : ids.map((id) => ({ id, lines: '' }));
     const rows = new Map(
       bundles.map((bundle) => {
         const head = fitting.get(bundle.id) as ReadHead;

@@ -14,12 +14,14 @@ export type MakerRows = ReturnType<typeof makerRows>;
 /** Prepares the statements of makers. */
 export function makerRows(rows: Rows) {
   const table = stateTable(rows);
+  const json = table.column('json');
+  const state = [json, ...(rows.forms.hasMac('connector_state') ? ['mac'] : [])].map(
+    (column) => `(SELECT ${column} FROM wallet_sidecar.connector_state
+       WHERE wallet = ?1 AND kind = ?2 AND key = ?3) AS ${column}`,
+  );
   const found = rows.prepare<RawRow>(
-    `SELECT state.*, cache.idx AS cached
-     FROM (SELECT CAST(? AS TEXT) AS wallet, CAST(? AS TEXT) AS kind, CAST(? AS TEXT) AS key) AS given
-     LEFT JOIN wallet_sidecar.connector_state AS state
-       ON state.wallet = given.wallet AND state.kind = given.kind AND state.key = given.key
-     LEFT JOIN wallet_sidecar.cache AS cache ON cache.wallet = given.wallet AND cache.idx = given.key`,
+    `SELECT CAST(?1 AS TEXT) AS wallet, CAST(?2 AS TEXT) AS kind, CAST(?3 AS TEXT) AS key, ${state.join(', ')},
+       (SELECT 1 FROM wallet_sidecar.cache WHERE wallet = ?1 AND idx = ?3) AS cached`,
   );
   const several = rows
     .prepare(
@@ -39,11 +41,8 @@ export function makerRows(rows: Rows) {
     /** Who made it, null where nobody is kept, and for a row that does not fit; and whether it is a cached payment. */
     *get(walletId: string, key: string): Steps<{ maker: string | null; isCached: boolean }> {
       const raw = yield* found.one(walletId, KIND, key);
-      const row = raw && raw.key !== null ? table.read(raw) : null;
-      return {
-        maker: row && (JSON.parse(row.json) as string),
-        isCached: typeof raw?.cached === 'string',
-      };
+      const row = raw && raw[json] !== null ? table.read(raw) : null;
+      return { maker: row && (JSON.parse(row.json) as string), isCached: raw?.cached === 1 };
     },
     put: (wallet: string, key: string, caller: string) =>
       put({ wallet, kind: KIND, key, json: JSON.stringify(caller) }),

@@ -26,6 +26,9 @@ const COMPARED_AT_ONCE = 250;
 /** Payments that are compared one by one in place of reading bundles, where no more have the status asked for. */
 const FEW = 5000;
 
+/** Bundles, about 2 MB, of which is kept who made their payments. */
+const MOST_OPENED = 10_000;
+
 /** What is looked for by words, filters and characters of ids. */
 export interface WantedWords {
   readonly walletId: string;
@@ -69,6 +72,8 @@ export function bundledWords(rows: Rows) {
   const { query, eachText, among, forEach, forms } = rows;
   const made = makerRows(rows);
   const makersColumn = forms.nameOf(MAKERS.table, 'makers');
+  /** Who made the payments of bundles that were read: opening takes most of a search, and no bundle changes. */
+  const opened = new Map<number, string>();
   return function* find(wanted: WantedWords): Steps<FoundWords> {
     const few = yield* amongFew(wanted);
     if (few && wanted.query.maker === undefined) return { found: few, next: null };
@@ -213,7 +218,9 @@ export function bundledWords(rows: Rows) {
   /** Adds who made the payments of a bundle. Where that cannot be read, each may be of that client. */
   function withMakers(head: ReadHead, maker: string): ReadHead {
     if (head[makersColumn] === null) return head;
-    const makers = forms.read(MAKERS, head, [])?.makers as string | undefined;
+    const makers = opened.get(head.id) ?? String(forms.read(MAKERS, head, [])?.makers ?? '');
+    if (opened.size >= MOST_OPENED) opened.clear();
+    opened.set(head.id, makers);
     return { ...head, makers: makers || setOfAll(head.sets, maker) };
   }
 

@@ -106,14 +106,14 @@ export function bundledWords(rows: Rows) {
     const isUpwards = isUp(wanted.query);
     const terms = termsOf(wanted.query);
     const [edge, compared] = isUpwards ? ['since', '>'] : ['until', '<'];
-    const made = wanted.query.maker === undefined ? '' : `, ${makersColumn}`;
-    const columns = `id, since, until, ${needsMarks(terms) ? 'marks' : "'' AS marks"}, sets${made}`;
+    const makers = wanted.query.maker === undefined ? '' : `, ${makersColumn}`;
+    const columns = `id, since, until, ${needsMarks(terms) ? 'marks' : "'' AS marks"}, sets${makers}`;
     const order = isUpwards ? `${edge}, id` : `${edge} DESC, id DESC`;
     const some = `FROM wallet_sidecar.word_bundle
       WHERE wallet = ? AND until >= ? AND since <= ? AND (${edge}, id) ${compared} (?, ?)
       ORDER BY ${order} LIMIT ?`;
-    // The ids of all bundles are 8 MB at a million payments, so those that cannot fit are not sent. PostgreSQL puts each
-    // together from several rows, once; replacing is how both engines look for text fast.
+    // The ids of all bundles are 8 MB at a million payments, so those that cannot fit are not sent. PostgreSQL puts
+    // each together from several rows, once; replacing is how both engines look for text fast.
     const parts = partsOfIds(terms);
     const mayFit = parts.map(() => "replace(ids, ?, '') <> ids").join(' OR ');
     const heads = query<ReadHead>(
@@ -185,13 +185,13 @@ export function bundledWords(rows: Rows) {
     // Who made them is read last, since it may be sealed.
     const rest = termsOf(others);
     const some = heads.filter((head) => mayHaveAll(head, rest));
-    const made =
+    const those =
       maker === undefined
         ? some
         : some
             .map((head) => withMakers(head, madeBy(maker)))
             .filter((head) => mayHaveAll(head, terms));
-    const fitting = new Map(made.map((head) => [head.id, head]));
+    const fitting = new Map(those.map((head) => [head.id, head]));
     const read = <Row>(columns: string, ids: readonly number[]) =>
       query<Row & { id: number }>(
         `SELECT id, ${columns} FROM wallet_sidecar.word_bundle WHERE ${among('id')}`,

@@ -42,20 +42,27 @@ export interface OpenedStore {
 }
 
 /**
- * What every store must do (src/store/ports.ts), whatever it is made of. `runsShare` is less than 1 for a store that is
- * slow to open.
+ * What every store must do (src/store/ports.ts), whatever it is made of. A store that is slow to open has a `runsShare`
+ * of less than 1, and `emptied` returns one that was open before and has no row any more: its identity and the time of
+ * its newest update go on from before.
  */
-export function storeContract(name: string, open: () => Promise<OpenedStore>, runsShare = 1): void {
+export function storeContract(
+  name: string,
+  open: () => Promise<OpenedStore>,
+  { runsShare = 1, emptied = open }: { runsShare?: number; emptied?: typeof open } = {},
+): void {
   describe(`the store ${name}`, () => {
     const opened: Store[] = [];
     afterEach(async () => {
       for (const store of opened.splice(0)) await store.close();
     });
-    const openStore = async () => {
-      const { store } = await open();
+    const opens = (from: typeof open) => async () => {
+      const { store } = await from();
       opened.push(store);
       return store;
     };
+    const openStore = opens(emptied);
+    const openNew = opens(open);
     cacheContract(openStore);
     searchContract(openStore, runsShare);
     madeContract(openStore, runsShare);
@@ -63,10 +70,10 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     journalContract(openStore);
     spendContract(openStore);
     refundContract(openStore);
-    damagedSpendContract(open);
-    attemptContract(openStore);
+    damagedSpendContract(emptied);
+    attemptContract(openNew);
     givingWayContract(openStore);
-    unansweredContract(openStore);
+    unansweredContract(openNew);
     watchContract(openStore);
     issuedOfferContract(openStore);
     webhookEndpointContract(openStore);
@@ -75,11 +82,11 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     clientContract(openStore);
     outboxContract(openStore);
     idempotencyContract(openStore);
-    keysOfAnyCallerContract(open);
+    keysOfAnyCallerContract(emptied);
     budgetContract(openStore, runsShare);
     connectorStateContract(openStore);
     pairingContract(openStore);
-    identityContract(openStore);
+    identityContract(openNew);
     durabilityContract(open);
   });
 }

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
 import { SQL } from 'bun';
 import { sealer } from '../../src/lib/secrets/seal.ts';
+import type { Store } from '../../src/store/ports.ts';
 import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { perform, postgresRows } from '../../src/store/postgres/rows.ts';
 import { rowSigner } from '../../src/store/row-signer.ts';
-import { storeContract } from '../contracts/store.ts';
+import { type OpenedStore, storeContract } from '../contracts/store.ts';
 import { damageSpend } from '../support/damage-spend.ts';
 import { forgetCallersOf } from '../support/forget-callers.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -23,43 +24,61 @@ describe.skipIf(programs === null)('over PostgreSQL', () => {
   beforeAll(async () => {
     server = await startPostgres(programs ?? '');
   });
-  afterAll(() => server.stop());
 
+  const openAt = (url: string) => openPostgresStore({ url, secretsKey, onLost });
+  /** A store in a database of its own, and what is done there from outside. */
+  function openedAt(url: string, store: Store): OpenedStore {
+    const sql = async (work: (sql: SQL) => Promise<unknown>) => {
+      const connected = new SQL(url, { max: 1, bigint: true });
+      await work(connected);
+      await connected.close();
+    };
+    return {
+      store,
+      reopen: () => openAt(url),
+      forgetCallers: () => sql(forgetCallersOf),
+      damageSpend: (index, text) =>
+        sql(async (db) => {
+          const [meta] = await db<{ id: string }[]>`SELECT id FROM wallet_sidecar.meta`;
+          const signer = rowSigner(secretsKey, meta?.id ?? '', () => undefined);
+          await perform(db, damageSpend(postgresRows(sealer(secretsKey), signer), index, text));
+        }),
+    };
+  }
+
+  /** Stores that are open and that no test uses: each costs many connections to open. */
+  const unused: { readonly url: string; readonly store: Store }[] = [];
   /** Databases whose store is closed. */
-  const unused = new Set<string>();
-  const databaseOf = async () => {
-    const [url] = unused;
-    if (url === undefined) return server.createDatabase();
-    unused.delete(url);
-    await server.empty(url);
-    return url;
+  const closed: string[] = [];
+  const emptyDatabase = async () => {
+    const url = closed.pop();
+    if (url !== undefined) await server.empty(url);
+    return url ?? server.createDatabase();
   };
+  afterAll(async () => {
+    for (const { store } of unused) await store.close();
+    await server.stop();
+  });
   storeContract(
     'in PostgreSQL',
     async () => {
-      const url = await databaseOf();
-      const open = async () => {
-        const store = await openPostgresStore({ url, secretsKey, onLost });
-        const close = async () => {
-          await store.close();
-          unused.add(url);
-        };
-        return { ...store, close };
+      const url = await emptyDatabase();
+      const store = await openAt(url);
+      const close = async () => {
+        await store.close();
+        closed.push(url);
       };
-      const forgetCallers = async () => {
-        const sql = new SQL(url, { max: 1, bigint: true });
-        await forgetCallersOf(sql);
-        await sql.close();
-      };
-      const damage = async (index: string, text: string) => {
-        const sql = new SQL(url, { max: 1, bigint: true });
-        const [meta] = await sql<{ id: string }[]>`SELECT id FROM wallet_sidecar.meta`;
-        const signer = rowSigner(secretsKey, meta?.id ?? '', () => undefined);
-        await perform(sql, damageSpend(postgresRows(sealer(secretsKey), signer), index, text));
-        await sql.close();
-      };
-      return { store: await open(), reopen: open, forgetCallers, damageSpend: damage };
+      return openedAt(url, { ...store, close });
     },
-    0.3,
+    {
+      runsShare: 0.3,
+      async emptied() {
+        const found = unused.pop();
+        const url = found?.url ?? (await emptyDatabase());
+        if (found) await server.empty(url, true);
+        const store = found?.store ?? (await openAt(url));
+        return openedAt(url, { ...store, close: async () => void unused.push({ url, store }) });
+      },
+    },
   );
 });

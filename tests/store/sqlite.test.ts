@@ -19,7 +19,7 @@ const secretsKey = new Uint8Array(32).fill(7);
 afterAll(() => removeFolder(folder));
 
 /** The file below draws all of what is drawn, these some of it. */
-const SHARE = 0.3;
+const SHARE = { runsShare: 0.3 };
 const inMemory = async () => ({ store: openSqliteStore(':memory:'), reopen: null });
 storeContract('in memory', inMemory, SHARE);
 storeContract('in a file', async () => {

@@ -15,8 +15,8 @@ const PLACES = [
 export interface TestPostgres {
   /** Creates an empty database, or a copy of one that nobody uses, and returns its URL. */
   createDatabase(copyOf?: string): Promise<string>;
-  /** Deletes every row in a database of a store that is closed, which is faster than another database. */
-  empty(url: string): Promise<void>;
+  /** Deletes every row in a database of a store, which is faster than another database. An open one `keepsIdentity`. */
+  empty(url: string, keepsIdentity?: boolean): Promise<void>;
   /** Ends the server as a crash would; {@link TestPostgres.start} recovers it. */
   crash(): Promise<void>;
   start(): Promise<void>;
@@ -74,8 +74,8 @@ export async function startPostgres(
       await once(urlOf('postgres'), `CREATE DATABASE ${name}${template}`);
       return urlOf(name);
     },
-    async empty(url) {
-      await once(url, EMPTY);
+    async empty(url, keepsIdentity = false) {
+      await once(url, emptying([...KEPT, ...(keepsIdentity ? IDENTITY : [])]));
     },
     crash: () => run('pg_ctl', '-w', '-m', 'immediate', 'stop'),
     start,
@@ -106,10 +106,14 @@ export async function startPostgres(
   };
 }
 
-/** Keeps the rows that say which version the schema has and who owned it. */
-const EMPTY = `DO $$ DECLARE name text; BEGIN
+/** The tables that say which version the schema has and who owns it. */
+const KEPT = ['schema_version', 'ownership', 'ownership_lease', 'commit_mark'];
+/** The tables that say which store it is and how far it has come. */
+const IDENTITY = ['meta', 'advance'];
+
+const emptying = (kept: readonly string[]) => `DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'wallet_sidecar'
-    AND tablename NOT IN ('schema_version', 'ownership', 'ownership_lease', 'commit_mark')
+    AND tablename NOT IN (${kept.map((table) => `'${table}'`).join(', ')})
   LOOP EXECUTE 'DELETE FROM wallet_sidecar.' || name; END LOOP; END $$`;
 
 function versionsIn(folder: string): string[] {

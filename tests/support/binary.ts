@@ -188,12 +188,19 @@ export function startOnTerminal(
   };
 }
 
+/**
+ * What a command that ends soon is run with besides its environment: it is interpreted, since compilers that start for
+ * it take as much of the processor as the command itself. What runs on is compiled as everywhere.
+ */
+const INTERPRETED = { BUN_JSC_useJIT: '0' };
+
 /** Runs the binary to its end, without blocking servers of the test. */
 export async function runBinary(
   args: readonly string[],
   options: StartOptions = {},
 ): Promise<Ended> {
-  const child = startBinary(args, options);
+  const env = { ...INTERPRETED, ...(options.env ?? BARE_ENV) };
+  const child = startBinary(args, { ...options, env });
   try {
     const exitCode = await child.exit();
     return { exitCode, stdout: child.stdout(), stderr: child.stderr(), output: child.log() };

@@ -3,10 +3,7 @@ import { dirname, join } from 'node:path';
 import { Glob } from 'bun';
 import { ROOT } from './support/binary.ts';
 
-/**
- * `npm run test:long`: the test files that draw what they try, with their many rounds, and those that are long by
- * nature (`*.long.ts`). Arguments go to `bun test`.
- */
+/** `npm run test:long`: the test files that draw what they try, with their many rounds. Arguments go to `bun test`. */
 const SWITCH = join(ROOT, 'tests', 'support', 'rounds.ts');
 /** Files that go with another program and its settings: `npm run test:nodes`. */
 const OTHERS = 'tests/interop/';
@@ -28,14 +25,13 @@ function hasRounds(file: string): boolean {
   return found;
 }
 
-const files = [...new Glob('tests/**/*.{test,long}.ts').scanSync(ROOT)]
-  .filter((file) => !file.startsWith(OTHERS))
-  .filter((file) => file.endsWith('.long.ts') || hasRounds(join(ROOT, file)))
+const files = [...new Glob('tests/**/*.test.ts').scanSync(ROOT)]
+  .filter((file) => !file.startsWith(OTHERS) && hasRounds(join(ROOT, file)))
   .toSorted();
 console.log(`The long run has ${files.length} files.`);
 const child = Bun.spawn(
   [
-    ...[process.execPath, 'test', '--timeout', '60000', '--parallel=3'],
+    ...[process.execPath, 'test', '--timeout', '60000', '--parallel=6'],
     ...['--timings', 'tests/timings.json', ...process.argv.slice(2)],
     ...files.map((file) => `./${file}`),
   ],

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SidecarProcess, startBinary } from '../support/binary.ts';
@@ -10,11 +10,12 @@ import { SLOW_TEST_MS, until } from '../support/until.ts';
 setDefaultTimeout(SLOW_TEST_MS);
 
 const folder = temporaryFolder('care');
-afterAll(() => removeFolder(folder));
 const cleanups: (() => unknown)[] = [];
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup();
+afterAll(() => {
+  for (const cleanup of cleanups) cleanup();
+  removeFolder(folder);
 });
+// Each test has a sidecar of its own and waits for what it does at times, so they run side by side.
 const TEST_LIMIT_MS = 180_000;
 
 function dev(name: string): SidecarProcess {
@@ -28,7 +29,7 @@ function dev(name: string): SidecarProcess {
 const healthOf = async (baseUrl: string) =>
   String((await send(baseUrl, 'GET', '/v2/health')).body.status);
 
-test(
+test.concurrent(
   'a data directory that is removed while the sidecar runs is told by log and health',
   async () => {
     const process = dev('removed');
@@ -43,7 +44,7 @@ test(
   TEST_LIMIT_MS,
 );
 
-test(
+test.concurrent(
   'a database that is replaced while the sidecar runs is told until the file is back',
   async () => {
     const process = dev('replaced');
@@ -60,7 +61,7 @@ test(
   TEST_LIMIT_MS,
 );
 
-test(
+test.concurrent(
   'a damaged page that no request touches is found in the background, with the sentence what to do',
   async () => {
     const first = dev('damaged');

@@ -26,37 +26,57 @@ const MOST_BYTES = 128 * 2 ** 20;
 const PATIENCE_MS = 40_000;
 const INFO = /GetInfo|WalletBalance|ListChannels/;
 
-let node: HostileLnd;
-let sidecar: SidecarOnFake;
+interface Place {
+  readonly node: HostileLnd;
+  readonly sidecar: SidecarOnFake;
+}
+let shared: Place;
+
+async function open(): Promise<Place> {
+  const node = await startHostileLnd();
+  return { node, sidecar: await startSidecarOnFake(node) };
+}
+async function close({ node, sidecar }: Place): Promise<void> {
+  await sidecar.close();
+  await node.stop();
+}
+/** Ends what the node does wrong; the sidecar must work with it again. */
+async function recovered(place: Place): Promise<void> {
+  place.node.misbehave();
+  await waitUntil('the node serves again', async () => (await info(place)).status === 200);
+}
+/** Tests that wait for a limit run side by side, each in a place of its own. */
+async function apart(use: (place: Place) => Promise<void>): Promise<void> {
+  const place = await open();
+  try {
+    await use(place);
+    await recovered(place);
+  } finally {
+    await close(place);
+  }
+}
 
 beforeAll(async () => {
-  node = await startHostileLnd();
-  sidecar = await startSidecarOnFake(node);
+  shared = await open();
 }, LONG_MS);
-afterAll(async () => {
-  await sidecar?.close();
-  await node?.stop();
-}, LONG_MS);
-afterEach(async () => {
-  node.misbehave();
-  // After each test the sidecar must work with the node again.
-  await waitUntil('the node serves again', async () => (await info()).status === 200);
-}, LONG_MS);
+afterAll(() => close(shared), LONG_MS);
+afterEach(() => recovered(shared), LONG_MS);
 
-const info = () =>
+const info = ({ sidecar }: Place) =>
   sidecar.call('GET', '/v2/node/node_info', { signal: AbortSignal.timeout(PATIENCE_MS) });
 
 /** Creates an invoice with the sidecar, which then follows the node's streams for it. */
 async function watched(): Promise<Invoice> {
+  const { node, sidecar } = shared;
   const { payment_hash } = await sidecar.post('/v2/node/create_invoice', { amount: '5' });
   return node.invoices.get(payment_hash);
 }
 
 /** The code of the error that node_info answers while the node misbehaves. */
-async function codeDuring(misdeed: Misdeed): Promise<number> {
-  node.misbehave(misdeed);
-  const { body } = await info();
-  expect(node.misdone).toBeGreaterThan(0);
+async function codeDuring(misdeed: Misdeed, place = shared): Promise<number> {
+  place.node.misbehave(misdeed);
+  const { body } = await info(place);
+  expect(place.node.misdone).toBeGreaterThan(0);
   return body.code;
 }
 
@@ -75,8 +95,8 @@ test(
   async () => {
     const item = invoiceJson(await watched());
     const flood = endlessList(/ListInvoices/, 'invoices', item);
-    node.misbehave(flood);
-    await node.restart();
+    shared.node.misbehave(flood);
+    await shared.node.restart();
     await over(flood);
     expect(flood.largest()).toBeLessThan(MOST_BYTES);
   },
@@ -88,42 +108,10 @@ test(
   async () => {
     await watched();
     const flood = endlessBody(/SubscribeInvoices/);
-    node.misbehave(flood);
-    await node.restart();
+    shared.node.misbehave(flood);
+    await shared.node.restart();
     await over(flood);
     expect(flood.largest()).toBeLessThan(MOST_BYTES);
-  },
-  LONG_MS,
-);
-
-test(
-  'a silent node is error 4, in bounded time',
-  async () => {
-    expect(await codeDuring(silent(INFO))).toBe(4);
-  },
-  LONG_MS,
-);
-
-test(
-  'a node that trickles bytes is error 4, in bounded time',
-  async () => {
-    expect(await codeDuring(trickle(INFO))).toBe(4);
-  },
-  LONG_MS,
-);
-
-test(
-  'a pay call on a silent node answers when its Prefer says, and says that it may have been sent',
-  async () => {
-    node.misbehave(silent(/SendPaymentV2/));
-    const { invoice } = node.payments.foreignInvoice({ amountMsat: 1000n });
-    const answer = await sidecar.call('POST', '/v2/node/pay_invoice', {
-      body: { invoice },
-      headers: { prefer: 'wait=2' },
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-    expect(node.misdone).toBeGreaterThan(0);
-    expect(answer).toMatchObject({ status: 202, body: { status: 'pending' } });
   },
   LONG_MS,
 );
@@ -154,6 +142,34 @@ test(
       expect([3, 4, 5]).toContain(await codeDuring(misdeed));
     }
   },
+  LONG_MS,
+);
+
+for (const [what, misdeed] of [
+  ['a silent node', silent(INFO)],
+  ['a node that trickles bytes', trickle(INFO)],
+] as const) {
+  test.concurrent(
+    `${what} is error 4, in bounded time`,
+    () => apart(async (place) => expect(await codeDuring(misdeed, place)).toBe(4)),
+    LONG_MS,
+  );
+}
+
+test.concurrent(
+  'a pay call on a silent node answers when its Prefer says, and says that it may have been sent',
+  () =>
+    apart(async ({ node, sidecar }) => {
+      node.misbehave(silent(/SendPaymentV2/));
+      const { invoice } = node.payments.foreignInvoice({ amountMsat: 1000n });
+      const answer = await sidecar.call('POST', '/v2/node/pay_invoice', {
+        body: { invoice },
+        headers: { prefer: 'wait=2' },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      expect(node.misdone).toBeGreaterThan(0);
+      expect(answer).toMatchObject({ status: 202, body: { status: 'pending' } });
+    }),
   LONG_MS,
 );
 

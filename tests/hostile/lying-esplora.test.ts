@@ -1,12 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startNodeSidecar } from '../interop/node-sidecar.ts';
 import type { EsploraChain } from '../support/esplora-chain.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -43,10 +35,15 @@ function behind(url: string, height: number): Lie {
   };
 }
 
-const LIES: readonly (readonly [string, (url: string, height: number) => Lie, RegExp | null])[] = [
+type NamedLie = readonly [string, (url: string, height: number) => Lie, RegExp | null];
+const SILENCE: NamedLie = [
+  'does not answer',
+  () => () => new Promise<never>(() => undefined),
+  /did not answer in time/,
+];
+const LIES: readonly NamedLie[] = [
   ['has faults', () => () => new Response('', { status: 500 }), /HTTP 500/],
   ['takes no more requests', () => () => new Response('', { status: 429 }), /HTTP 429/],
-  ['does not answer', () => () => new Promise<never>(() => undefined), /did not answer in time/],
   ['serves a page', () => () => new Response('<html>'), /not answer as an Esplora does/],
   [
     'sends answers without a use',
@@ -95,9 +92,6 @@ describe.skipIf(skipped)('an LDK node whose Esplora', () => {
     await until(async () => (await outside.sendableMsat()) > 10_000_000n, 'it can pay');
     await until(async () => (await wallet.health()) === 'ok', 'nothing is wrong');
   });
-  afterEach(() => {
-    liar.lie = null;
-  });
   afterAll(async () => {
     await wallet.close();
     liar.stop();
@@ -115,6 +109,8 @@ describe.skipIf(skipped)('an LDK node whose Esplora', () => {
 
   /** Has somebody pay an address of the wallet; returns the payment once it is listed. */
   async function receipt(): Promise<Body> {
+    // A test that failed may have left its lie.
+    liar.lie = null;
     const { address } = await wallet.sidecar.post('/v2/node/get_next_unused_address');
     const txid = chain.fund(address, 50_000n);
     return until(async () => {
@@ -131,29 +127,29 @@ describe.skipIf(skipped)('an LDK node whose Esplora', () => {
       'the receipt is completed',
     );
 
-  test.each(LIES)(
-    '%s pays and is paid, says what is wrong, takes nothing for true, and reads on with the truth',
-    async (_, lie, words) => {
-      const received = await receipt();
-      liar.lie = lie(chain.url, chain.height());
-      chain.mine(1);
-      if (words) await until(async () => words.test(await wallet.health()), 'health says so');
-      else await looked();
-      await expectPaid(1_000_000n);
-      const own = await wallet.sidecar.post('/v2/node/create_invoice', { amount: '100' });
-      expect((await wallet.outside.pays(own.invoice)).state).toBe('completed');
-      expect(await wallet.payment(received.index)).toMatchObject({ status: 'pending' });
-      expect((await wallet.info()).num_usable_channels).toBe(1);
-      if (words) expect(await wallet.health()).toMatch(words);
+  const READS_ON =
+    '%s pays and is paid, says what is wrong, takes nothing for true, and reads on with the truth';
+  const readsOn = async (_: string, lie: NamedLie[1], words: NamedLie[2]) => {
+    const received = await receipt();
+    liar.lie = lie(chain.url, chain.height());
+    chain.mine(1);
+    if (words) await until(async () => words.test(await wallet.health()), 'health says so');
+    else await looked();
+    await expectPaid(1_000_000n);
+    const own = await wallet.sidecar.post('/v2/node/create_invoice', { amount: '100' });
+    expect((await wallet.outside.pays(own.invoice)).state).toBe('completed');
+    expect(await wallet.payment(received.index)).toMatchObject({ status: 'pending' });
+    expect((await wallet.info()).num_usable_channels).toBe(1);
+    if (words) expect(await wallet.health()).toMatch(words);
 
-      liar.lie = null;
-      chain.mine(6);
-      await completed(received);
-      await until(async () => (await wallet.health()) === 'ok', 'health is well again');
-      expect((await wallet.info()).num_usable_channels).toBe(1);
-      expect(wallet.sidecar.log()).not.toContain('started again');
-    },
-  );
+    liar.lie = null;
+    chain.mine(6);
+    await completed(received);
+    await until(async () => (await wallet.health()) === 'ok', 'health is well again');
+    expect((await wallet.info()).num_usable_channels).toBe(1);
+    expect(wallet.sidecar.log()).not.toContain('started again');
+  };
+  test.each(LIES)(READS_ON, readsOn);
 
   test('loses blocks keeps what they had pending, until others have it', async () => {
     const received = await receipt();
@@ -167,7 +163,9 @@ describe.skipIf(skipped)('an LDK node whose Esplora', () => {
     expect((await wallet.info()).num_usable_channels).toBe(1);
   });
 
-  test('answers nothing but fee rates opens all the same, is told of, and is read when it answers', async () => {
+  // Both wait for the same limits of two nodes, so they run side by side.
+  test.concurrent.each([SILENCE])(READS_ON, readsOn);
+  test.concurrent('answers nothing but fee rates opens all the same, is told of, and is read when it answers', async () => {
     const silent = startLyingEsplora(chain.url);
     silent.lie = (path, truth) =>
       path === '/fee-estimates' ? truth() : new Promise<never>(() => undefined);

@@ -160,6 +160,9 @@ describe.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
   },
 );
 
+/** Each of these has a node of its own and waits for a limit of it, so they run side by side. */
+const alone = test.concurrent.skipIf(!hasLdkHelper());
+
 /** Opens a node on a chain, and waits until health says something. */
 async function saysOf(
   what: RegExp,
@@ -179,7 +182,7 @@ async function saysOf(
   }
 }
 
-test.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
+alone.each([...CHAIN_SOURCES])(
   'an LDK node does not open on the chain of another network, by %s, and health says why',
   async (source) => {
     const chain = startEsploraChain(source);
@@ -191,7 +194,7 @@ test.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
   },
 );
 
-test.skipIf(!hasLdkHelper())(
+alone(
   'an LDK node takes no Electrum server whose certificate no authority signed, and health says why',
   async () => {
     const chain = startEsploraChain('electrum');
@@ -212,7 +215,7 @@ test.skipIf(!hasLdkHelper())(
   },
 );
 
-test.skipIf(!hasLdkHelper())(
+alone(
   'an LDK node reads on where its connections to an Electrum server are answered no more',
   async () => {
     const chain = startEsploraChain('electrum');
@@ -229,10 +232,7 @@ test.skipIf(!hasLdkHelper())(
   },
 );
 
-test.skipIf(!hasLdkHelper())(
-  'an LDK node that cannot reach its Electrum server names the setting',
-  async () => {
-    const chain = { electrum: `tcp://127.0.0.1:${freePort()}` };
-    await saysOf(/--electrum-url/, { network: 'regtest', chain });
-  },
-);
+alone('an LDK node that cannot reach its Electrum server names the setting', async () => {
+  const chain = { electrum: `tcp://127.0.0.1:${freePort()}` };
+  await saysOf(/--electrum-url/, { network: 'regtest', chain });
+});

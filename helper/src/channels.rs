@@ -1,12 +1,10 @@
 //! Channels: what there is, and opening and closing them. An opening is written down before LDK is asked.
-use crate::fundings::{has_paid, is_paid};
+use crate::fundings::{has_paid, is_back, is_paid};
 use crate::open::App;
 use crate::protocol::{hex, msat, not_found, refused, unknown, Answer, Fail, Params};
 use ldk_node::bitcoin::secp256k1::PublicKey;
-use ldk_node::lightning::events::ClosureReason;
-use ldk_node::lightning::ln::msgs::SocketAddress;
+use ldk_node::lightning::{events::ClosureReason, ln::msgs::SocketAddress, routing::gossip::NodeId};
 use ldk_node::{ChannelDetails, Event, LightningBalance, NodeError, PendingSweepBalance};
-use ldk_node::lightning::routing::gossip::NodeId;
 use rusqlite::{params, Connection, OptionalExtension};
 use serde_json::{json, Map, Value};
 use std::path::Path;
@@ -121,13 +119,16 @@ pub fn lightning_msat(app: &App) -> u64 {
     let open = app.node.list_channels();
     let in_channels: u64 = open.iter().filter(|channel| is_paid(app, channel)).map(|channel| ours_msat(channel, &balances.lightning_balances)).sum();
     let closing_sats: u64 = balances.lightning_balances.iter().map(|balance| match balance {
+        LightningBalance::ClaimableOnChannelClose { channel_id, .. } if open.iter().any(|channel| channel.channel_id == *channel_id) => 0,
+        // An agreed closing pays the wallet itself, which counts it as soon as it knows it.
+        LightningBalance::ClaimableAwaitingConfirmations { channel_id, .. } | LightningBalance::ClaimableOnChannelClose { channel_id, .. }
+            if is_back(app, *channel_id) => 0,
         LightningBalance::ClaimableAwaitingConfirmations { amount_satoshis, .. }
         | LightningBalance::ContentiousClaimable { amount_satoshis, .. }
         | LightningBalance::CounterpartyRevokedOutputClaimable { amount_satoshis, .. } => *amount_satoshis,
+        // The opener alone pays that fee.
         LightningBalance::ClaimableOnChannelClose { channel_id, amount_satoshis, transaction_fee_satoshis, .. }
-            if !open.iter().any(|channel| channel.channel_id == *channel_id)
-                // The opener alone pays that fee.
-                && (*transaction_fee_satoshis == 0 || has_paid(app, *channel_id)) => *amount_satoshis,
+            if *transaction_fee_satoshis == 0 || has_paid(app, *channel_id) => *amount_satoshis,
         _ => 0,
     }).sum();
     let swept_sats: u64 = balances.pending_balances_from_channel_closures.iter().map(|sweep| match sweep {

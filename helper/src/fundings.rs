@@ -4,7 +4,7 @@
 //! that the chain lacks is published again, out of LDK's own state.
 use crate::open::App;
 use crate::protocol::{refused, unreachable, Answer};
-use ldk_node::bitcoin::{consensus, hashes::Hash, Transaction, Txid};
+use ldk_node::bitcoin::{consensus, hashes::Hash, OutPoint, Transaction, Txid};
 use ldk_node::lightning::ln::types::ChannelId;
 use ldk_node::{ChannelDetails, LightningBalance};
 use std::collections::HashSet;
@@ -33,11 +33,15 @@ fn ids(tx: &Transaction) -> impl Iterator<Item = ChannelId> {
 }
 
 /// Whether the wallet has paid for a channel of which LDK has a monitor alone.
-pub fn has_paid(app: &App, id: ChannelId) -> bool {
-    let Ok(wallet) = app.chain.ready() else { return true };
-    let paid = wallet.transactions().any(|tx| ids(&tx.tx_node.tx).any(|one| one == id));
-    paid
+pub fn has_paid(app: &App, id: ChannelId) -> bool { knows(app, |tx| ids(tx).any(|one| one == id)).unwrap_or(true) }
+
+/// Whether the wallet has the transaction that closed the channel, and with it what was ours.
+pub fn is_back(app: &App, id: ChannelId) -> bool {
+    let spends = |place: OutPoint| ChannelId::v1_from_funding_txid(&place.txid.to_byte_array(), place.vout as u16) == id;
+    knows(app, |tx| tx.input.iter().any(|input| spends(input.previous_output))).unwrap_or(false)
 }
+
+fn knows(app: &App, is: impl Fn(&Transaction) -> bool) -> Answer<bool> { Ok(app.chain.ready()?.transactions().any(|tx| is(&tx.tx_node.tx))) }
 
 /// The channels that LDK has now, those of a monitor alone among them. Events tell of them later than the chain may.
 pub fn channel_ids(app: &App) -> HashSet<ChannelId> {

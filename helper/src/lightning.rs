@@ -2,10 +2,8 @@
 use crate::open::App;
 use crate::protocol::{hex, invalid, not_found, now_ms, refused, unknown, unreachable, Answer, Fail, Params};
 use crate::rows::{self, Row};
-use ldk_node::bitcoin::hashes::{sha256, Hash};
-use ldk_node::bitcoin::secp256k1::PublicKey;
-use ldk_node::lightning::ln::channelmanager::PaymentId;
-use ldk_node::lightning::routing::router::RouteParametersConfig;
+use ldk_node::bitcoin::{hashes::{sha256, Hash}, secp256k1::PublicKey};
+use ldk_node::lightning::{ln::channelmanager::PaymentId, routing::router::RouteParametersConfig};
 use ldk_node::lightning_invoice::{Bolt11Invoice, Bolt11InvoiceDescription, Description, Sha256};
 use ldk_node::lightning_types::payment::{PaymentHash, PaymentPreimage};
 use ldk_node::payment::{PaymentDirection, PaymentKind, PaymentStatus};

@@ -99,3 +99,34 @@ describe.skipIf(!hasLdkHelper())(
     });
   },
 );
+
+describe.skipIf(!hasLdkHelper())('an LDK node whose channel is closed as agreed', () => {
+  let network: LdkNetwork;
+  beforeEach(async () => {
+    network = await openLdkNetwork();
+  });
+  afterEach(() => network.close());
+
+  test('counts what comes back once, before a block has it and after', async () => {
+    const { node } = await network.connector.connectRoot(network.rootSeed);
+    const before = await node.info();
+    const totalMsat = async () => {
+      const { lightningBalanceMsat, onchainBalanceMsat } = await node.info();
+      return lightningBalanceMsat + onchainBalanceMsat;
+    };
+    const channels = (await node.channels?.listChannels()) ?? [];
+    const { channelId } =
+      channels.find(({ outboundCapacityMsat }) => outboundCapacityMsat > 0n) ?? {};
+    await node.channels?.closeChannel(`${channelId}`, { forced: false, maxFeeMsat: null });
+    await until(
+      async () => (await node.info()).onchainBalanceMsat > before.onchainBalanceMsat,
+      'the wallet knows the closing',
+    );
+    const afterMsat = await totalMsat();
+    expect(afterMsat).toBeLessThan(before.lightningBalanceMsat + before.onchainBalanceMsat);
+    for (const blocks of [1, 4, 2]) {
+      await network.mine(blocks);
+      expect(await totalMsat()).toBe(afterMsat);
+    }
+  });
+});

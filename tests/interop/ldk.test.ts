@@ -163,7 +163,11 @@ if (!hasLdkHelper()) {
     // LND has no offers.
     if (kind.title === TITLES.cln) {
       const payOffer = async (offer: string, amount: string) => {
-        const paid = await sidecar.post('/v2/node/pay_offer', { offer, amount, message: 'tea' });
+        // Core Lightning refuses what is to expire too soon, until LDK has seen the blocks that were mined just now.
+        const paid = await waitUntil('LDK knows the tip, and the offer is paid', async () => {
+          const one = await sidecar.post('/v2/node/pay_offer', { offer, amount, message: 'tea' });
+          return one.status === 'completed' && one;
+        });
         expect(paid).toMatchObject({ status: 'completed', rail: 'offer', amount, message: 'tea' });
         expect(paymentHashOf(paid.preimage)).toBe(paid.hash);
         return Number(paid.fees);

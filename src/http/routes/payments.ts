@@ -98,7 +98,7 @@ export const paymentRoutes = [
       ),
       text: optionalAddition(
         noteInput(),
-        'Only payments with each of these words, or its beginning, in a text, amount, price, hash or index, whatever case and accents.',
+        'Payments with each of these words, or its beginning, in a text, amount, price, hash or index.',
       ),
       external_id: optionalAddition(externalIdInput(), 'Only those with exactly this id of yours.'),
       client: optionalAddition(hexInput(32), 'Only what this client made.'),

@@ -31,7 +31,7 @@ const files = [...new Glob('tests/**/*.test.ts').scanSync(ROOT)]
 console.log(`The long run has ${files.length} files.`);
 const child = Bun.spawn(
   [
-    ...[process.execPath, 'test', '--timeout', '60000', '--parallel=6'],
+    ...[process.execPath, 'test', '--timeout', '60000', '--parallel=4'],
     ...['--timings', 'tests/timings.json', ...process.argv.slice(2)],
     ...files.map((file) => `./${file}`),
   ],

@@ -18,7 +18,7 @@ pub fn info(app: &App) -> Answer<Value> {
         Ok(wallet) => (wallet.balance().total().to_sat(), wallet.balance().trusted_spendable().to_sat()),
         Err(_) => (balances.total_onchain_balance_sats, balances.spendable_onchain_balance_sats + balances.total_anchor_channels_reserve_sats),
     };
-    let unknown = app.store.unknown_channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let unknown = app.store.unknown_channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone(); // LDK adds to it under its locks.
     let time = |secs: Option<u64>| secs.map(|secs| secs * 1000);
     Ok(json!({
         "node_pk": app.node.node_id().to_string(), "height": status.current_best_block.height,
@@ -28,7 +28,7 @@ pub fn info(app: &App) -> Answer<Value> {
         "onchain_msat": msat(onchain * 1000), "trusted_msat": msat(trusted * 1000),
         "reserve_msat": msat(balances.total_anchor_channels_reserve_sats * 1000),
         "lightning_msat": msat(channels::lightning_msat(app)), "channels": list.len(),
-        "usable": list.iter().filter(|channel| channel.is_usable).count(), "unknown_channels": *unknown,
+        "usable": list.iter().filter(|channel| channel.is_usable).count(), "unknown_channels": unknown,
     }))
 }
 

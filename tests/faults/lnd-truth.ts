@@ -1,5 +1,6 @@
 import { expect } from 'bun:test';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import type { WalletTx } from '../hostile/fake-lnd/wallet.ts';
 import type { FakeLnd } from '../hostile/fake-lnd.ts';
 import { msat } from './trial.ts';
 
@@ -15,8 +16,21 @@ const RECEIVED = {
 } as const;
 
 /** Whether an invoice was asked for that LND has no attempt to pay of. */
-export function isUnsent(fake: FakeLnd, { direction, rail, hash }: PaymentJson): boolean {
+function isUnsent(fake: FakeLnd, { direction, rail, hash }: PaymentJson): boolean {
   return direction === 'outbound' && rail === 'invoice' && !fake.payments.attempts.has(hash ?? '');
+}
+
+/**
+ * Whether an outgoing payment has not ended at LND: an invoice was not sent or is in flight, or a transaction has too
+ * few confirmations.
+ */
+export function isOpenAtLnd(fake: FakeLnd, payment: PaymentJson): boolean {
+  if (payment.rail === 'onchain') {
+    const sent = fake.wallet.list().find(({ txid }) => txid === payment.txid);
+    return sent !== undefined && !isConfirmed(fake, sent);
+  }
+  const paid = fake.payments.list().find(({ hash }) => hash === payment.hash);
+  return paid ? paid.status === 'IN_FLIGHT' : isUnsent(fake, payment);
 }
 
 /**
@@ -50,10 +64,12 @@ export function expectSameAtLnd(fake: FakeLnd, payments: readonly PaymentJson[])
   const spending = fake.wallet.list().filter(({ inputs }) => inputs.some(isOurs));
   const transactions = spending.map((tx) => ({
     hash: tx.txid,
-    status: fake.wallet.confirmations(tx) >= 6 ? 'completed' : 'pending',
+    status: isConfirmed(fake, tx) ? 'completed' : 'pending',
   }));
   expect(sorted(sent)).toEqual(sorted(transactions));
 }
+
+const isConfirmed = (fake: FakeLnd, tx: WalletTx) => fake.wallet.confirmations(tx) >= 6;
 
 const isOurs = ({ ownValueSat }: { readonly ownValueSat: bigint | null }) => ownValueSat !== null;
 

@@ -27,6 +27,8 @@ export interface Tellers extends WalletPlace {
 
 /** How long tails and the last observations of the node may take to arrive. */
 const SETTLED_WITHIN_MS = 30_000;
+/** How long after a payment has ended at the node the sidecar may tell of it. */
+const CHANGED_WITHIN_MS = 5_000;
 
 /**
  * Checks that all who tell of a wallet's payments agree, when nothing is under way: the node, `updated_payments` from
@@ -35,18 +37,23 @@ const SETTLED_WITHIN_MS = 30_000;
  */
 export async function expectOneTruth(wallet: Tellers): Promise<readonly PaymentJson[]> {
   const { mayBePending = () => false } = wallet;
-  const open = (payments: readonly PaymentJson[]) =>
-    payments.filter((one) => isOutgoing(one) && !mayBePending(one));
-  await eventually(async () => open(await walked(wallet)).length === 0);
   for (;;) {
-    const payments = await walked(wallet);
-    expect(open(payments)).toEqual([]);
+    let payments: readonly PaymentJson[] = [];
+    let open: readonly PaymentJson[] = [];
+    await eventually(async () => {
+      payments = await walked(wallet);
+      open = payments.filter((one) => isOutgoing(one) && !mayBePending(one));
+      return open.length === 0;
+    });
+    expect(open).toEqual([]);
     try {
       await expectAllAgree(wallet, payments);
       return payments;
     } catch (error) {
-      // What may be pending may also change meanwhile, and then all are asked again.
-      if (Bun.deepEquals(await walked(wallet), payments)) throw error;
+      // What may be pending may also end meanwhile, at the node first, and then all are asked again.
+      const isSame = async () => Bun.deepEquals(await walked(wallet), payments);
+      await eventually(async () => !(await isSame()), CHANGED_WITHIN_MS);
+      if (await isSame()) throw error;
     }
   }
 }

@@ -139,6 +139,16 @@ export class Payments {
     this.#end(this.get(hash), outcome);
   }
 
+  /** Ends well what is held in flight, and what was to be held once it is sent. */
+  endHeld(): void {
+    for (const [hash, { end }] of this.#outcomes) {
+      if (end !== 'hold') continue;
+      this.decide(hash, { end: 'succeed' });
+      const payment = this.#byHash.get(hash);
+      if (payment) this.#end(payment, { end: 'succeed' });
+    }
+  }
+
   /** Begins an attempt and returns it. Throws LND's error when it does not begin. */
   send(request: Send): Payment {
     const { hash, amountMsat } = this.#intent(request);

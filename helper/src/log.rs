@@ -2,10 +2,7 @@
 use crate::rows;
 use crate::store::Store;
 use ldk_node::logger::{LogLevel, LogRecord, LogWriter};
-use std::cell::Cell;
-use std::fmt::Arguments;
-use std::io::Write;
-use std::sync::Arc;
+use std::{cell::Cell, fmt::Arguments, io::Write, sync::Arc};
 
 thread_local! { static ASKED_FEE: Cell<Option<u64>> = const { Cell::new(None) } }
 
@@ -65,5 +62,5 @@ pub fn end(why: Arguments) -> ! {
     std::process::abort()
 }
 
-/// A reader that is gone must not end the node: the line is lost then.
-pub fn say(line: Arguments) { let _ = writeln!(std::io::stderr(), "{line}"); }
+/// A reader that is gone, or stands still, must not end the node or hold it up: the line is lost then (see main.rs).
+pub fn say(line: Arguments) { let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes()); }

@@ -21,6 +21,8 @@ use open::App;
 use protocol::{invalid, refused, say, unknown, Answer, Params};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Read};
+use std::mem::ManuallyDrop;
+use std::os::{fd::FromRawFd, unix::net::UnixStream};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -37,6 +39,7 @@ struct Helper { app: OnceLock<Arc<App>>, opening: Mutex<()> }
 fn main() {
     end_with_any_other_thread();
     outlive_signals();
+    let _log_never_waits = ManuallyDrop::new(unsafe { UnixStream::from_raw_fd(2) }).set_nonblocking(true);
     say(&json!({"hello": {"protocol": protocol::PROTOCOL, "version": env!("CARGO_PKG_VERSION"), "ldk_node": "0.7.1"}}));
     let helper = Arc::new(Helper::default());
     let mut input = BufReader::new(std::io::stdin());
@@ -64,9 +67,8 @@ fn end_with_any_other_thread() {
 /// order; a node that is cut may lose a channel.
 fn outlive_signals() {
     extern "C" { fn signal(number: i32, handler: usize) -> usize; }
-    const SIG_IGN: usize = 1;
-    let (hangup, interrupt, terminate) = (1, 2, 15);
-    for number in [hangup, interrupt, terminate] { unsafe { signal(number, SIG_IGN) }; }
+    let (ignored, hangup, interrupt, terminate) = (1, 1, 2, 15);
+    for number in [hangup, interrupt, terminate] { unsafe { signal(number, ignored) }; }
 }
 
 /// The next line, or null when the input ends. A line that is too long ends it: the other side is broken.

@@ -56,6 +56,11 @@ test('every folder imports only what the architecture allows, types included', (
   expect(broken).toEqual([]);
 });
 
+test('no test runs the event loop inside an event (tests/support/rejection.ts)', () => {
+  const nested = tests.filter(({ text }) => /\)\s*\.(rejects|resolves)\s*\./.test(text));
+  expect(nested.map(({ path }) => path)).toEqual([]);
+});
+
 test('every room of a folder imports only the rooms that the architecture allows it', () => {
   const broken = Object.entries(ROOMS).flatMap(([house, rooms]) => {
     const roomOf = (path: string) =>

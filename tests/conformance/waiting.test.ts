@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { throwing } from '../support/rejection.ts';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { routeAnswered } from './called-routes.ts';
@@ -103,7 +104,7 @@ describe('waiting', () => {
       }),
     );
     gone.abort();
-    await expect(waiting.answer).rejects.toThrow();
+    expect(await throwing(waiting.answer)).toThrow();
     expect((await world.get('/v2/health')).status).toBe('ok');
   });
 });

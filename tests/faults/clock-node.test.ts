@@ -18,6 +18,7 @@ import { liveClients } from '../../src/wallet/session/live-clients.ts';
 import { memoryMarker } from '../support/memory-marker.ts';
 import { confirmations, onchainWorld } from '../support/onchain-world.ts';
 import { randomFrom } from '../support/random.ts';
+import { rejection } from '../support/rejection.ts';
 import { clientRecord } from '../support/store-steps.ts';
 import { openTrialSandbox } from '../support/trial-sandbox.ts';
 import { until } from '../support/until.ts';
@@ -170,7 +171,7 @@ describe('clients', () => {
     );
     await wallets.open(credentials);
     clock.nowMs += DAY_MS;
-    await expect(wallets.open(credentials)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    expect(await rejection(wallets.open(credentials))).toMatchObject({ kind: 'unauthenticated' });
   });
 });
 

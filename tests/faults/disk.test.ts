@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
+import { throwing } from '../support/rejection.ts';
 import type { CallFailed } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { stopTails, twoWallets } from './checks.ts';
@@ -97,7 +98,7 @@ test('a second process on the same data directory says who has it', async () => 
   const dataDir = join(folder, 'data');
   const sidecar = await startDevSidecar({ dataDir, port: freePort() });
   const second = startDevSidecar({ dataDir, port: freePort() });
-  await expect(second).rejects.toThrow(`process id ${sidecar.pid}`);
+  expect(await throwing(second)).toThrow(`process id ${sidecar.pid}`);
   await sidecar.kill();
   const third = await startDevSidecar({ dataDir, port: freePort() });
   expect(await third.stop()).toBe(0);
@@ -111,7 +112,7 @@ test('the program does not start with a corrupted database, says so in a sentenc
   rmSync(`${path}-wal`, { force: true });
   writeFileSync(path, 'garbage'.repeat(1000));
   const started = startDevSidecar({ dataDir, port: freePort() });
-  await expect(started).rejects.toThrow(/corrupted.*restore it from a backup/s);
+  expect(await throwing(started)).toThrow(/corrupted.*restore it from a backup/s);
   expect(await Bun.file(path).text()).toStartWith('garbage');
 });
 

@@ -4,6 +4,7 @@ import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import type { ChannelJson } from '../../src/model/channel.ts';
 import type { BudgetJson } from '../../src/model/clients/budget.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import { rejection } from '../support/rejection.ts';
 import { CallFailed } from '../support/requests.ts';
 import { costOf, type Spender, type Trial } from './trial.ts';
 import { eventually } from './truth.ts';
@@ -336,7 +337,7 @@ const CREATE_HOLD = operation<{ index: string; invoice: string }>(
       check: async ({ index, invoice }) => {
         expect(await trial.payment(index)).toMatchObject({ status: 'pending', invoice });
         const again = trial.post('/v2/node/create_invoice', body);
-        await expect(again).rejects.toMatchObject({ body: { code: REFUSED } });
+        expect(await rejection(again)).toMatchObject({ body: { code: REFUSED } });
       },
     };
   },
@@ -424,7 +425,7 @@ const REVOKE_CLIENT = operation<{ client: ClientInfo }>('revoke_client', async (
       expect(client.label).toBe(key);
       expect(await labelled(trial, key)).toEqual([]);
       const used = trial.get('/v2/node/client_info', {}, made.client_credentials);
-      await expect(used).rejects.toMatchObject({ body: { code: 104 } });
+      expect(await rejection(used)).toMatchObject({ body: { code: 104 } });
     },
   };
 });

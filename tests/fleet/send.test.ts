@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { createServer, type Server, type Socket } from 'node:net';
 import { openPeerSender, type PeerSender, type SentRequest } from '../../src/fleet/send.ts';
+import { throwing } from '../support/rejection.ts';
 
 /** What a fake sidecar does with each request: answers with this text, or closes the connection. */
 type Behaviour = (count: number) => string | 'close';
@@ -96,7 +97,7 @@ describe('a request to the sidecar that leads', () => {
     const left = sender().send(peer.url, asked(), { gone: gone.signal, over: never });
     while (peer.seen.length === 1) await Bun.sleep(0);
     gone.abort(new Error('the caller went away'));
-    expect(left).rejects.toThrow('the caller went away');
+    expect(await throwing(left)).toThrow('the caller went away');
   });
 
   test('is cut when its answer breaks off in the middle, whatever the form of the answer', async () => {
@@ -165,7 +166,7 @@ describe('a request to the sidecar that leads', () => {
         const next = reader.read();
         if (!whole) peer.stop();
         if (whole) expect((await next).done).toBe(true);
-        else await expect(next).rejects.toThrow('broke off');
+        else expect(await throwing(next)).toThrow('broke off');
       }
     }
   });

@@ -5,6 +5,7 @@ import { ApiError } from '../../src/model/errors.ts';
 import { encodePayment, type Payment } from '../../src/model/payment.ts';
 import type { SendContext } from '../../src/wallet/pay/send.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
+import { rejection } from '../support/rejection.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
 
 const PATIENCE_MS = 86_400_000;
@@ -71,7 +72,7 @@ describe('a payment whose request is patient', () => {
     const answer = answered(PATIENCE_MS, { end: end.promise });
     await patienceBegan.promise;
     end.reject(new ApiError('timeout', 'It took too long: look at it later.'));
-    await expect(answer).rejects.toMatchObject({ kind: 'timeout' });
+    expect(await rejection(answer)).toMatchObject({ kind: 'timeout' });
     expect(timers.size).toBe(0);
   });
 });
@@ -95,7 +96,7 @@ describe('a payment whose request is impatient', () => {
   test('is not said to be unsent when it cannot be read (docs/decisions.md 12)', async () => {
     for (const error of [new ApiError('unreachable', 'Try later.'), new TypeError('on purpose')]) {
       const answer = answered(0, { end, stored: () => Promise.reject(error) });
-      await expect(answer).rejects.toMatchObject({
+      expect(await rejection(answer)).toMatchObject({
         kind: error instanceof ApiError ? 'unreachable' : 'internal',
         data: { sent: 'unknown', index: pending.index },
       });

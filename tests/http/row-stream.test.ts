@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { rowStream } from '../../src/http/row-stream.ts';
+import { throwing } from '../support/rejection.ts';
 
 function stream(source: () => AsyncGenerator<readonly number[], void>) {
   const over = new AbortController();
@@ -90,7 +91,7 @@ test('an error before the first row is one of the request, and one later makes t
     yield* [];
     throw new Error('not read');
   });
-  await expect(broken.answer).rejects.toThrow('not read');
+  expect(await throwing(broken.answer)).toThrow('not read');
   const later = stream(async function* () {
     yield [1];
     yield [2];

@@ -3,6 +3,7 @@ import { type KeyOutcome, requireSightOf } from '../../src/http/sight-of-outcome
 import type { Permission } from '../../src/model/clients/permissions.ts';
 import { encodePayment, type Payment, paymentJson } from '../../src/model/payment.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
+import { rejection } from '../support/rejection.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { CLIENT } from '../support/store-steps.ts';
 
@@ -58,7 +59,7 @@ describe('the payment of a key of any caller', () => {
 
   test('is error 108 first for who may not pay in that way', async () => {
     const found = { ...payment, rail: 'offer' as const };
-    await expect(sight(bound, { found })).rejects.toMatchObject({ kind: 'forbidden' });
+    expect(await rejection(sight(bound, { found }))).toMatchObject({ kind: 'forbidden' });
   });
 
   test('has the status that was answered where the node does not know it', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { decodeCredentials } from '../../src/model/credentials.ts';
 import type { FaultProxy } from '../hostile/fault-proxy.ts';
 import { runBinary } from '../support/binary.ts';
+import { throwing } from '../support/rejection.ts';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { type ClnNetwork, type ClnNode, LndRestError, type Network } from './harness/index.ts';
@@ -459,7 +460,7 @@ function runeTests(
     const ofClient = { ...entry, token: (await tokens?.issue(terms)) ?? '' };
     const connector = openConnector(network(), [ofClient]);
     const used = connector.connectConfigured(ofClient).then(({ node }) => node.info());
-    await expect(used).rejects.toThrow();
+    expect(await throwing(used)).toThrow();
     expect(connector.problems().join()).toContain('was made by this sidecar for a client');
     await tokens?.revoke(id);
   });

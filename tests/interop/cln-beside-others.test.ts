@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { FaultProxy } from '../hostile/fault-proxy.ts';
+import { rejection } from '../support/rejection.ts';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { describeClnNetwork } from './harness/index.ts';
@@ -129,7 +130,7 @@ describeClnNetwork('beside other programs on Core Lightning', (network) => {
       reason: expect.stringMatching(/^UTXO \S+ already reserved$/),
     };
     const order = { id: bob.pubkey, amount: '100000sat', feerate: '253perkw', utxos };
-    await expect(alice.rpc('fundchannel', order)).rejects.toMatchObject(refusal);
-    await expect(reserve(coin)).rejects.toMatchObject(refusal);
+    expect(await rejection(alice.rpc('fundchannel', order))).toMatchObject(refusal);
+    expect(await rejection(reserve(coin))).toMatchObject(refusal);
   });
 });

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { base64, hex } from '@scure/base';
+import { rejection, throwing } from '../support/rejection.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
 import { leavesNothing } from './leaves-nothing.ts';
@@ -66,7 +67,7 @@ describeNetwork('the interop harness', (network) => {
   test('a node that crashed comes back on the same address and pays again', async () => {
     const { restUrl, pubkey } = network().alice;
     await network().alice.kill();
-    await expect(network().alice.rest('GET', '/v1/getinfo')).rejects.toThrow();
+    expect(await throwing(network().alice.rest('GET', '/v1/getinfo'))).toThrow();
     await network().alice.start();
     await network().channelUsable();
     expect(network().alice.restUrl).toBe(restUrl);
@@ -108,7 +109,7 @@ describeNetwork('the interop harness', (network) => {
 
   test('a call without a macaroon is refused by the node itself', async () => {
     const refused = network().alice.rest('GET', '/v1/getinfo', undefined, { macaroonHex: null });
-    await expect(refused).rejects.toBeInstanceOf(LndRestError);
-    await expect(refused).rejects.toMatchObject({ status: 500 });
+    expect(await rejection(refused)).toBeInstanceOf(LndRestError);
+    expect(await rejection(refused)).toMatchObject({ status: 500 });
   });
 });

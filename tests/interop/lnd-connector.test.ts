@@ -12,6 +12,7 @@ import {
   randomHex,
 } from '../contracts/node/steps.ts';
 import { memoryState } from '../support/memory-state.ts';
+import { throwing } from '../support/rejection.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { describeNetwork } from './harness/index.ts';
 import { lndSteps } from './harness/lnd-steps.ts';
@@ -133,7 +134,7 @@ describeNetwork('what the connector does on a real LND alone', (network) => {
     });
     const weak = { ...moved, token: macaroon };
     const refusing = openConnector(network(), [weak], state);
-    await expect(refusing.connectConfigured(weak)).rejects.toThrow(/message:write/);
+    expect(await throwing(refusing.connectConfigured(weak))).toThrow(/message:write/);
     expect(refusing.problems().join()).toContain('message:write');
     const after = openConnector(network(), [moved], state);
     const wallet = await after.connectConfigured(moved);
@@ -146,7 +147,7 @@ describeNetwork('what the connector does on a real LND alone', (network) => {
     const entry = { ...(await lndNode(bob).entry()), nodePk: claimed.pubkey };
     const opened = openConnector(network(), [entry]);
     const wallet = await opened.connectConfigured(entry);
-    await expect(wallet.node.info()).rejects.toThrow(/node key/);
+    expect(await throwing(wallet.node.info())).toThrow(/node key/);
     expect(opened.problems()).toHaveLength(1);
   });
 

@@ -5,6 +5,7 @@ import { groupCommit } from '../../src/lib/databases/group-commit.ts';
 import { refused } from '../../src/model/errors.ts';
 import { asStorageError } from '../../src/model/storage-error.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { rejection, throwing } from '../support/rejection.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -104,7 +105,7 @@ describe('work is kept whole or not at all', () => {
       }),
     );
     const alsoKept = durably(() => transact(() => write('also kept')));
-    await expect(failed).rejects.toThrow('no');
+    expect(await throwing(failed)).toThrow('no');
     await Promise.all([kept, alsoKept]);
     expect(durable()).toEqual(['kept', 'also kept']);
   });
@@ -148,7 +149,7 @@ describe('work is kept whole or not at all', () => {
   test('when the disk is full in the middle of it, nothing of it is kept and error 8 is answered; later work is kept', async () => {
     const { transact, durably, write, durable, makeRoom } = notes({ pages: 10 });
     const full = durably(() => transact(() => write(tooMuch)));
-    await expect(full).rejects.toMatchObject({ kind: 'overCapacity' });
+    expect(await rejection(full)).toMatchObject({ kind: 'overCapacity' });
     expect(durable()).toEqual([]);
     makeRoom();
     await durably(() => transact(() => write('a')));
@@ -214,7 +215,9 @@ describe('afterCommit', () => {
     expect(thrown).toThrow('no');
     await kept;
     expect(called).toEqual(['kept']);
-    await expect(durably(() => transact(noting('lost', breaking)))).rejects.toThrow('FOREIGN KEY');
+    expect(await throwing(durably(() => transact(noting('lost', breaking))))).toThrow(
+      'FOREIGN KEY',
+    );
     expect(called).toEqual(['kept']);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { openMetrics } from '../../src/lib/metrics.ts';
 import { processMetrics } from '../../src/lib/process-metrics.ts';
 import { parseExposition } from '../support/exposition.ts';
+import { throwing } from '../support/rejection.ts';
 
 describe('a family', () => {
   test('is one HELP line, one TYPE line and its series, each on a line of its own', async () => {
@@ -121,7 +122,7 @@ describe('a gauge', () => {
     metrics.gauge({ name: 'broken', help: 'x' }, () => {
       throw new Error('unreadable');
     });
-    await expect(metrics.render()).rejects.toThrow('unreadable');
+    expect(await throwing(metrics.render())).toThrow('unreadable');
   });
 });
 

@@ -5,6 +5,7 @@ import { ApiError, type ErrorName } from '../../src/model/errors.ts';
 import { measuredNodes } from '../../src/nodes/measured.ts';
 import type { NodeConnector, UpdatesOptions, WalletNode } from '../../src/nodes/node.ts';
 import { parseExposition } from '../support/exposition.ts';
+import { throwing } from '../support/rejection.ts';
 import { updatesOptions } from '../support/updates-options.ts';
 
 let metrics = openMetrics();
@@ -151,6 +152,6 @@ test('a stream of updates passes as it is; that it broke is counted, that it was
   }
   expect([closed, await errors()]).toEqual([1, {}]);
   const broken = Array.fromAsync(node.updates(options));
-  await expect(broken).rejects.toThrow('The node went away');
+  expect(await throwing(broken)).toThrow('The node went away');
   expect([closed, await errors()]).toEqual([2, { '3': 1 }]);
 });

@@ -6,6 +6,7 @@ import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { codeIn, rowsOf } from '../support/pages.ts';
 import { freePorts } from '../support/ports.ts';
+import { throwing } from '../support/rejection.ts';
 import { type Body, sendOk } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 
@@ -469,7 +470,7 @@ test('without its option nothing listens, and an address in use stops the start'
   await plain.stop();
   const taken = Number(new URL(base).port);
   const failed = start('taken', [other, taken]);
-  await expect(failed).rejects.toThrow(/--phoenixd-listen-addr/);
+  expect(await throwing(failed)).toThrow(/--phoenixd-listen-addr/);
 });
 
 test('the page of this API names every call, and no others', () => {

@@ -15,6 +15,7 @@ import { StoreUnusable } from '../../src/store/unusable.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { endpointRecord } from '../support/delivery-steps.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { throwing } from '../support/rejection.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import {
   CLIENT,
@@ -109,8 +110,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
     await looked.promise;
     ending.abort(new Error('told to stop'));
     await store.close();
-    expect(opening).rejects.toThrow('told to stop');
-    await opening.catch(() => undefined);
+    expect(await throwing(opening)).toThrow('told to stop');
     const [lease] = await server.run(url, 'SELECT fence FROM wallet_sidecar.ownership_lease');
     expect(lease?.fence).toBe('1');
   });
@@ -329,7 +329,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
       `UPDATE wallet_sidecar.connector_state SET sealed_json = (SELECT sealed_token FROM wallet_sidecar.client)`,
     );
     const moved = store.connectorState.get(WALLET, 'lnd', 'a');
-    await expect(moved).rejects.toThrow(/connector_state.sealed_json does not open/);
+    expect(await throwing(moved)).toThrow(/connector_state.sealed_json does not open/);
   });
 
   test('another key is refused at the start, and so is a newer schema', async () => {

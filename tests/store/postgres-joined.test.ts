@@ -20,6 +20,7 @@ import type { Ownership } from '../../src/store/postgres/ownership.ts';
 import { ownedTransactions } from '../../src/store/postgres/transactions.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { throwing } from '../support/rejection.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import {
   CLIENT,
@@ -316,7 +317,7 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
     };
     for (const writes of [[add(1), hidden, add(3)], [add(1), hidden], [hidden]]) {
       const run = () => transactions.run({ slot: 0, lock: WALLET }, (tx) => runJoined(tx, writes));
-      await expect(run()).rejects.toThrow(/aborted|a statement had failed/);
+      expect(await throwing(run())).toThrow(/aborted|a statement had failed/);
       expect(await server.run(url, 'SELECT * FROM number')).toEqual([]);
     }
     await connections.close();

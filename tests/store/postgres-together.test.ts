@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { together } from '../../src/store/postgres/together.ts';
+import { throwing } from '../support/rejection.ts';
 
 const failed = (errno: string) =>
   Object.assign(new Error(errno), { code: 'ERR_POSTGRES_SERVER_ERROR', errno });
@@ -22,6 +23,6 @@ test('it throws what made a transaction fail, not that it had failed', async () 
   const inner = together([Promise.reject(failed('40P01')), endless(promise)]);
   const outer = together([inner, Promise.reject(failed('25P02'))]);
   resolve();
-  await expect(outer).rejects.toThrow('40P01');
-  await expect(together([Promise.reject(failed('25P02'))])).rejects.toThrow('25P02');
+  expect(await throwing(outer)).toThrow('40P01');
+  expect(await throwing(together([Promise.reject(failed('25P02'))]))).toThrow('25P02');
 });

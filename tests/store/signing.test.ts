@@ -24,6 +24,7 @@ import { factsOf, leftToSpend } from '../support/database-writer.ts';
 import { fill } from '../support/filled-store.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { throwing } from '../support/rejection.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { TO_VERSION_3 } from '../support/schema-3.ts';
 import { CLIENT, fits, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
@@ -144,7 +145,7 @@ describe('a file', () => {
     const db = new Database(path);
     db.run(`UPDATE connector_state SET json = '{"b":2}'`);
     db.close();
-    await expect(store.connectorState.get('w', 'lnd', 'a')).rejects.toThrow(/connector_state/);
+    expect(await throwing(store.connectorState.get('w', 'lnd', 'a'))).toThrow(/connector_state/);
     expect(unfit).toEqual([{ table: 'connector_state', id: 'w lnd a' }]);
     await store.close();
   });
@@ -260,7 +261,7 @@ describe.skipIf(programs === null)('a PostgreSQL database of an older version', 
   });
 
   test('is refused where the marker says that it was signed', async () => {
-    await expect(open({ isMarkedSigned: true })).rejects.toThrow(/changed or replaced.*Restore/);
+    expect(await throwing(open({ isMarkedSigned: true }))).toThrow(/changed or replaced.*Restore/);
     await (await open()).close();
   });
 });

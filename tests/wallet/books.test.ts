@@ -5,6 +5,7 @@ import type { NodeInfo } from '../../src/model/node-info.ts';
 import { awaitingApproval, type Payment } from '../../src/model/payment.ts';
 import type { BookRow } from '../../src/wallet/read/book-row.ts';
 import { books } from '../../src/wallet/read/books.ts';
+import { throwing } from '../support/rejection.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
@@ -163,6 +164,6 @@ test('ends with the reason of a signal before the next page is read', async () =
   const read = world.store.cache.completed;
   world.store.cache.completed = () => Promise.reject(new Error('was read'));
   over.abort(new ApiError('unauthenticated', 'Revoked.'));
-  await expect(pages.next()).rejects.toThrow('Revoked.');
+  expect(await throwing(pages.next())).toThrow('Revoked.');
   world.store.cache.completed = read;
 });

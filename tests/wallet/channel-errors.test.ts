@@ -4,6 +4,7 @@ import type { NodeChannels } from '../../src/nodes/node.ts';
 import { closeChannel, openChannel } from '../../src/wallet/pay/channels.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
+import { rejection } from '../support/rejection.ts';
 import { BUDGET, clientWorld } from './client-world.ts';
 
 const clients = clientWorld();
@@ -47,7 +48,7 @@ for (const [name, call] of Object.entries(CALLS)) {
   describe(`to ${name} a channel: an error says what was sent (decision 12)`, () => {
     test('unknown, when the node has done it and its fee cannot be stored', async () => {
       Object.assign(clients.world.store.spends, { settle: fullDisk });
-      await expect(call()).rejects.toMatchObject({
+      expect(await rejection(call())).toMatchObject({
         kind: 'overCapacity',
         data: { sent: 'unknown' },
       });
@@ -55,22 +56,25 @@ for (const [name, call] of Object.entries(CALLS)) {
 
     test('unknown, when the connector breaks', async () => {
       Object.assign(channels, { openChannel: bug, closeChannel: bug });
-      await expect(call()).rejects.toMatchObject({ kind: 'internal', data: { sent: 'unknown' } });
+      expect(await rejection(call())).toMatchObject({
+        kind: 'internal',
+        data: { sent: 'unknown' },
+      });
     });
 
     test('unknown for a repeat, whatever refuses it, since its first run may have asked the node', async () => {
       const refuse = () => Promise.reject(refused('Not enough coins: receive more.'));
       Object.assign(channels, { openChannel: refuse, closeChannel: refuse });
       const repeat = call(repeated);
-      await expect(repeat).rejects.toMatchObject({ kind: 'refused', data: { sent: 'unknown' } });
-      await expect(call()).rejects.toMatchObject({ kind: 'refused', data: { sent: 'no' } });
+      expect(await rejection(repeat)).toMatchObject({ kind: 'refused', data: { sent: 'unknown' } });
+      expect(await rejection(call())).toMatchObject({ kind: 'refused', data: { sent: 'no' } });
       Object.assign(clients.world.store.spends, { reserve: fullDisk });
-      await expect(call(repeated)).rejects.toMatchObject({ data: { sent: 'unknown' } });
+      expect(await rejection(call(repeated))).toMatchObject({ data: { sent: 'unknown' } });
     });
 
     test('no, when something breaks before the node is asked', async () => {
       Object.assign(channels, { openFeeBoundMsat: bug, closeFeeBoundMsat: bug });
-      await expect(call()).rejects.toMatchObject({ kind: 'internal', data: { sent: 'no' } });
+      expect(await rejection(call())).toMatchObject({ kind: 'internal', data: { sent: 'no' } });
     });
   });
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { listClients } from '../../src/wallet/clients/clients.ts';
+import { rejection } from '../support/rejection.ts';
 import { until } from '../support/until.ts';
 import { clientWorld } from './client-world.ts';
 
@@ -19,7 +20,7 @@ test('a client whose token was ended at the node is gone everywhere, with its de
   expect(child.session.ended.aborted).toBe(true);
   expect(other.session.ended.aborted).toBe(false);
   for (const { credentials } of [parent, child]) {
-    await expect(world.wallets.open(credentials)).rejects.toMatchObject({
+    expect(await rejection(world.wallets.open(credentials))).toMatchObject({
       kind: 'unauthenticated',
     });
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createClient, revokeClient } from '../../src/wallet/clients/clients.ts';
 import { keyedNames, randomNames } from '../../src/wallet/session/effect-names.ts';
+import { rejection, throwing } from '../support/rejection.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { clientRequest, clientWorld } from './client-world.ts';
 
@@ -32,7 +33,7 @@ describe('a repeat with the same names', () => {
     const { pk } = await make(['receive']);
     const first = await revokeClient(clients.owner, pk, await names());
     expect(await revokeClient(clients.owner, pk, await names())).toEqual(first);
-    await expect(revokeClient(clients.owner, pk, randomNames)).rejects.toMatchObject({
+    expect(await rejection(revokeClient(clients.owner, pk, randomNames))).toMatchObject({
       kind: 'notFound',
     });
   });
@@ -43,7 +44,7 @@ describe('a repeat with the same names', () => {
       change: () => Promise.reject(new Error('killed')),
     });
     const killed = createClient(clients.owner, clientRequest(['receive']), await names());
-    await expect(killed).rejects.toThrow('killed');
+    expect(await throwing(killed)).toThrow('killed');
     Object.assign(clients.world.store.clients, { change });
     const { client } = await createClient(clients.owner, clientRequest(['receive']), await names());
     expect(clients.world.fake.issued.map(({ id }) => id)).toEqual(['t1', 't1']);
@@ -54,7 +55,7 @@ describe('a repeat with the same names', () => {
     const { client } = await createClient(clients.owner, clientRequest(['receive']), await names());
     await revokeClient(clients.owner, client.clientPk, randomNames);
     const again = createClient(clients.owner, clientRequest(['receive']), await names());
-    await expect(again).rejects.toMatchObject({ kind: 'notFound' });
+    expect(await rejection(again)).toMatchObject({ kind: 'notFound' });
     expect(await clients.world.store.clients.list(WALLET)).toHaveLength(1);
   });
 

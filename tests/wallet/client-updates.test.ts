@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { revokeClient, updateClient } from '../../src/wallet/clients/clients.ts';
 import { randomNames } from '../../src/wallet/session/effect-names.ts';
+import { rejection } from '../support/rejection.ts';
 import { BUDGET, clientWorld, grant, live, permissions } from './client-world.ts';
 import { unreachable } from './fake-node.ts';
 
@@ -78,7 +79,7 @@ describe('an update is narrowed first and widened last', () => {
     const client = await make(['receive', 'send'], { budget: BUDGET });
     clients.world.fake.issue = () => Promise.reject(unreachable());
     const change = { ...grant('send', 'read_info'), budget: null };
-    await expect(updateClient(clients.owner, client.pk, change)).rejects.toMatchObject({
+    expect(await rejection(updateClient(clients.owner, client.pk, change))).toMatchObject({
       kind: 'unreachable',
     });
     expect([await stored(client.pk), live(client)]).toEqual([
@@ -94,9 +95,11 @@ describe('an update is narrowed first and widened last', () => {
     const client = await make(['receive', 'send']);
     const wide = (await record(client.pk)).token;
     clients.world.fake.issue = () => Promise.reject(unreachable());
-    await expect(updateClient(clients.owner, client.pk, grant('receive'))).rejects.toMatchObject({
-      kind: 'unreachable',
-    });
+    expect(await rejection(updateClient(clients.owner, client.pk, grant('receive')))).toMatchObject(
+      {
+        kind: 'unreachable',
+      },
+    );
     clients.world.fake.issue = async () => undefined;
     // The client can go on meanwhile, because the sidecar itself checks the narrower grant.
     await revokeClient(clients.owner, (await make(['receive'])).pk, randomNames);

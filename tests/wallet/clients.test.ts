@@ -10,6 +10,7 @@ import {
 } from '../../src/wallet/clients/clients.ts';
 import { randomNames } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
+import { rejection } from '../support/rejection.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { until } from '../support/until.ts';
 import { BUDGET, clientWorld, grant, live, permissions } from './client-world.ts';
@@ -77,7 +78,7 @@ describe('descendants', () => {
     for (const { pk, session, credentials } of [parent, child, grandchild]) {
       expect((await record(pk)).revokedAtMs).not.toBeNull();
       expect(session.ended.aborted).toBe(true);
-      await expect(clients.wallets.open(credentials)).rejects.toMatchObject({
+      expect(await rejection(clients.wallets.open(credentials))).toMatchObject({
         kind: 'unauthenticated',
       });
     }
@@ -97,15 +98,17 @@ describe('a client', () => {
       const { session } = holder;
       for (const permission of PERMISSIONS.filter(spends)) {
         const made = make([], { permissions: [permission as Permission] }, session);
-        await expect(made).rejects.toMatchObject(forbidden);
+        expect(await rejection(made)).toMatchObject(forbidden);
       }
       const child = await make(['receive'], {}, session);
-      await expect(make(['receive'], { budget: BUDGET }, session)).rejects.toMatchObject(forbidden);
+      expect(await rejection(make(['receive'], { budget: BUDGET }, session))).toMatchObject(
+        forbidden,
+      );
       for (const budget of [BUDGET, null]) {
-        await expect(update(session, child.pk, { budget })).rejects.toMatchObject(forbidden);
-        await expect(update(session, holder.pk, { budget })).rejects.toMatchObject(forbidden);
+        expect(await rejection(update(session, child.pk, { budget }))).toMatchObject(forbidden);
+        expect(await rejection(update(session, holder.pk, { budget }))).toMatchObject(forbidden);
       }
-      await expect(update(session, child.pk, grant('send'))).rejects.toMatchObject(forbidden);
+      expect(await rejection(update(session, child.pk, grant('send')))).toMatchObject(forbidden);
     });
   }
 
@@ -114,14 +117,16 @@ describe('a client', () => {
     const stronger = await make(['receive', 'send']);
     const longer = await make(['receive']);
     for (const { pk } of [stronger, longer]) {
-      await expect(update(holder.session, pk, { label: 'x' })).rejects.toMatchObject(forbidden);
-      await expect(revokeClient(holder.session, pk, randomNames)).rejects.toMatchObject(forbidden);
+      expect(await rejection(update(holder.session, pk, { label: 'x' }))).toMatchObject(forbidden);
+      expect(await rejection(revokeClient(holder.session, pk, randomNames))).toMatchObject(
+        forbidden,
+      );
       expect((await record(pk)).revokedAtMs).toBeNull();
     }
     const wider = update(holder.session, holder.pk, grant('full'));
-    await expect(wider).rejects.toMatchObject(forbidden);
+    expect(await rejection(wider)).toMatchObject(forbidden);
     const forEver = update(holder.session, holder.pk, { expiresAtMs: null });
-    await expect(forEver).rejects.toMatchObject(forbidden);
+    expect(await rejection(forEver)).toMatchObject(forbidden);
     const weaker = await make(['receive'], { expiresAtMs: 1_900_000 });
     await revokeClient(holder.session, weaker.pk, randomNames);
     expect(weaker.session.ended.aborted).toBe(true);
@@ -130,10 +135,10 @@ describe('a client', () => {
   test('with a budget neither narrows nor revokes one that spends without', async () => {
     const holder = await make(['full'], { budget: BUDGET });
     const free = await make(['send']);
-    await expect(update(holder.session, free.pk, grant('receive'))).rejects.toMatchObject(
+    expect(await rejection(update(holder.session, free.pk, grant('receive')))).toMatchObject(
       forbidden,
     );
-    await expect(revokeClient(holder.session, free.pk, randomNames)).rejects.toMatchObject(
+    expect(await rejection(revokeClient(holder.session, free.pk, randomNames))).toMatchObject(
       forbidden,
     );
   });
@@ -162,7 +167,7 @@ describe('a client', () => {
     clients.world.fake.revoke = () => Promise.reject(unreachable());
     await revokeClient(clients.owner, client.pk, randomNames);
     expect(client.session.ended.aborted).toBe(true);
-    await expect(clients.wallets.open(client.credentials)).rejects.toMatchObject({
+    expect(await rejection(clients.wallets.open(client.credentials))).toMatchObject({
       kind: 'unauthenticated',
     });
     expect(await record(client.pk)).toMatchObject({ token: null, endedTokenIds: [token?.id] });
@@ -174,7 +179,7 @@ describe('a client', () => {
 
   test('whose token fails is not made', async () => {
     clients.world.fake.issue = () => Promise.reject(unreachable());
-    await expect(make(['send'])).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(await rejection(make(['send']))).toMatchObject({ kind: 'unreachable' });
     expect(await clients.world.store.clients.list(WALLET)).toEqual([]);
   });
 

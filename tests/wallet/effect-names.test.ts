@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test';
 import type { IdempotencyStore, KeyScope } from '../../src/store/ports.ts';
 import { keyedNames, randomNames } from '../../src/wallet/session/effect-names.ts';
+import { throwing } from '../support/rejection.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { CLIENT, WALLET } from '../support/store-steps.ts';
 
@@ -92,7 +93,7 @@ test('a repeat goes on with what an earlier run has kept, and draws nothing', as
 
 test('what could not be kept is not used', async () => {
   keys = { name: () => Promise.reject(new Error('disk full')) } as unknown as IdempotencyStore;
-  await expect(names().kept('token', async () => '1')).rejects.toThrow('disk full');
+  expect(await throwing(names().kept('token', async () => '1'))).toThrow('disk full');
 });
 
 test('an effect that did not happen is taken back by its key', async () => {

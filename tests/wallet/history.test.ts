@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { endedCredentials } from '../../src/model/errors.ts';
+import { rejection } from '../support/rejection.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { unreachable } from './fake-node.ts';
@@ -34,7 +35,7 @@ test('a stored payment is returned though the node is out of reach', async () =>
 
 test('a stored payment is not returned to credentials that the node does not accept any more', async () => {
   const { owner, payment } = await walletWith(() => Promise.reject(endedCredentials()));
-  await expect(owner.history.payment(payment.index)).rejects.toMatchObject({
+  expect(await rejection(owner.history.payment(payment.index))).toMatchObject({
     kind: 'unauthenticated',
   });
 });

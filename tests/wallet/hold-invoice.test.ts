@@ -8,6 +8,7 @@ import { createHoldInvoice } from '../../src/wallet/receive/hold-invoice.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
 import { fittingInvoice } from '../support/fitting.ts';
+import { rejection } from '../support/rejection.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { unreachable } from './fake-node.ts';
@@ -62,7 +63,7 @@ test('the hash is in the row of the key before the node is asked, and a repeat t
     if (asked.length === 1) throw unreachable();
     return MADE;
   };
-  await expect(createHoldInvoice(owner, REQUEST, names)).rejects.toMatchObject({
+  expect(await rejection(createHoldInvoice(owner, REQUEST, names))).toMatchObject({
     kind: 'unreachable',
   });
   expect(await createHoldInvoice(owner, REQUEST, names)).toMatchObject({ invoice: MADE.invoice });
@@ -83,7 +84,7 @@ test('a hash that the wallet has a payment of is refused, and the node is not as
   world.fake.createHold = async () => MADE;
   await createHoldInvoice(owner, REQUEST, randomNames);
   world.fake.createHold = () => Promise.reject(new Error('this was not to be called'));
-  await expect(createHoldInvoice(owner, REQUEST, keyNames())).rejects.toMatchObject({
+  expect(await rejection(createHoldInvoice(owner, REQUEST, keyNames()))).toMatchObject({
     kind: 'refused',
   });
 });
@@ -114,10 +115,10 @@ test("a client's token that does not allow hold invoices yet is replaced, once",
   world.fake.createHold = () => Promise.reject(new ApiError('forbidden', 'not allowed'));
   const other = createHash('sha256').update('other').digest('hex');
   const again = createHoldInvoice(session, { ...REQUEST, paymentHash: other }, randomNames);
-  await expect(again).rejects.toMatchObject({ kind: 'forbidden' });
-  await expect(
-    createHoldInvoice(owner, { ...REQUEST, paymentHash: other }, randomNames),
-  ).rejects.toMatchObject({ kind: 'forbidden' });
+  expect(await rejection(again)).toMatchObject({ kind: 'forbidden' });
+  expect(
+    await rejection(createHoldInvoice(owner, { ...REQUEST, paymentHash: other }, randomNames)),
+  ).toMatchObject({ kind: 'forbidden' });
 });
 
 test("a client's token that two calls at once are not allowed with is replaced once", async () => {

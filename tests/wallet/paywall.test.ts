@@ -7,6 +7,7 @@ import { createPaywall, verifyPaywall } from '../../src/wallet/receive/paywall.t
 import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
 import { fittingInvoice } from '../support/fitting.ts';
+import { rejection } from '../support/rejection.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { unreachable } from './fake-node.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
@@ -86,7 +87,7 @@ test('the node is asked for nothing without the preimage, and where it cannot be
   expect(lookUps).toBe(0);
   const { payment } = world.fake;
   world.fake.payment = () => Promise.reject(unreachable());
-  await expect(ask()).rejects.toMatchObject({ kind: 'unreachable' });
+  expect(await rejection(ask())).toMatchObject({ kind: 'unreachable' });
   world.fake.payment = payment;
   shown = paid();
   expect(await ask()).not.toBeNull();
@@ -136,7 +137,7 @@ test('with the hash of a request it is for that alone, and x402 needs one', asyn
   expect(await ask({ requestHash: 'ab'.repeat(32) })).toBeNull();
   expect(await ask({ request: { ...request, method: 'PUT' } })).toBeNull();
   const both = ask({ request, requestHash: 'ab'.repeat(32) });
-  await expect(both).rejects.toMatchObject({ kind: 'rejected' });
+  expect(await rejection(both)).toMatchObject({ kind: 'rejected' });
   expect(await ask({ request })).toMatchObject({ paymentHash: HASH });
 });
 

@@ -7,6 +7,7 @@ import { createHoldInvoice } from '../../src/wallet/receive/hold-invoice.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
 import { fittingInvoice } from '../support/fitting.ts';
+import { rejection, throwing } from '../support/rejection.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
@@ -71,7 +72,7 @@ test('no invoice is made at a rate that is older than 5 minutes', async () => {
     amountMsat: 25_000_000n,
   });
   world.fake.nowMs += 1;
-  await expect(pricedAmount(owner, ratesOf(), PRICE, names)).rejects.toMatchObject({
+  expect(await rejection(pricedAmount(owner, ratesOf(), PRICE, names))).toMatchObject({
     kind: 'refused',
   });
 });
@@ -79,7 +80,7 @@ test('no invoice is made at a rate that is older than 5 minutes', async () => {
 test('a rate that is not there names nothing, so that a repeat asks for one again', async () => {
   const names = keyNames();
   const away = { of: () => Promise.reject(new Error('away')) };
-  await expect(pricedAmount(owner, away, PRICE, names)).rejects.toThrow('away');
+  expect(await throwing(pricedAmount(owner, away, PRICE, names))).toThrow('away');
   expect(names.earlier('price')).toBe(null);
 });
 

@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { Feed } from '../../src/wallet/follow/feed.ts';
 import { observationRules } from '../../src/wallet/follow/observe.ts';
+import { throwing } from '../support/rejection.ts';
 import { until } from '../support/until.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
@@ -116,7 +117,7 @@ describe('an update that a call has stored', () => {
   test('is stored by the feed when the call could not store it', async () => {
     const { call, tell, stored, failNext } = await open();
     failNext();
-    await expect(call(payment(1, 10))).rejects.toThrow('disk is full');
+    expect(await throwing(call(payment(1, 10)))).toThrow('disk is full');
     await tell('a', payment(1, 10));
     expect(stored).toEqual([[indexOf(1)]]);
   });

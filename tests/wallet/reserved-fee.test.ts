@@ -4,6 +4,7 @@ import { budgetRules, periodStart } from '../../src/wallet/budget/budget.ts';
 import { withReservedFee } from '../../src/wallet/budget/reserved-fee.ts';
 import { type EffectNames, sentBefore } from '../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../src/wallet/session/session.ts';
+import { rejection } from '../support/rejection.ts';
 import { CLIENT, WALLET } from '../support/store-steps.ts';
 
 const NOW_MS = 7;
@@ -145,7 +146,7 @@ describe('the fee of a client with a budget', () => {
     const trusted = () => {
       throw overBudget();
     };
-    await expect(reserve({ trusted })).rejects.toMatchObject({
+    expect(await rejection(reserve({ trusted }))).toMatchObject({
       kind: 'overBudget',
       data: { sent: 'no' },
     });
@@ -157,10 +158,10 @@ describe('the fee of a client with a budget', () => {
       throw overBudget();
     };
     const error = { kind: 'overBudget' };
-    await expect(reserve({ kept })).rejects.toMatchObject({ ...error, data: { sent: 'no' } });
+    expect(await rejection(reserve({ kept }))).toMatchObject({ ...error, data: { sent: 'no' } });
     expect(steps.slice(-2)).toEqual(['marker kept', `settle ${NAME}: 0`]);
     const repeat = reserve({ kept, earlier: '500' });
-    await expect(repeat).rejects.toMatchObject({ ...error, data: { sent: 'unknown' } });
+    expect(await rejection(repeat)).toMatchObject({ ...error, data: { sent: 'unknown' } });
     expect(steps.at(-1)).toBe('marker kept');
   });
 });
@@ -169,7 +170,7 @@ describe('when the node refuses', () => {
   test('the fee is given back, then its name is forgotten, and nothing was sent', async () => {
     const fee = await reserve();
     steps = [];
-    await expect(fee.says(refuse())).rejects.toMatchObject({
+    expect(await rejection(fee.says(refuse()))).toMatchObject({
       kind: 'refused',
       data: { sent: 'no' },
     });
@@ -182,7 +183,7 @@ describe('when the node refuses', () => {
     };
     const fee = await reserve({ settled });
     steps = [];
-    await expect(fee.says(refuse())).rejects.toMatchObject({
+    expect(await rejection(fee.says(refuse()))).toMatchObject({
       kind: 'overCapacity',
       data: { sent: 'no' },
     });
@@ -192,14 +193,14 @@ describe('when the node refuses', () => {
   test('a repeat gives nothing back, since an earlier run may have succeeded', async () => {
     const fee = await reserve({ earlier: '500' });
     steps = [];
-    await expect(fee.says(refuse())).rejects.toMatchObject({ data: { sent: 'unknown' } });
+    expect(await rejection(fee.says(refuse()))).toMatchObject({ data: { sent: 'unknown' } });
     expect(steps).toEqual([]);
   });
 
   test('without a budget its name is forgotten all the same', async () => {
     const fee = await reserve({ hasBudget: false });
     steps = [];
-    await expect(fee.says(refuse())).rejects.toMatchObject({ data: { sent: 'no' } });
+    expect(await rejection(fee.says(refuse()))).toMatchObject({ data: { sent: 'no' } });
     expect(steps).toEqual(['forget']);
   });
 });
@@ -213,7 +214,7 @@ describe('the fee stays reserved, since the node may have done it,', () => {
     test(when, async () => {
       const fee = await reserve();
       steps = [];
-      await expect(fee.says(Promise.reject(thrown))).rejects.toMatchObject({
+      expect(await rejection(fee.says(Promise.reject(thrown)))).toMatchObject({
         data: { sent: 'unknown' },
       });
       expect(steps).toEqual([]);
@@ -263,7 +264,7 @@ test('an error before the node is asked says what was sent: nothing in a first r
   const bound = () => {
     throw new TypeError('undefined is not a function');
   };
-  await expect(reserve({ bound })).rejects.toMatchObject({
+  expect(await rejection(reserve({ bound }))).toMatchObject({
     kind: 'internal',
     data: { sent: 'no' },
   });

@@ -3,6 +3,7 @@ import { idOf, updatedIndexOf } from '../../src/model/payment.ts';
 import type { UpdateBatch } from '../../src/nodes/node.ts';
 import { clearCache } from '../../src/wallet/read/payments.ts';
 import { syncPayments } from '../../src/wallet/read/sync.ts';
+import { rejection } from '../support/rejection.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
@@ -72,7 +73,7 @@ test('a sync that is cut off leaves a cursor at which the next one goes on', asy
     await until(async () => (await cached()) === 300, 'the first payments are in the cache');
     throw unreachable();
   };
-  await expect(syncPayments(owner)).rejects.toMatchObject({ kind: 'unreachable' });
+  expect(await rejection(syncPayments(owner))).toMatchObject({ kind: 'unreachable' });
   const newest = await world.store.journal.tip(WALLET);
   expect(await world.store.cache.cursor(WALLET)).toBe(newest);
   world.elapsedMs += 60_000;
@@ -93,7 +94,7 @@ test('a sync stores nothing while the node shows nothing', async () => {
   world.fake.node.updates = async function* () {
     yield* await Promise.reject<UpdateBatch[]>(unreachable());
   };
-  await expect(syncPayments(owner)).rejects.toMatchObject({ kind: 'unreachable' });
+  expect(await rejection(syncPayments(owner))).toMatchObject({ kind: 'unreachable' });
   expect(await cached()).toBe(0);
 });
 

@@ -3,6 +3,7 @@ import type { PaymentIndex } from '../../src/model/payment-index.ts';
 import type { SendReport } from '../../src/nodes/node.ts';
 import { send } from '../../src/wallet/pay/send.ts';
 import { waitForFinal } from '../../src/wallet/read/wait.ts';
+import { rejection, throwing } from '../support/rejection.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { unreachable } from './fake-node.ts';
@@ -37,7 +38,7 @@ test('a wait times out although the node does not answer', async () => {
   const waiting = waitForFinal(owner, index, timeout.signal);
   await asked;
   timeout.abort(new Error('time is over'));
-  await expect(waiting).rejects.toThrow('time is over');
+  expect(await throwing(waiting)).toThrow('time is over');
 });
 
 test('a wait ends with its credential although the node does not answer', async () => {
@@ -47,7 +48,7 @@ test('a wait ends with its credential although the node does not answer', async 
   const waiting = waitForFinal({ ...owner, ended: revoked.signal }, index, NEVER);
   await asked;
   revoked.abort(new Error('the credential has ended'));
-  await expect(waiting).rejects.toThrow('the credential has ended');
+  expect(await throwing(waiting)).toThrow('the credential has ended');
 });
 
 test('a wait learns from the feed what the node does not answer', async () => {
@@ -84,6 +85,6 @@ test('a wait for a payment that the node then refuses ends: it is not found', as
     status: 'pending',
   });
   answer.resolve({ state: 'refused', error: unreachable() });
-  await expect(sending).rejects.toMatchObject({ data: { sent: 'no' } });
-  for (const wait of waits) await expect(wait).rejects.toMatchObject({ kind: 'notFound' });
+  expect(await rejection(sending)).toMatchObject({ data: { sent: 'no' } });
+  for (const wait of waits) expect(await rejection(wait)).toMatchObject({ kind: 'notFound' });
 });

@@ -18,6 +18,7 @@ import {
   PAYMENT_HASH,
   PREIMAGE,
 } from '../support/bolt12-fixtures.ts';
+import { rejection } from '../support/rejection.ts';
 import { sampleDone } from '../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
@@ -94,7 +95,7 @@ describe('a proof that only the node can make', () => {
 
   test('is error 110 in words where it lacks what was asked for', async () => {
     make = () => proofOf({ disclose: { types: [10, 170] }, note: 'order 17' });
-    await expect(prove()).rejects.toMatchObject({
+    expect(await rejection(prove())).toMatchObject({
       kind: 'unsupported',
       message: expect.stringContaining('does not show type 18'),
       data: { node: 'sandbox' },
@@ -103,7 +104,7 @@ describe('a proof that only the node can make', () => {
 
   test('is error 110 in words where it shows more', async () => {
     make = () => proofOf({ disclose: { types: [10, 18, 170, 164, 22] }, note: 'order 17' });
-    await expect(prove()).rejects.toMatchObject({
+    expect(await rejection(prove())).toMatchObject({
       kind: 'unsupported',
       message: expect.stringContaining('also show type 22, 164'),
     });
@@ -111,7 +112,7 @@ describe('a proof that only the node can make', () => {
 
   test('is error 110 where it holds another note', async () => {
     make = ({ types }) => proofOf({ disclose: { types } });
-    await expect(prove()).rejects.toMatchObject({
+    expect(await rejection(prove())).toMatchObject({
       kind: 'unsupported',
       message: expect.stringContaining('another note'),
     });
@@ -127,7 +128,7 @@ describe('a proof that only the node can make', () => {
     ],
   ])('is error 5 where it %s', async (_what, made, message) => {
     make = made;
-    await expect(prove()).rejects.toMatchObject({
+    expect(await rejection(prove())).toMatchObject({
       kind: 'unreadable',
       message: expect.stringContaining(message),
     });
@@ -137,7 +138,7 @@ describe('a proof that only the node can make', () => {
     'is not asked for with type %d, which no proof of it can show',
     async (type) => {
       const shown = prove({ additionalTypes: [type] });
-      await expect(shown).rejects.toMatchObject({ kind: 'rejected' });
+      expect(await rejection(shown)).toMatchObject({ kind: 'rejected' });
       expect(asked).toEqual([]);
     },
   );
@@ -145,7 +146,7 @@ describe('a proof that only the node can make', () => {
   test('is refused in words for a payment whose invoice was not fetched here', async () => {
     const index = await paid({ here: false });
     const request = { index, types: [], additionalTypes: [], note: null };
-    await expect(createProof(owner, request)).rejects.toMatchObject({
+    expect(await rejection(createProof(owner, request))).toMatchObject({
       kind: 'refused',
       message: expect.stringContaining('not stored here'),
     });
@@ -155,11 +156,13 @@ describe('a proof that only the node can make', () => {
   test('is refused for other payments, and not found for none', async () => {
     const index = paymentIndex(6, paymentId('fs', '18'.repeat(32)));
     const request = { index, types: [], additionalTypes: [], note: null };
-    await expect(createProof(owner, request)).rejects.toMatchObject({ kind: 'notFound' });
+    expect(await rejection(createProof(owner, request))).toMatchObject({ kind: 'notFound' });
     const invoice = sampleDone(7);
     await observe(world.store, [invoice], { journaled: true });
-    await expect(createProof(owner, { ...request, index: invoice.index })).rejects.toMatchObject({
-      kind: 'refused',
-    });
+    expect(await rejection(createProof(owner, { ...request, index: invoice.index }))).toMatchObject(
+      {
+        kind: 'refused',
+      },
+    );
   });
 });

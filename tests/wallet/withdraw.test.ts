@@ -6,6 +6,7 @@ import { withdrawLnurl } from '../../src/wallet/receive/withdraw.ts';
 import { type EffectNames, randomNames } from '../../src/wallet/session/effect-names.ts';
 import type { PaymentServices } from '../../src/wallet/strings/payment-services.ts';
 import { fittingInvoice } from '../support/fitting.ts';
+import { rejection } from '../support/rejection.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { WITHDRAW_LNURL, WITHDRAW_TERMS } from './payment-strings.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
@@ -49,7 +50,7 @@ test('after an invoice was handed over, every error of a withdrawal says that it
     servicesWith(() => Promise.reject(broken)),
     { names: randomNames, signal: new AbortController().signal },
   );
-  await expect(withdrawal).rejects.toMatchObject({
+  expect(await rejection(withdrawal)).toMatchObject({
     kind: 'internal',
     data: { sent: 'unknown', index: payment.index },
     cause: broken,
@@ -66,7 +67,7 @@ test('so does the error that ends the wait for the money (docs/decisions.md 12)'
     names: randomNames,
     signal: stop.signal,
   });
-  await expect(withdrawal).rejects.toMatchObject({
+  expect(await rejection(withdrawal)).toMatchObject({
     data: { sent: 'unknown', index: payment.index },
   });
 });
@@ -96,7 +97,7 @@ test('so does an error of a repeat whose first run handed the invoice over (docs
     names,
     signal: new AbortController().signal,
   });
-  await expect(withdrawal).rejects.toMatchObject({
+  expect(await rejection(withdrawal)).toMatchObject({
     kind: 'unreachable',
     data: { sent: 'unknown' },
   });

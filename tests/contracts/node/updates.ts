@@ -3,6 +3,7 @@ import { openLog } from '../../../src/lib/log.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
 import { observationRules } from '../../../src/wallet/follow/observe.ts';
+import { rejection } from '../../support/rejection.ts';
 import { until } from '../../support/until.ts';
 import type { Rules } from './kind.ts';
 import { ended, follow, invoiceCommand, known, payCommand } from './steps.ts';
@@ -183,7 +184,7 @@ export function updateRules({ rule, group, wallet }: Rules): void {
         expect((await node.payment(payment.index))?.payment.personalNote).toBeNull();
         const { index } = (await node.createInvoice(invoiceCommand(node))).payment;
         const missing = index.replace(/_.*/, `_${'0'.repeat(64)}`) as typeof index;
-        await expect(notes.setPersonalNote(missing, 'x')).rejects.toMatchObject({
+        expect(await rejection(notes.setPersonalNote(missing, 'x'))).toMatchObject({
           kind: 'notFound',
         });
       },

@@ -5,6 +5,7 @@ import type { Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
 import { lowBudgetRule } from '../../../src/webhooks/low-budget.ts';
 import { endpointRecord } from '../../support/delivery-steps.ts';
+import { rejection, throwing } from '../../support/rejection.ts';
 import { rounds } from '../../support/rounds.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import {
@@ -150,10 +151,10 @@ export function budgetContract(open: () => Promise<Store>, runsShare: number): v
 
       test('is not told where nothing is reserved, no budget is set, or nobody hears', async () => {
         await setBudget(store, budget(1000n));
-        await expect(begin(1, 1001n)).rejects.toMatchObject({ kind: 'overBudget' });
+        expect(await rejection(begin(1, 1001n))).toMatchObject({ kind: 'overBudget' });
         await begin(2, 10n, 5, { journaled: false });
         // The index is taken, which is found out when the reservation is written.
-        await expect(begin(2, 900n, 5, { journaled: false })).rejects.toThrow();
+        expect(await throwing(begin(2, 900n, 5, { journaled: false }))).toThrow();
         expect(await spentAt(5)).toBe(10n);
         await setBudget(store, null);
         await begin(3, 5000n);
@@ -282,7 +283,7 @@ export function budgetContract(open: () => Promise<Store>, runsShare: number): v
     test('what is not allowed writes nothing', async () => {
       await setBudget(store, budget(10n));
       const before = await countOf(store);
-      await expect(spend(1, 11n, 1000)).rejects.toMatchObject({ kind: 'overBudget' });
+      expect(await rejection(spend(1, 11n, 1000))).toMatchObject({ kind: 'overBudget' });
       expect(await store.watches.has(WALLET)).toBe(false);
       expect(await store.spends.unfinished(WALLET)).toEqual([]);
       expect(await countOf(store)).toBe(before);
@@ -307,7 +308,7 @@ export function budgetContract(open: () => Promise<Store>, runsShare: number): v
       await reserve(700n);
       await reserve(800n);
       expect(await spentAt(1)).toBe(800n);
-      await expect(reserve(1001n)).rejects.toMatchObject({ kind: 'overBudget' });
+      expect(await rejection(reserve(1001n))).toMatchObject({ kind: 'overBudget' });
       expect(await spentAt(1)).toBe(800n);
       await store.spends.settle(WALLET, 'channel a', 250n, periodStart);
       expect(await spentAt(1)).toBe(250n);

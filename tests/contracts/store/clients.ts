@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { ClientChanges, Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
+import { throwing } from '../../support/rejection.ts';
 import { CLIENT, clientRecord, countOf, setBudget, WALLET } from '../../support/store-steps.ts';
 
 /** Clients of all wallets: {@link ClientStore}. */
@@ -66,7 +67,7 @@ export function clientContract(open: () => Promise<Store>): void {
       const thrown = store.clients.change(WALLET, () => {
         throw new Error('no');
       });
-      await expect(thrown).rejects.toThrow('no');
+      expect(await throwing(thrown)).toThrow('no');
       // The second record belongs to another wallet, which is found out when the first is written already.
       const foreign = change({
         records: [
@@ -75,7 +76,7 @@ export function clientContract(open: () => Promise<Store>): void {
         ],
         budgets: [{ clientPk: CLIENT, budget: null, periodStart }],
       });
-      await expect(foreign).rejects.toThrow('another wallet');
+      expect(await throwing(foreign)).toThrow('another wallet');
       expect(await store.clients.list(WALLET)).toEqual([clientRecord()]);
       expect(await countOf(store)).toBe(count);
     });
@@ -86,7 +87,7 @@ export function clientContract(open: () => Promise<Store>): void {
         { records: [clientRecord({ walletId: OTHER, secretHash: '00' })] },
         OTHER,
       );
-      await expect(taken).rejects.toThrow('another wallet');
+      expect(await throwing(taken)).toThrow('another wallet');
       expect(await store.clients.find(CLIENT)).toEqual(clientRecord());
     });
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { KeyScope, Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
+import { throwing } from '../../support/rejection.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,
@@ -101,7 +102,7 @@ export function idempotencyContract(open: () => Promise<Store>): void {
 
     test('an effect is not named for a key that is not kept, since a repeat would not know of it', async () => {
       const named = store.idempotency.name(scope(), { json: '{}', index: null });
-      await expect(named).rejects.toThrow('not stored');
+      expect(await throwing(named)).toThrow('not stored');
     });
 
     test('the outcomes of an ended client go with it: its own calls, and the body that holds its credentials', async () => {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import { awaitingApproval, type Payment } from '../../../src/model/payment.ts';
 import type { Spend, Store } from '../../../src/store/ports.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
+import { throwing } from '../../support/rejection.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { CLIENT, fits, newSpend, observe, setBudget, WALLET } from '../../support/store-steps.ts';
 
@@ -148,15 +149,15 @@ export function spendContract(open: () => Promise<Store>): void {
     });
 
     test('nothing is asked for that is not kept', async () => {
-      await expect(asked()).rejects.toThrow('must not be asked to send');
+      expect(await throwing(asked())).toThrow('must not be asked to send');
       await begin({ state: 'begun' });
       await observe(store, [sampleFailed(1)], { journaled: true });
-      await expect(asked()).rejects.toThrow('must not be asked to send');
+      expect(await throwing(asked())).toThrow('must not be asked to send');
     });
 
     test('a send does not take the place of a payment that is there', async () => {
       await observe(store, [sampleFailed(1)], { journaled: true });
-      await expect(begin({ previous: sampleFailed(1) })).rejects.toThrow('already');
+      expect(await throwing(begin({ previous: sampleFailed(1) }))).toThrow('already');
       expect(await store.journal.get(WALLET, one.index)).toMatchObject({ status: 'failed' });
       expect(await get()).toBeNull();
     });
@@ -166,7 +167,7 @@ export function spendContract(open: () => Promise<Store>): void {
       await observe(store, [sampleFailed(1)], { journaled: true });
       const reservation = { clientPk: CLIENT, amountMsat: 11n, nowMs: 1 };
       const previous = sampleFailed(1);
-      await expect(begin({ caller: CLIENT, reservation, previous })).rejects.toThrow('already');
+      expect(await throwing(begin({ caller: CLIENT, reservation, previous }))).toThrow('already');
     });
 
     for (const journaled of [true, false]) {

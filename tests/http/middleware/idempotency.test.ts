@@ -12,6 +12,7 @@ import type { PaymentIndex } from '../../../src/model/payment-index.ts';
 import type { KeyScope, Store } from '../../../src/store/ports.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
 import { periodStart } from '../../../src/wallet/budget/budget.ts';
+import { rejection } from '../../support/rejection.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
@@ -99,12 +100,12 @@ describe('one key, one request', () => {
     const answer = Promise.withResolvers<Outcome>();
     const first = run(() => answer.promise);
     const other = () => run(unasked, { fingerprint: 'other' });
-    await expect(other()).rejects.toEqual(kindOf('idempotencyConflict'));
+    expect(await rejection(other())).toEqual(kindOf('idempotencyConflict'));
     answer.resolve(OK);
     await first;
-    await expect(other()).rejects.toEqual(kindOf('idempotencyConflict'));
+    expect(await rejection(other())).toEqual(kindOf('idempotencyConflict'));
     restart();
-    await expect(other()).rejects.toEqual(kindOf('idempotencyConflict'));
+    expect(await rejection(other())).toEqual(kindOf('idempotencyConflict'));
   });
 
   test("callers do not share keys: another's is simply unused, while it runs and when it is done", async () => {
@@ -128,7 +129,7 @@ describe('one key, one request', () => {
 
   test('an error before anything was named or sent frees the key, for another request too', async () => {
     const failing = () => Promise.reject(refused('No route: try again.'));
-    await expect(run(failing)).rejects.toEqual(kindOf('refused'));
+    expect(await rejection(run(failing))).toEqual(kindOf('refused'));
     expect(await run(() => OK, { fingerprint: 'other' })).toEqual(OK);
     expect(runs).toBe(2);
   });
@@ -138,7 +139,7 @@ describe('one key, one request', () => {
       await beginPayment();
       throw new ApiError('timeout', 'It took too long: look at it later.');
     };
-    await expect(run(failing)).rejects.toEqual(kindOf('timeout'));
+    expect(await rejection(run(failing))).toEqual(kindOf('timeout'));
     const resumed: PaymentIndex[] = [];
     const resume = async (index: PaymentIndex) => {
       resumed.push(index);
@@ -248,7 +249,7 @@ describe('after a kill', () => {
     await store.idempotency.begin(scopeOf(), 'print', 1);
     await beginPayment();
     const ready = () => Promise.reject(new ApiError('unreachable', 'Out of reach: try again.'));
-    await expect(run(unasked, { ready })).rejects.toEqual(
+    expect(await rejection(run(unasked, { ready }))).toEqual(
       kindOf('unreachable', { sent: 'unknown', index: one.index }),
     );
     expect(await run(unasked, { resume: async () => OK })).toEqual(OK);
@@ -258,7 +259,7 @@ describe('after a kill', () => {
     await store.idempotency.begin(scopeOf(), 'print', 1);
     await beginPayment();
     const ready = () => Promise.reject(new TypeError('on purpose'));
-    await expect(run(unasked, { ready })).rejects.toEqual(
+    expect(await rejection(run(unasked, { ready }))).toEqual(
       kindOf('internal', { sent: 'unknown', index: one.index }),
     );
   });
@@ -278,7 +279,7 @@ describe('after a kill', () => {
       await store.idempotency.name(scopeOf(), { json: '{"token":"t1"}', index: null });
       throw new ApiError('unreachable', 'Out of reach: try again.');
     };
-    await expect(run(naming)).rejects.toEqual(kindOf('unreachable'));
+    expect(await rejection(run(naming))).toEqual(kindOf('unreachable'));
     const again = await run((effect) => ({ httpStatus: 200, body: effect ?? '' }));
     expect(again.body).toBe('{"token":"t1"}');
   });
@@ -308,13 +309,13 @@ describe('an outcome that holds a secret', () => {
   test('is not opened by another credential of the same caller', async () => {
     await run(() => SECRET, created);
     const other = { ...created, sealKey: new Uint8Array(32).fill(9) };
-    await expect(run(unasked, other)).rejects.toEqual(kindOf('refused'));
+    expect(await rejection(run(unasked, other))).toEqual(kindOf('refused'));
   });
 
   test('is not given once the client has ended, by expiry too', async () => {
     await run(() => SECRET, created);
     const ended = { ...created, isSubjectActive: async (pk: string) => pk !== CLIENT };
-    await expect(run(unasked, ended)).rejects.toEqual(kindOf('refused'));
+    expect(await rejection(run(unasked, ended))).toEqual(kindOf('refused'));
   });
 
   test('is gone with the client, and the key makes no other', async () => {
@@ -324,7 +325,7 @@ describe('an outcome that holds a secret', () => {
       budgets: [],
     }));
     expect(await kept()).toBe('gone');
-    await expect(run(unasked, created)).rejects.toEqual(kindOf('refused'));
+    expect(await rejection(run(unasked, created))).toEqual(kindOf('refused'));
     expect(runs).toBe(1);
   });
 
@@ -392,7 +393,7 @@ describe('a key of any caller', () => {
     expect(await run(unasked, change)).toEqual(OK);
     expect(steps).toEqual(['grant', `sight of ${JSON.stringify(OK)}`]);
     const other = ofAnyCaller(refuse);
-    await expect(run(unasked, other.change)).rejects.toBe(hidden);
+    expect(await rejection(run(unasked, other.change))).toBe(hidden);
   });
 
   test('goes on with its payment for callers who may see it, however many ask', async () => {
@@ -439,7 +440,7 @@ describe('while the disk takes nothing', () => {
     const failed = run(() => {
       throw new ApiError('timeout', 'too late', { data: { sent: 'unknown' } });
     });
-    await expect(failed).rejects.toMatchObject({ kind: 'timeout', data: { sent: 'unknown' } });
+    expect(await rejection(failed)).toMatchObject({ kind: 'timeout', data: { sent: 'unknown' } });
   });
 });
 
@@ -449,5 +450,5 @@ test('a request is known by the fingerprint that an earlier version gave it', as
   const again = { fingerprint: 'canonical', earlierFingerprint: 'as it was spelled' };
   expect(await run(() => PENDING, again)).toEqual(OK);
   const other = { fingerprint: 'canonical', earlierFingerprint: 'another' };
-  await expect(run(() => OK, other)).rejects.toMatchObject({ kind: 'idempotencyConflict' });
+  expect(await rejection(run(() => OK, other))).toMatchObject({ kind: 'idempotencyConflict' });
 });

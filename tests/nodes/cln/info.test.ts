@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { nodeInfo } from '../../../src/nodes/cln/reads/info.ts';
+import { throwing } from '../../support/rejection.ts';
 import { FakeCln, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 
@@ -31,7 +32,7 @@ test('the node is asked for its version once a minute, and for its balances each
 
 test('a version that could not be read is asked for again', async () => {
   cln.on('getinfo', () => refusal(-1, 'starting'));
-  await expect(versionNow()).rejects.toThrow();
+  expect(await throwing(versionNow())).toThrow();
   cln.on('getinfo', getinfo);
   expect(await versionNow()).toBe('26.06.6');
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { findLost } from '../../../src/nodes/cln/follow/lost-look.ts';
 import { attemptsToPay } from '../../../src/nodes/cln/lightning/sends.ts';
+import { throwing } from '../../support/rejection.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 
@@ -213,6 +214,6 @@ describe('what cannot be read', () => {
     wallet.times.elapsedMs += STILL_MS;
     const rpc = rpcOf(cln);
     rpc.read = () => Promise.reject(new TypeError('a fault'));
-    await expect(findLost({ rpc, wallet, log })).rejects.toThrow('a fault');
+    expect(await throwing(findLost({ rpc, wallet, log }))).toThrow('a fault');
   });
 });

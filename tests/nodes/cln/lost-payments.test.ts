@@ -5,6 +5,7 @@ import type { NodeTokens } from '../../../src/nodes/node.ts';
 import { planInvoicePayment } from '../../../src/wallet/pay/invoice.ts';
 import { sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { Session } from '../../../src/wallet/session/session.ts';
+import { rejection } from '../../support/rejection.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { contextOf } from '../../wallet/pay/plan.ts';
 import { type WalletWorld, walletWorld } from '../../wallet/wallet-world.ts';
@@ -91,7 +92,7 @@ test('a payment of the wallet fails, and paying the invoice again is refused at 
     status: 'failed',
     statusMsg: 'lost by the node when it was stopped, which never pays this invoice again',
   });
-  await expect(pay()).rejects.toMatchObject({
+  expect(await rejection(pay())).toMatchObject({
     kind: 'refused',
     message: expect.stringContaining('ask for a new one'),
     data: { sent: 'no' },
@@ -104,7 +105,7 @@ test("who waits for another program's payment is refused once that is lost", asy
   const paying = pay();
   paying.catch(() => undefined);
   await lookAtLast();
-  await expect(paying).rejects.toMatchObject({
+  expect(await rejection(paying)).toMatchObject({
     kind: 'refused',
     message: expect.stringContaining('ask for a new one'),
     data: { sent: 'no' },

@@ -19,6 +19,7 @@ import type {
   SendQuestion,
   SendReport,
 } from '../../../src/nodes/node.ts';
+import { throwing } from '../../support/rejection.ts';
 import { ldkRow } from './rows.ts';
 
 const OWN = ldkRow().ref as string;
@@ -187,7 +188,7 @@ test('an order that was not answered in time counts as being made, since it may 
 });
 
 test('a defect is thrown, and is no report', async () => {
-  await expect(payWith([null], fail(new TypeError('A defect.')))).rejects.toThrow('A defect.');
+  expect(await throwing(payWith([null], fail(new TypeError('A defect.'))))).toThrow('A defect.');
 });
 
 test('what usable channels cannot send is refused unasked, unless an attempt stands already', async () => {

@@ -5,6 +5,7 @@ import { bumpFee, bumpFeeBoundMsat } from '../../../src/nodes/lnd/onchain/bump.t
 import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { txidOf } from '../../../src/nodes/remote/orders/psbt.ts';
+import { rejection } from '../../support/rejection.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
@@ -81,7 +82,7 @@ test('the child pays for both transactions at the rate of the priority, within a
 test('what is allowed less is not asked for', async () => {
   const boundMsat = await bumpFeeBoundMsat(owner, command);
   const refused = bumpFee(owner, { ...command, maxFeeMsat: boundMsat - 1n });
-  await expect(refused).rejects.toMatchObject({ kind: 'refused' });
+  expect(await rejection(refused)).toMatchObject({ kind: 'refused' });
   expect(asked()).toEqual([]);
 });
 
@@ -108,7 +109,7 @@ const unfit: [string, () => void][] = [
 for (const [name, change] of unfit) {
   test(`a send that ${name} is refused, and LND is asked for nothing`, async () => {
     change();
-    await expect(bumpFee(owner, { ...command, maxFeeMsat: null })).rejects.toMatchObject({
+    expect(await rejection(bumpFee(owner, { ...command, maxFeeMsat: null }))).toMatchObject({
       kind: 'refused',
       outcomeUnknown: false,
     });

@@ -9,6 +9,7 @@ import { openedAs } from '../../../src/nodes/lnd/reads/channels.ts';
 import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { rejection } from '../../support/rejection.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
@@ -153,7 +154,7 @@ test('a close together with a peer that is away is refused, with what to do', as
       'unable to gracefully close channel while peer is offline (try force closing it instead): channel link not found',
     ),
   );
-  await expect(closeChannel({ rest: owner, owner }, channelId, NO_LIMIT)).rejects.toMatchObject({
+  expect(await rejection(closeChannel({ rest: owner, owner }, channelId, NO_LIMIT))).toMatchObject({
     kind: 'refused',
     outcomeUnknown: false,
     message:

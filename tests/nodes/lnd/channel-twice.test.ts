@@ -3,6 +3,7 @@ import { LND_LOCK_ID } from '../../../src/nodes/lnd/reads/coin-locks.ts';
 import type { OpenChannelCommand } from '../../../src/nodes/node.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { rejection } from '../../support/rejection.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { channelsOf, onchainOf, sendCommand, walletOnFake } from './wallet-on-fake.ts';
 
@@ -129,11 +130,11 @@ test('while LND holds the coin for longer, nothing is opened and the outcome is 
   let nowMs = 0;
   const elapsedMs = () => (nowMs += 4_000);
   const next = channelsOf(await walletOnFake(fake, fake, { state, elapsedMs }));
-  await expect(next.openChannel(order)).rejects.toMatchObject({
+  expect(await rejection(next.openChannel(order))).toMatchObject({
     kind: 'timeout',
     outcomeUnknown: true,
   });
-  await expect(next.openChannel({ ...order, valueMsat: 300_000_000n })).rejects.toMatchObject({
+  expect(await rejection(next.openChannel({ ...order, valueMsat: 300_000_000n }))).toMatchObject({
     kind: 'refused',
   });
   expect(asked()).toBe(1);
@@ -163,7 +164,7 @@ test('a refusal of the first request leaves the next one free in its choice', as
   const state = memoryState();
   const channels = channelsOf(await walletOnFake(fake, fake, { state }));
   const tiny = { ...order, valueMsat: 1_000_000n };
-  await expect(channels.openChannel(tiny)).rejects.toMatchObject({ outcomeUnknown: false });
+  expect(await rejection(channels.openChannel(tiny))).toMatchObject({ outcomeUnknown: false });
   const [largest] = fake.wallet.coins().toSorted((a, b) => Number(b.valueSat - a.valueSat));
   lock(largest?.outpoint ?? '');
   expect(await channels.openChannel(order)).toMatchObject({ isNew: true });
@@ -178,7 +179,7 @@ test('a refusal of a repeat says nothing of the request before it', async () => 
   first.catch(() => undefined);
   await until(() => asked() === 1, 'LND is asked');
   const next = channelsOf(await walletOnFake(fake, fake, { state }));
-  await expect(next.openChannel(tiny)).rejects.toMatchObject({
+  expect(await rejection(next.openChannel(tiny))).toMatchObject({
     outcomeUnknown: true,
     message: expect.stringContaining('too small'),
   });
@@ -202,9 +203,10 @@ test('an error of LND leaves a channel unknown, unless it names a reason from be
   });
   fake.wallet.receive(1_000_000n);
   const wallet = await walletOnFake(fake, fake, { state: memoryState() });
-  const fails = (code: number, message: string, outcomeUnknown: boolean) => {
+  const fails = async (code: number, message: string, outcomeUnknown: boolean) => {
     error = { code, message };
-    return expect(channelsOf(wallet).openChannel(order)).rejects.toMatchObject({ outcomeUnknown });
+    const refusal = await rejection(channelsOf(wallet).openChannel(order));
+    expect(refusal).toMatchObject({ outcomeUnknown });
   };
   await fails(2, 'reserved wallet balance invalidated: transaction would leave too little', false);
   await fails(2, 'EOF', true);

@@ -8,6 +8,7 @@ import { type Following, follow } from '../../contracts/node/steps.ts';
 import type { Hooks } from '../../hostile/fake-lnd/gateway.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
 import { type FaultProxy, startFaultProxy } from '../../hostile/fault-proxy.ts';
+import { throwing } from '../../support/rejection.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { MARK, onchainOf, sendCommand, walletOnFake } from './wallet-on-fake.ts';
 
@@ -95,7 +96,7 @@ describe('coins whose locks were lost', () => {
   ] as const) {
     test(`by an answer that was lost ${when} are free at once`, async () => {
       proxy.rules({ ...FUND, fault });
-      await expect(sign(sendCommand(400_000n))).rejects.toThrow();
+      expect(await throwing(sign(sendCommand(400_000n)))).toThrow();
       expect(proxy.fired).toHaveLength(1);
       expect(leased()).toEqual([]);
       proxy.rules();
@@ -105,7 +106,7 @@ describe('coins whose locks were lost', () => {
 
   test('by a failed release are released by the next look', async () => {
     proxy.rules({ ...FINALIZE, fault: CUT_AFTER }, { ...RELEASE, fault: { kind: 'cut-before' } });
-    await expect(sign(sendCommand(400_000n))).rejects.toThrow();
+    expect(await throwing(sign(sendCommand(400_000n)))).toThrow();
     expect(leased()).toHaveLength(1);
     proxy.rules();
     feed = follow(node);
@@ -258,12 +259,12 @@ describe('locked coins', () => {
           ? { ...(answer as object), reserved_balance_anchor_chan: '950000' }
           : answer,
     });
-    await expect(sign(sendCommand(400_000n))).rejects.toThrow(/channels: send less\.$/);
+    expect(await throwing(sign(sendCommand(400_000n)))).toThrow(/channels: send less\.$/);
     const { outputs, txid } = fake.wallet.receive(50_000n);
     const vout = outputs.findIndex(({ isOurs }) => isOurs);
     const expiresMs = Date.now() + 60_000;
     fake.wallet.leases.set(`${txid}:${vout}`, { id: 'ee'.repeat(32), expiresMs });
-    await expect(sign(sendCommand(400_000n))).rejects.toThrow(
+    expect(await throwing(sign(sendCommand(400_000n)))).toThrow(
       /keeps 950000 sats back.*Coins of 50000 sats/,
     );
   });
@@ -307,7 +308,7 @@ describe('on an LND before 0.19', () => {
   test('a lost lock is told and logged, and never released by guess', async () => {
     await start(OLD_LND);
     proxy.rules({ ...FUND, nth: 2, fault: CUT_AFTER });
-    await expect(sign(sendCommand(400_000n))).rejects.toThrow(
+    expect(await throwing(sign(sendCommand(400_000n)))).toThrow(
       /Coins of 1000000 sats are locked at LND, .* until \d{4}-/,
     );
     expect(leased()).toHaveLength(1);
@@ -323,7 +324,7 @@ describe('on an LND before 0.19', () => {
     await start(OLD_LND);
     const LEASE = { method: 'POST', path: /^\/v2\/wallet\/utxos\/lease$/ } as const;
     proxy.rules({ ...LEASE, fault: CUT_AFTER });
-    await expect(sign(sendCommand(400_000n))).rejects.toThrow();
+    expect(await throwing(sign(sendCommand(400_000n)))).toThrow();
     expect(proxy.fired.length).toBeGreaterThan(0);
     expect(leased()).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { sendSatPerVbyte } from '../../../src/nodes/lnd/reads/fee-rate.ts';
 import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
+import { rejection } from '../../support/rejection.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
@@ -27,6 +28,6 @@ test('a later LND is asked for the next block alone', async () => {
 
 test('any other refusal is told as it is', async () => {
   lnd.on('GET /v2/wallet/estimatefee/1', () => refusal(500, 2, 'no estimate'));
-  await expect(sendSatPerVbyte(owner, 'high')).rejects.toMatchObject({ kind: 'refused' });
+  expect(await rejection(sendSatPerVbyte(owner, 'high'))).toMatchObject({ kind: 'refused' });
   expect(asked()).toEqual(['/v2/wallet/estimatefee/1']);
 });

@@ -4,6 +4,7 @@ import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { NodeConnector } from '../../../src/nodes/node.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { rejection } from '../../support/rejection.ts';
 import { remoteOptions } from '../../support/remote-options.ts';
 import { until } from '../../support/until.ts';
 import { infoOf, nodeKey, refusal, type ScriptedLnd, scriptedLnd } from './scripted-lnd.ts';
@@ -70,7 +71,7 @@ describe('when the place of a node does not answer any more', () => {
   test('its file is read again, and owner and clients go on at the place that it names now', async () => {
     const { owner, client } = await open(entryAt(GONE));
     file = entryAt(there);
-    await expect(list(owner)).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(await rejection(list(owner))).toMatchObject({ kind: 'unreachable' });
     expect(await list(owner)).toEqual([]);
     expect(await list(client)).toEqual([]);
     expect(tokens()).toEqual(new Set([given.token, CLIENT.token]));
@@ -81,7 +82,7 @@ describe('when the place of a node does not answer any more', () => {
     const before = await open(entryAt(there));
     await list(before.owner);
     const { client } = await open(entryAt(GONE));
-    await expect(list(client)).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(await rejection(list(client))).toMatchObject({ kind: 'unreachable' });
     there.reset();
     there.on('GET /v1/getinfo', infoOf(node.pk));
     there.on('GET /v1/channels', { channels: [] });
@@ -89,8 +90,8 @@ describe('when the place of a node does not answer any more', () => {
     there.on('POST /v1/signmessage', ({ body }) => Response.json(stranger.signMessage(body.msg)));
     // Another URL than the one where the wallet was last reached.
     file = entryAt({ url: there.url.replace('127.0.0.1', 'localhost'), cert: there.cert });
-    await expect(list(client)).rejects.toMatchObject({ kind: 'unreachable' });
-    await expect(list(client)).rejects.toMatchObject({ kind: 'refused' });
+    expect(await rejection(list(client))).toMatchObject({ kind: 'unreachable' });
+    expect(await rejection(list(client))).toMatchObject({ kind: 'refused' });
     expect(tokens().has(CLIENT.token)).toBe(false);
     expect(connector.problems().join()).toContain('did not sign');
   });
@@ -100,7 +101,7 @@ describe('when the place of a node does not answer any more', () => {
     for (const now of [null, entryAt(there, { nodePk: stranger.pk })]) {
       file = now;
       for (let call = 0; call < 2; call++) {
-        await expect(list(owner)).rejects.toMatchObject({ kind: 'unreachable' });
+        expect(await rejection(list(owner))).toMatchObject({ kind: 'unreachable' });
       }
     }
     expect(there.requests).toEqual([]);
@@ -116,7 +117,7 @@ test('a macaroon that is not accepted any more is read again', async () => {
       : refusal(500, 2, 'verification failed: signature mismatch after caveat verification'),
   );
   file = entryAt(there, { token: fresh });
-  await expect(list(owner)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(await rejection(list(owner))).toMatchObject({ kind: 'unauthenticated' });
   await until(async () => (await list(owner)?.catch(() => null)) !== null, 'the new one is used');
   expect(tokens()).toContain(fresh);
 });
@@ -132,7 +133,7 @@ test('a macaroon that is ended while the sidecar runs is told in health, and the
       ? Response.json({ ...infoOf(node.pk), channels: [], pending_open_channels: [] })
       : refusal(500, 2, 'verification failed: signature mismatch after caveat verification'),
   );
-  await expect(list(owner)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(await rejection(list(owner))).toMatchObject({ kind: 'unauthenticated' });
   expect(connector.problems().join()).toContain('does not accept the configured macaroon');
   // The operator takes it back.
   accepted = ended;
@@ -140,7 +141,7 @@ test('a macaroon that is ended while the sidecar runs is told in health, and the
   expect(connector.problems()).toEqual([]);
   accepted = fresh;
   file = entryAt(there, { token: fresh });
-  await expect(list(owner)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(await rejection(list(owner))).toMatchObject({ kind: 'unauthenticated' });
   expect(await list(owner)).toEqual([]);
   expect(await list(client)).toEqual([]);
   expect(connector.problems()).toEqual([]);
@@ -155,7 +156,7 @@ test("a client's macaroon that is not accepted says nothing of the place", async
       ? refusal(500, 2, 'verification failed: signature mismatch after caveat verification')
       : Response.json({ ...infoOf(node.pk), channels: [], pending_open_channels: [] }),
   );
-  await expect(list(client)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  expect(await rejection(list(client))).toMatchObject({ kind: 'unauthenticated' });
   expect(connector.problems()).toEqual([]);
   expect(await list(owner)).toEqual([]);
 });

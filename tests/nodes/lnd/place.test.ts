@@ -7,6 +7,7 @@ import { RootKeyIds } from '../../../src/nodes/lnd/set-up/tokens.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import { fingerprintOf } from '../../../src/nodes/remote/calls/location.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { rejection, throwing } from '../../support/rejection.ts';
 import { remoteOptions } from '../../support/remote-options.ts';
 import { infoOf, nodeKey, refusal, type ScriptedLnd, scriptedLnd } from './scripted-lnd.ts';
 
@@ -89,7 +90,7 @@ describe('a configured place', () => {
 
   test('that is not in the configuration is not gone to', async () => {
     const connector = open(entryAt(here));
-    await expect(connector.connectConfigured(entryAt(there))).rejects.toMatchObject({
+    expect(await rejection(connector.connectConfigured(entryAt(there)))).toMatchObject({
       kind: 'unauthenticated',
     });
     expect(there.requests).toEqual([]);
@@ -98,7 +99,9 @@ describe('a configured place', () => {
   test('twice for one node is a problem where the first contact tells', async () => {
     const unnamed = entryAt(there, { nodePk: null, network: null });
     const connector = open(entryAt(here), unnamed);
-    await expect(connector.connectConfigured(unnamed)).rejects.toMatchObject({ kind: 'refused' });
+    expect(await rejection(connector.connectConfigured(unnamed))).toMatchObject({
+      kind: 'refused',
+    });
     expect(connector.problems().join()).toContain('remove one');
   });
 
@@ -106,8 +109,8 @@ describe('a configured place', () => {
     here.on('GET /v1/getinfo', infoOf(stranger.pk));
     const connector = open(entryAt(here));
     const { userPk, node: wallet } = await connector.connectConfigured(entryAt(here));
-    await expect(wallet.channels?.listChannels()).rejects.toMatchObject({ kind: 'refused' });
-    await expect(callAsClient(userPk, entryAt(here))).rejects.toMatchObject({ kind: 'refused' });
+    expect(await rejection(wallet.channels?.listChannels())).toMatchObject({ kind: 'refused' });
+    expect(await rejection(callAsClient(userPk, entryAt(here)))).toMatchObject({ kind: 'refused' });
     expect(tokensAt(here)).toEqual(new Set([OWN]));
     expect(connector.problems().join()).toContain('node key');
   });
@@ -122,7 +125,7 @@ describe('a configured place', () => {
     const token = marked.slice(0, 14) + length.toString(16).padStart(2, '0') + marked.slice(16);
     const entry = entryAt(here, { token });
     const connector = open(entry);
-    await expect(connector.connectConfigured(entry)).rejects.toThrow(/made by this sidecar/);
+    expect(await throwing(connector.connectConfigured(entry))).toThrow(/made by this sidecar/);
     expect(connector.problems()).toHaveLength(1);
     expect(here.requests).toEqual([]);
   });
@@ -152,7 +155,7 @@ describe('a configured place', () => {
     expect(here.requests).toEqual([]);
     here.on('GET /v1/getinfo', infoOf(stranger.pk));
     const { node: wallet } = await connector.connectConfigured(entry);
-    await expect(wallet.channels?.listChannels()).rejects.toThrow(/node key/);
+    expect(await throwing(wallet.channels?.listChannels())).toThrow(/node key/);
   });
 
   test('is the only one that gets the tokens of its wallet', async () => {
@@ -165,7 +168,7 @@ describe('a configured place', () => {
   });
 
   test('a wallet that no place speaks for is out of reach', async () => {
-    await expect(callAsClient('ee'.repeat(32), entryAt(here))).rejects.toMatchObject({
+    expect(await rejection(callAsClient('ee'.repeat(32), entryAt(here)))).toMatchObject({
       kind: 'unreachable',
     });
   });
@@ -201,7 +204,9 @@ describe('a new place of a wallet', () => {
     test(`gets none when it signs with ${name}`, async () => {
       const { userPk } = await use(entryAt(here));
       there.on('POST /v1/signmessage', ({ body }) => answer(body.msg));
-      await expect(callAsClient(userPk, entryAt(there))).rejects.toMatchObject({ kind: 'refused' });
+      expect(await rejection(callAsClient(userPk, entryAt(there)))).toMatchObject({
+        kind: 'refused',
+      });
       expect(tokensAt(there)).toEqual(new Set([OWN]));
     });
   }
@@ -211,7 +216,7 @@ describe('a new place of a wallet', () => {
     there.on('POST /v1/signmessage', () => refusal(500, 2, 'permission denied'));
     const connector = open(entryAt(there));
     const { node: wallet } = await connector.connectConfigured(entryAt(there));
-    await expect(wallet.channels?.listChannels()).rejects.toMatchObject({ kind: 'refused' });
+    expect(await rejection(wallet.channels?.listChannels())).toMatchObject({ kind: 'refused' });
     expect(connector.problems().join()).toContain('message:write');
     there.on('POST /v1/signmessage', ({ body }) => Response.json(node.signMessage(body.msg)));
     await wallet.channels?.listChannels();
@@ -238,13 +243,13 @@ describe('the place of a root seed', () => {
     const other = await connector().connectRoot(OTHER_SEED);
     expect(other.userPk).not.toBe(first.userPk);
     here.on('GET /v1/getinfo', () => refusal(500, 2, 'wallet locked, unlock it'));
-    await expect(connector().connectRoot(SEED)).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(await rejection(connector().connectRoot(SEED))).toMatchObject({ kind: 'unreachable' });
   });
 
   test('is not used for the wallet of the seed when its node has another key', async () => {
     await connector().connectRoot(SEED);
     here.on('GET /v1/getinfo', infoOf(stranger.pk));
     const { node: wallet } = await connector().connectRoot(SEED);
-    await expect(wallet.channels?.listChannels()).rejects.toMatchObject({ kind: 'refused' });
+    expect(await rejection(wallet.channels?.listChannels())).toMatchObject({ kind: 'refused' });
   });
 });

@@ -16,6 +16,7 @@ import { Recent } from '../../../src/nodes/remote/calls/recent.ts';
 import { LocalChanges } from '../../../src/nodes/remote/place/local-changes.ts';
 import { Sendable } from '../../../src/nodes/remote/place/sendable.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { rejection } from '../../support/rejection.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
@@ -124,7 +125,7 @@ describe('signing a send on chain', () => {
   for (const [name, made, change] of refusals) {
     test(`${name} is not signed, and its coins are given back`, async () => {
       funds(made);
-      await expect(sign(change)).rejects.toBeInstanceOf(Error);
+      expect(await rejection(sign(change))).toBeInstanceOf(Error);
       expect(paths()).not.toContain('/v2/wallet/psbt/finalize');
       const released = lnd.requests.filter(({ path }) => path === '/v2/wallet/utxos/release');
       expect(released.map(({ macaroon }) => macaroon)).toEqual(['0e']);
@@ -133,7 +134,7 @@ describe('signing a send on chain', () => {
 
   test('another transaction than the funded one is not taken, and its coins are given back', async () => {
     lnd.on(FINALIZE, { raw_final_tx: base64.encode(finalized(transaction(60_000n, 29_000n))) });
-    await expect(sign()).rejects.toMatchObject({ kind: 'unreadable' });
+    expect(await rejection(sign())).toMatchObject({ kind: 'unreadable' });
     expect(paths()).toContain('/v2/wallet/utxos/release');
   });
 

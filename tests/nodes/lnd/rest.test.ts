@@ -4,6 +4,7 @@ import { type ApiError, isApiError } from '../../../src/model/errors.ts';
 import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
 import { anyRefusal, refusesToPublish } from '../../../src/nodes/lnd/words/certainty.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
+import { throwing } from '../../support/rejection.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
@@ -109,10 +110,10 @@ test('one thing is read up to 1 MiB, a list up to 16 MiB', async () => {
 
 test('nothing is sent where the place may not be used', async () => {
   const refusing = new LndRest(() => Promise.reject(new Error('not here')));
-  await expect(refusing.get('/v1/thing', shape)).rejects.toThrow();
+  expect(await throwing(refusing.get('/v1/thing', shape))).toThrow();
   const stream = refusing.stream('GET', '/v1/things', undefined, shape, AbortSignal.timeout(9999), {
     certainty: anyRefusal,
   });
-  await expect(stream.next()).rejects.toThrow();
+  expect(await throwing(stream.next())).toThrow();
   expect(lnd.requests).toEqual([]);
 });

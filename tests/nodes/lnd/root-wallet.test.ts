@@ -6,6 +6,7 @@ import { DERIVATION_LABELS, derive } from '../../../src/model/root-seed.ts';
 import { LndRest } from '../../../src/nodes/lnd/reads/rest.ts';
 import { createWallet, unlockWallet } from '../../../src/nodes/lnd/set-up/root-wallet.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/calls/endpoint.ts';
+import { throwing } from '../../support/rejection.ts';
 
 const SEED = new Uint8Array(32).fill(7);
 /** HKDF-SHA256 of the seed, computed by another implementation (hkdfSync of node:crypto). */
@@ -81,7 +82,7 @@ test('signup does nothing where there is a wallet, locked or open', async () => 
 });
 
 test('provision unlocks a locked wallet, leaves an open one, and refuses where there is none', async () => {
-  await expect(unlockWallet(rest(), SEED)).rejects.toThrow(/signup/);
+  expect(await throwing(unlockWallet(rest(), SEED))).toThrow(/signup/);
   state = 'LOCKED';
   await unlockWallet(rest(), SEED);
   await unlockWallet(rest(), SEED);

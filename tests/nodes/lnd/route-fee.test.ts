@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import type { RouteHint } from '../../../src/codecs/bolt11/index.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
+import { rejection } from '../../support/rejection.ts';
 import { RECORDED, recordedWallet, replay } from './recorded.ts';
 import { type Got, refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -87,5 +88,5 @@ test('without a way, for the own node, and where the macaroon may not ask, it is
 
 test('an answer that cannot be read is an error, as is a negative fee', async () => {
   graph({ [PAYEE]: '-5' });
-  await expect(estimate(5_000n)).rejects.toMatchObject({ kind: 'unreadable' });
+  expect(await rejection(estimate(5_000n))).toMatchObject({ kind: 'unreadable' });
 });

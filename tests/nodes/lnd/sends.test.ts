@@ -9,6 +9,7 @@ import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import type { SendQuestion, WalletNode } from '../../../src/nodes/node.ts';
 import { questionOf } from '../../contracts/node/steps.ts';
 import { CERT, head, startRawServer } from '../../support/raw-server.ts';
+import { rejection } from '../../support/rejection.ts';
 import { remoteOptions } from '../../support/remote-options.ts';
 import { until } from '../../support/until.ts';
 import { channelOf } from './channel-of.ts';
@@ -376,7 +377,7 @@ describe('what became of a Lightning send', () => {
 
   test('is not said when LND cannot be read', async () => {
     lnd.on('GET /v1/payments', () => new Response('<html>', { status: 502 }));
-    await expect(outcome()).rejects.toMatchObject({ kind: 'unreadable' });
+    expect(await rejection(outcome())).toMatchObject({ kind: 'unreadable' });
   });
 });
 

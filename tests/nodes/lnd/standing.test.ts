@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import { freePort } from '../../support/ports.ts';
+import { rejection } from '../../support/rejection.ts';
 import { remoteOptions } from '../../support/remote-options.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
@@ -90,7 +91,7 @@ describe('health says of an LND', () => {
     lnd.on('GET /v1/state', () => new Promise<Response>(() => undefined));
     const connector = configured();
     const { node: wallet } = await connector.connectConfigured(entry);
-    await expect(wallet.info()).rejects.toMatchObject({
+    expect(await rejection(wallet.info())).toMatchObject({
       kind: 'unreachable',
       message: expect.stringContaining('`lncli unlock`'),
     });

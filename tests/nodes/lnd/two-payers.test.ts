@@ -11,6 +11,7 @@ import type { Session } from '../../../src/wallet/session/session.ts';
 import { paymentJson } from '../../hostile/fake-lnd/payments.ts';
 import { LndError } from '../../hostile/fake-lnd/rpc.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
+import { rejection } from '../../support/rejection.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { clientRequest } from '../../wallet/client-world.ts';
@@ -309,7 +310,7 @@ describe('another program pays the same invoice', () => {
       fake.advanceClock(2 * 3600);
       gates.arrived.open();
       gates.read.open();
-      await expect(paid).rejects.toMatchObject({ kind: 'refused', data: { sent: 'no' } });
+      expect(await rejection(paid)).toMatchObject({ kind: 'refused', data: { sent: 'no' } });
       await until(async () => (await rows()).length > 0, 'it is told');
       expect(await rows()).toMatchObject([{ hash, status }]);
       expect(await unfinished()).toEqual([]);

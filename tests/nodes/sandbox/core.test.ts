@@ -9,6 +9,7 @@ import { keysOfSeed } from '../../../src/nodes/sandbox/world/keys.ts';
 import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/world/releases.ts';
 import { invoiceCommand } from '../../contracts/node/steps.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { throwing } from '../../support/rejection.ts';
 import { openTrialSandbox } from '../../support/trial-sandbox.ts';
 import { until } from '../../support/until.ts';
 import { updatesOptions } from '../../support/updates-options.ts';
@@ -63,8 +64,8 @@ describe('releases', () => {
 
 test('before signup every operation says what to do', async () => {
   const sandbox = open(':memory:');
-  await expect(sandbox.connector.connectRoot(new Uint8Array(32))).rejects.toThrow(/signup first/);
-  await expect(sandbox.connector.provision(new Uint8Array(32))).rejects.toThrow(/signup first/);
+  expect(await throwing(sandbox.connector.connectRoot(new Uint8Array(32)))).toThrow(/signup first/);
+  expect(await throwing(sandbox.connector.provision(new Uint8Array(32)))).toThrow(/signup first/);
   await sandbox.connector.close();
 });
 

@@ -8,6 +8,7 @@ import { revokeClient } from '../../../src/wallet/clients/clients.ts';
 import { approvePayment, rejectPayment } from '../../../src/wallet/pay/approve.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import { type EffectNames, randomNames } from '../../../src/wallet/session/effect-names.ts';
+import { rejection } from '../../support/rejection.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -105,7 +106,7 @@ describe('a payment that waits for approval', () => {
       expect(await approvePayment(clients.owner, index, names)).toMatchObject({ index });
     }
     expect(asked()).toBe(1);
-    await expect(approvePayment(clients.owner, index, randomNames)).rejects.toMatchObject({
+    expect(await rejection(approvePayment(clients.owner, index, randomNames))).toMatchObject({
       data: { sent: 'unknown', index },
     });
   });
@@ -130,7 +131,7 @@ describe('a payment that waits for approval', () => {
   test('stays as it is where the node is out of reach before it was asked', async () => {
     const { index } = await waiting();
     clients.world.fake.newestAttempt = () => Promise.reject(unreachable());
-    await expect(approvePayment(clients.owner, index, randomNames)).rejects.toMatchObject({
+    expect(await rejection(approvePayment(clients.owner, index, randomNames))).toMatchObject({
       kind: 'unreachable',
     });
     expect([await stateOf(index), asked()]).toEqual(['awaiting', 0]);
@@ -247,7 +248,7 @@ describe('exactly one decision wins', () => {
         return approve(...given);
       },
     });
-    await expect(approvePayment(clients.owner, index, randomNames)).rejects.toMatchObject({
+    expect(await rejection(approvePayment(clients.owner, index, randomNames))).toMatchObject({
       kind: 'refused',
     });
     expect([asked(), await stored(index)]).toEqual([0, expect.objectContaining(NOT_APPROVED)]);
@@ -270,7 +271,7 @@ describe('a process that is killed', () => {
     await until(async () => (await stateOf(index)) === null);
     expect(await stored(index)).toMatchObject(NOT_APPROVED);
     expect([asked(), await spentMsat()]).toEqual([0, 0n]);
-    await expect(approvePayment(owner, index, randomNames)).rejects.toMatchObject({
+    expect(await rejection(approvePayment(owner, index, randomNames))).toMatchObject({
       kind: 'refused',
     });
   });
@@ -305,7 +306,7 @@ describe('a process that is killed', () => {
     await until(async () => (await stateOf(index)) === null);
     expect(await stored(index)).toMatchObject({ status: 'failed', statusMsg: 'not sent' });
     expect([asked(), await spentMsat()]).toEqual([0, 0n]);
-    await expect(approvePayment(owner, index, randomNames)).rejects.toMatchObject({
+    expect(await rejection(approvePayment(owner, index, randomNames))).toMatchObject({
       kind: 'refused',
     });
   });

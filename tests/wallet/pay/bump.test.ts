@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { ApiError } from '../../../src/model/errors.ts';
 import { bumpFee } from '../../../src/wallet/pay/bump.ts';
 import { type EffectNames, randomNames } from '../../../src/wallet/session/effect-names.ts';
+import { rejection } from '../../support/rejection.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { sendWorld } from './send-world.ts';
 
@@ -28,7 +29,7 @@ describe('an error before the node is asked to raise a fee says what was sent (d
       const fullDisk = () => Promise.reject(new ApiError('overCapacity', 'The disk is full.'));
       Object.assign(world.store.spends, { callerOf: fullDisk });
       const request = { index: PENDING.index, priority: 'high', maxFeeMsat: null } as const;
-      await expect(bumpFee(session, request, names)).rejects.toMatchObject({
+      expect(await rejection(bumpFee(session, request, names))).toMatchObject({
         kind: 'overCapacity',
         data: { sent },
       });

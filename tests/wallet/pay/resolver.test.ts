@@ -14,6 +14,7 @@ import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import { waitForFinal } from '../../../src/wallet/read/wait.ts';
 import { randomNames } from '../../../src/wallet/session/effect-names.ts';
 import type { Session } from '../../../src/wallet/session/session.ts';
+import { rejection, throwing } from '../../support/rejection.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -251,7 +252,7 @@ describe('to give up a spend', () => {
       expect(feedOf(owner).busy).toBe(true);
       return { state: 'refused', error: refused('No route.') };
     };
-    await expect(send(contextOf(owner), planOf(refuse))).rejects.toThrow('No route.');
+    expect(await throwing(send(contextOf(owner), planOf(refuse)))).toThrow('No route.');
     expect(feedOf(owner).busy).toBe(false);
   });
 });
@@ -375,7 +376,7 @@ describe('the work', () => {
     Object.assign(world.store.spends, {
       abandon: () => Promise.reject(new ApiError('overCapacity', 'The disk is full.')),
     });
-    await expect(owner.resolver.giveUp(samplePayment(1).index)).rejects.toThrow('disk is full');
+    expect(await throwing(owner.resolver.giveUp(samplePayment(1).index))).toThrow('disk is full');
     await pauses.begun(isAsking);
     Object.assign(world.store.spends, { abandon });
     await owner.resolver.ready();
@@ -396,7 +397,7 @@ describe('the work', () => {
           ? Promise.reject(new ApiError('overCapacity', 'The disk is full.'))
           : abandon(...given),
     });
-    await expect(owner.resolver.giveUp(samplePayment(1).index)).rejects.toThrow('disk is full');
+    expect(await throwing(owner.resolver.giveUp(samplePayment(1).index))).toThrow('disk is full');
     await until(async () => (await unfinished()).length === 0, 'the spend is given up');
     await until(() => !resolverOf(owner).busy, 'the work has ended');
   });
@@ -645,7 +646,7 @@ describe('after a kill', () => {
     Object.assign(world.store.spends, {
       abandon: () => Promise.reject(new ApiError('overCapacity', 'The disk is full.')),
     });
-    await expect(owner.resolver.ready()).rejects.toThrow('The disk is full.');
+    expect(await throwing(owner.resolver.ready())).toThrow('The disk is full.');
     Object.assign(world.store.spends, { abandon });
     await owner.resolver.ready();
     expect(await unfinished()).toEqual([]);
@@ -718,7 +719,7 @@ describe('after a kill', () => {
       },
       { number: 2 },
     );
-    await expect(send(contextOf(owner), plan)).rejects.toMatchObject({
+    expect(await rejection(send(contextOf(owner), plan))).toMatchObject({
       kind: 'unreachable',
       data: { sent: 'no' },
     });
@@ -742,7 +743,7 @@ describe('after a kill', () => {
       });
     await resolver().ready();
     await begin(1, { state: 'asked', afterAttempt: 3 });
-    await expect(resolver().ready()).rejects.toMatchObject({
+    expect(await rejection(resolver().ready())).toMatchObject({
       kind: 'unreachable',
       message: expect.stringContaining('send a request with valid ones'),
     });

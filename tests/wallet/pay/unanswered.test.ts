@@ -8,6 +8,7 @@ import { send } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import { setPersonalNote } from '../../../src/wallet/read/note.ts';
 import { waitForFinal } from '../../../src/wallet/read/wait.ts';
+import { throwing } from '../../support/rejection.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -55,7 +56,7 @@ describe('a send whose request is on its way', () => {
     await receive(5);
     await until(() => told.length === 1, 'the tail has told of the other payment');
     answer(await refusal());
-    await expect(sending).rejects.toThrow('No route');
+    expect(await throwing(sending)).toThrow('No route');
     await receive(6);
     await until(() => told.length === 2, 'the tail has told of the last payment');
     expect(told.filter(own)).toEqual([]);
@@ -79,9 +80,9 @@ describe('a send whose request is on its way', () => {
     const { identity, sending, answer } = await beginSend();
     const { index } = identity;
     expect(await owner.history.payment(index)).toBeNull();
-    await expect(setPersonalNote(owner, index, 'mine')).rejects.toThrow('not found');
+    expect(await throwing(setPersonalNote(owner, index, 'mine'))).toThrow('not found');
     const { signal } = new AbortController();
-    await expect(waitForFinal(owner, index, signal)).rejects.toThrow('not found');
+    expect(await throwing(waitForFinal(owner, index, signal))).toThrow('not found');
     await receive(5);
     await until(() => told.length === 1, 'the tail has told of the other payment');
     expect(told.filter(own)).toEqual([]);
@@ -140,7 +141,7 @@ describe('a send whose answer is lost', () => {
     const mend = breakUntil(wallet.world.store.observations, 'apply');
     const { identity, sending, answer } = await beginSend();
     answer(shown(sent.done(identity), 1));
-    await expect(sending).rejects.toThrow('disk is full');
+    expect(await throwing(sending)).toThrow('disk is full');
     expect((await rows()).filter(own)).toMatchObject([{ status: 'pending' }]);
     mend();
   });
@@ -152,7 +153,7 @@ describe('a send whose answer is lost', () => {
     wallet.world.kill();
     wallet.world.fake.sendOutcome = () => Promise.reject(unreachable());
     const { owner } = await wallet.world.start();
-    await expect(owner.resolver.ready()).rejects.toThrow('out of reach');
+    expect(await throwing(owner.resolver.ready())).toThrow('out of reach');
     expect(await rows()).toMatchObject([{ index: identity.index, status: 'pending' }]);
     wallet.world.fake.sendOutcome = async () => ({ state: 'unknown' });
     await owner.resolver.ready();

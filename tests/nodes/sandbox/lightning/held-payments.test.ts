@@ -10,6 +10,7 @@ import {
 import { startInvoicePayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
 import { findPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { onchainWorld } from '../../../support/onchain-world.ts';
+import { rejection } from '../../../support/rejection.ts';
 import { lightningWorlds } from './lightning-world.ts';
 
 const lightningWorld = lightningWorlds();
@@ -45,9 +46,11 @@ describe('a payment that the receiver holds', () => {
     await sandbox.controls.mine(HELD_BLOCKS - 1);
     await sandbox.controls.decideHold({ paymentHash: decided.invoice.paymentHash, settle: true });
     await sandbox.controls.mine(1);
-    await expect(
-      sandbox.controls.decideHold({ paymentHash: expired.invoice.paymentHash, settle: true }),
-    ).rejects.toMatchObject({ kind: 'notFound' });
+    expect(
+      await rejection(
+        sandbox.controls.decideHold({ paymentHash: expired.invoice.paymentHash, settle: true }),
+      ),
+    ).toMatchObject({ kind: 'notFound' });
     expect((await node.payment(decided.index))?.payment.status).toBe('completed');
     expect((await node.payment(expired.index))?.payment.status).toBe('failed');
     expect(await node.payInvoice(payCommand(expired.invoice.text))).toMatchObject({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
+import { rejection } from '../../../support/rejection.ts';
 import { invoiceCommand, lightningWorlds } from './lightning-world.ts';
 
 const lightningWorld = lightningWorlds();
@@ -43,7 +44,7 @@ describe('an invoice made with a preimage', () => {
     const { invoice, payment } = await other.node.createInvoice(invoiceCommand({ preimage }));
     // A payment of the invoice under the very same index does not make the payer its receiver.
     await node.payInvoice({ ...payCommand(invoice, 1000n), index: payment.index });
-    await expect(node.createInvoice(invoiceCommand({ preimage }))).rejects.toMatchObject({
+    expect(await rejection(node.createInvoice(invoiceCommand({ preimage })))).toMatchObject({
       kind: 'refused',
       message: expect.stringContaining('another invoice'),
     });

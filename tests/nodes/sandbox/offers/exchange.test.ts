@@ -17,6 +17,7 @@ import {
   requirePayable,
   writeOffer,
 } from '../../../../src/nodes/sandbox/offers/exchange.ts';
+import { throwing } from '../../../support/rejection.ts';
 import { openTrialSandbox } from '../../../support/trial-sandbox.ts';
 
 const issuerSecretKey = new Uint8Array(32).fill(9);
@@ -164,7 +165,7 @@ describe('the offer exchange', () => {
     const bytes = encodeTlvStream(sortTlvRecords([...offer().records, feature]));
     const payable = encodeBolt12String('lno', bytes);
     const order = { payable, amountMsat: 1000n, message: null, payerName: null };
-    await expect(sandbox.controls.pay(order)).rejects.toThrow(refusal('requires feature 2'));
+    expect(await throwing(sandbox.controls.pay(order))).toThrow(refusal('requires feature 2'));
     await sandbox.connector.close();
   });
 

@@ -18,7 +18,8 @@ pub fn info(app: &App) -> Answer<Value> {
         Ok(wallet) => (wallet.balance().total().to_sat(), wallet.balance().trusted_spendable().to_sat()),
         Err(_) => (balances.total_onchain_balance_sats, balances.spendable_onchain_balance_sats + balances.total_anchor_channels_reserve_sats),
     };
-    let unknown = app.store.unknown_channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone(); // LDK adds to it under its locks.
+    // A copy, since LDK adds to it under its own locks.
+    let unknown = app.store.unknown_channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
     let time = |secs: Option<u64>| secs.map(|secs| secs * 1000);
     Ok(json!({
         "node_pk": app.node.node_id().to_string(), "height": status.current_best_block.height,

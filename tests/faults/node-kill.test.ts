@@ -11,7 +11,7 @@ import { expectSameAtLnd, isOpenAtLnd } from './lnd-truth.ts';
 import { sqlitePaymentRows } from './rows.ts';
 import { ROUNDS, SEED } from './seed.ts';
 import { type Tail, tailByStream, tailByWaits } from './tails.ts';
-import { expectOneTruth, type Tellers, walked } from './truth.ts';
+import { expectOneTruth, isOutgoing, type Tellers, walked } from './truth.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -180,9 +180,8 @@ function endWhatIsOutside(): void {
 /** What is sent again late, after the others have ended outside, ends there too. */
 async function untilAllIsSent(): Promise<void> {
   const isSent = async () => {
-    const sends = (await walked(sidecar)).filter(({ direction }) => direction === 'outbound');
-    const open = sends.filter((one) => one.status === 'pending' && isOpenAtLnd(fake, one));
-    if (open.length === 0) return true;
+    const payments = await walked(sidecar);
+    if (!payments.some((one) => isOutgoing(one) && isOpenAtLnd(fake, one))) return true;
     endWhatIsOutside();
     return false;
   };

@@ -51,9 +51,9 @@ export async function expectOneTruth(wallet: Tellers): Promise<readonly PaymentJ
       return payments;
     } catch (error) {
       // What may be pending may also end meanwhile, at the node first, and then all are asked again.
-      const isSame = async () => Bun.deepEquals(await walked(wallet), payments);
-      await eventually(async () => !(await isSame()), CHANGED_WITHIN_MS);
-      if (await isSame()) throw error;
+      const hasChanged = async () => !Bun.deepEquals(await walked(wallet), payments);
+      await eventually(hasChanged, CHANGED_WITHIN_MS);
+      if (!(await hasChanged())) throw error;
     }
   }
 }
@@ -193,6 +193,7 @@ function isPending({ status }: PaymentJson): boolean {
   return status === 'pending';
 }
 
-function isOutgoing(payment: PaymentJson): boolean {
+/** Whether it is a payment to somebody that is not over. */
+export function isOutgoing(payment: PaymentJson): boolean {
   return isPending(payment) && payment.direction === 'outbound';
 }

@@ -75,12 +75,13 @@ export async function startOutsideNode(
   {
     isLsp = false,
     seed = randomHex(64),
-  }: { readonly isLsp?: boolean; readonly seed?: string } = {},
+    program = LDK_HELPER,
+  }: { readonly isLsp?: boolean; readonly seed?: string; readonly program?: string } = {},
 ): Promise<OutsideNode> {
   const folder = temporaryFolder('ldk-outside');
   const address = `127.0.0.1:${freePort()}`;
   const helper = new Helper({
-    program: async () => LDK_HELPER,
+    program: async () => program,
     settings: {
       ...{ network: 'regtest', dir: folder, seed, chain: chain.server },
       ...{ lsp: null, listen: [address], sync_secs: 1 },

@@ -1,13 +1,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { elapsedMs } from '../../../src/lib/clock.ts';
-import { Helper } from '../../../src/nodes/ldk/process/helper.ts';
 import { shapes } from '../../../src/nodes/ldk/words/words.ts';
-import { randomHex } from '../../contracts/node/steps.ts';
 import { startEsploraChain } from '../../support/esplora-chain.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
-import { hasLdkHelper, LDK_HELPER } from '../../support/ldk-network.ts';
+import { hasLdkHelper, LDK_HELPER, startOutsideNode } from '../../support/ldk-network.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -33,20 +30,15 @@ test.skipIf(!hasLdkHelper())('a node whose log nobody reads opens and answers', 
   const pipe = fullPipe(log);
   const program = join(folder, 'helper');
   writeFileSync(program, `#!/bin/sh\nexec ${LDK_HELPER} 2> ${log}\n`, { mode: 0o700 });
-  const helper = new Helper({
-    program: async () => program,
-    settings: {
-      ...{ network: 'regtest', dir: join(folder, 'node'), seed: randomHex(64) },
-      ...{ chain: chain.server, lsp: null, listen: [], sync_secs: 1 },
-    },
-    log: { debug: () => undefined, warn: () => undefined },
-    ...{ elapsedMs, random: Math.random, seen: async () => null, keep: async () => undefined },
-  });
   try {
-    const { nodePk } = await helper.opened();
-    expect((await helper.call('info', {}, shapes().info)).node_pk).toBe(nodePk);
+    const node = await startOutsideNode(chain, { program });
+    try {
+      const info = await node.call<{ readonly node_pk: string }>('info', {}, shapes().info);
+      expect(info.node_pk).toBe(node.nodePk);
+    } finally {
+      await node.close();
+    }
   } finally {
-    await helper.close();
     closeSync(pipe);
     chain.stop();
     removeFolder(folder);

@@ -7,7 +7,7 @@ import { sortRecords } from '../../src/net/dnssec/record-set.ts';
 import { resolveTxt } from '../../src/net/dnssec/resolve-txt.ts';
 import { ROOT_ANCHORS } from '../../src/net/dnssec/root-anchors.ts';
 import { parsePaymentString } from '../../src/wallet/strings/payment-string.ts';
-import { failureOf } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 import vectors from '../vectors/bip353-proofs.json';
 import { isRefusal } from './dnssec/prove.ts';
 import { readProof } from './rfc9102.ts';
@@ -34,7 +34,7 @@ async function resolve(
 
 /** Returns the message of the error that the work throws; fails when it throws none or an unexpected one. */
 async function refusalOf(work: Promise<unknown>): Promise<string> {
-  const error = await failureOf(work);
+  const error = await rejection(work);
   if (!isRefusal(error)) throw error;
   return (error as Error).message;
 }
@@ -70,7 +70,7 @@ describe('a proof of BIP 353', () => {
   });
 
   test('is of one name only', async () => {
-    const failure = failureOf(resolve(`other@${hrn.split('@')[1]}`, records, day));
+    const failure = rejection(resolve(`other@${hrn.split('@')[1]}`, records, day));
     expect(await failure).toMatchObject({ kind: 'notFound' });
   });
 
@@ -92,7 +92,7 @@ describe('a proof of BIP 353', () => {
 
   test('with any record left out is refused or shows no payment', async () => {
     for (const at of records.keys()) {
-      const error = await failureOf(resolve(hrn, records.toSpliced(at, 1), day));
+      const error = await rejection(resolve(hrn, records.toSpliced(at, 1), day));
       if (!isRefusal(error)) expect(error).toMatchObject({ kind: 'notFound' });
     }
   });

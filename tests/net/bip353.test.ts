@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { decodeHumanBitcoinAddress } from '../../src/codecs/human-bitcoin-address.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { createNameResolver } from '../../src/net/bip353.ts';
-import { failureOf } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 
 type Found = readonly (string | Uint8Array)[] | null;
 
@@ -19,7 +19,7 @@ function ask(texts: Found, asked: string[] = []): Promise<string> {
 }
 
 async function expectError(work: Promise<unknown>, body: object): Promise<void> {
-  const error = await failureOf(work);
+  const error = await rejection(work);
   if (!(error instanceof ApiError)) throw error;
   expect(error.body()).toMatchObject(body);
 }

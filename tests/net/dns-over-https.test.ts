@@ -10,12 +10,12 @@ import {
   TYPES,
 } from '../support/dns-writer.ts';
 import {
-  failureOf,
   type OutsideService,
   openClosingService,
   openOutsideService,
   TEST_CERTIFICATE,
 } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 import { openSignedTree, type SignedTree } from '../support/signed-tree.ts';
 import { flipped } from './dnssec/prove.ts';
 
@@ -66,7 +66,7 @@ async function expectError113(
   message: RegExp,
   problem = 'unusable_answer',
 ): Promise<void> {
-  const error = await failureOf(work);
+  const error = await rejection(work);
   if (!(error instanceof ApiError)) throw error;
   expect(error.body()).toMatchObject({ code: 113, data: { problem } });
   expect(error.message).toMatch(message);

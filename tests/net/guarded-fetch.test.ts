@@ -5,7 +5,8 @@ import { ApiError } from '../../src/model/errors.ts';
 import { addressKind } from '../../src/net/address-policy.ts';
 import { createGuardedFetch, type GuardOptions } from '../../src/net/guarded-fetch.ts';
 import type { ServiceProblem } from '../../src/net/service-error.ts';
-import { failureOf, openOutsideService, TEST_CERTIFICATE } from '../support/outside-service.ts';
+import { openOutsideService, TEST_CERTIFICATE } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 
 const server = Bun.serve({
   port: 0,
@@ -71,7 +72,7 @@ async function refusal(
     timeoutMs: 30_000,
     ...options,
   });
-  const error = await failureOf(fetchJson(url));
+  const error = await rejection(fetchJson(url));
   expect(error).toBeInstanceOf(ApiError);
   const { message } = error as ApiError;
   expect((error as ApiError).body()).toEqual({

@@ -6,7 +6,8 @@ import {
   type LnurlPayRequest,
   type LnurlWithdrawRequest,
 } from '../../src/net/lnurl.ts';
-import { failureOf, type OutsideService, openOutsideService } from '../support/outside-service.ts';
+import { type OutsideService, openOutsideService } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 
 const LIMIT_MS = 60_000;
 const TERMS = {
@@ -53,7 +54,7 @@ const discover = (reply: unknown) => {
 };
 
 async function expectError113(work: Promise<unknown>): Promise<ApiError> {
-  const error = await failureOf(work);
+  const error = await rejection(work);
   if (!(error instanceof ApiError)) throw error;
   expect(error.body()).toMatchObject({ code: 113, data: { problem: 'unusable_answer' } });
   expect(error.message).not.toMatch(/\p{C}/u);
@@ -299,7 +300,7 @@ describe('the answer to a callback', () => {
       for (const reply of ['null', '[]', {}, { status: 'PENDING' }, { status: ['OK'] }, DEEP]) {
         await expectError113(submit(reply));
       }
-      const error = (await failureOf(submit({ status: 'ERROR', reason: 'used' }))) as ApiError;
+      const error = (await rejection(submit({ status: 'ERROR', reason: 'used' }))) as ApiError;
       expect(error.body()).toMatchObject({
         code: 113,
         data: { problem: 'refused', reason: 'used' },
@@ -379,7 +380,7 @@ describe('the way a service answers', () => {
         500,
       );
       const slow = createLnurlClient(dripping.fetchJson);
-      const error = await failureOf(slow.discover(`${dripping.origin}/`));
+      const error = await rejection(slow.discover(`${dripping.origin}/`));
       expect((error as ApiError).body()).toMatchObject({
         code: 113,
         data: { problem: 'timed_out' },

@@ -5,7 +5,7 @@ import { encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { type ApiError, type ErrorName, isApiError, refused } from '../../src/model/errors.ts';
 import { createLnurlClient, type LnurlPayRequest } from '../../src/net/lnurl.ts';
 import { isServiceRefusal } from '../../src/net/service-error.ts';
-import { failureOf } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 import luds from '../vectors/lnurl.json';
 
 const METADATA = JSON.stringify([
@@ -29,7 +29,7 @@ const client = (answers: Record<string, unknown>, asked: string[] = []) =>
   });
 
 async function refusal(work: Promise<unknown>, kind: ErrorName): Promise<string> {
-  const error = await failureOf(work);
+  const error = await rejection(work);
   expect((error as ApiError).kind).toBe(kind);
   return (error as ApiError).message;
 }
@@ -179,7 +179,7 @@ describe('LNURL-pay', () => {
 
 describe('a refusal of the service (status ERROR)', () => {
   const refusing = (reason: unknown) =>
-    failureOf(client({ '*': { status: 'ERROR', reason } }).discover('https://x.example'));
+    rejection(client({ '*': { status: 'ERROR', reason } }).discover('https://x.example'));
 
   test('is error 113, told apart from every other failure of a service', async () => {
     const error = await refusing('voucher is used up');
@@ -190,7 +190,7 @@ describe('a refusal of the service (status ERROR)', () => {
     });
     expect(isServiceRefusal(error)).toBe(true);
     for (const reply of [{}, null, { status: 'OK' }, { status: 'error' }, [{ status: 'ERROR' }]]) {
-      const other = await failureOf(client({ '*': reply }).discover('https://x.example'));
+      const other = await rejection(client({ '*': reply }).discover('https://x.example'));
       expect(isApiError(other, 'serviceFailed')).toBe(true);
       expect(isServiceRefusal(other)).toBe(false);
     }

@@ -3,7 +3,7 @@ import { ApiError } from '../../src/model/errors.ts';
 import { parseRateSource, type RateSource } from '../../src/model/prices/rate-source.ts';
 import { createGuardedTextFetch } from '../../src/net/guarded-fetch.ts';
 import { createRates, type Rates } from '../../src/net/rates.ts';
-import { failureOf } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 
 /** What each source answers: a body, or what becomes of the request. */
 const answers = new Map<string, string | (() => Response | Promise<Response>)>();
@@ -62,7 +62,7 @@ beforeEach(() => {
 });
 
 async function problem(work: Promise<unknown>): Promise<unknown> {
-  const error = await failureOf(work);
+  const error = await rejection(work);
   expect(error).toBeInstanceOf(ApiError);
   const { code, data } = (error as ApiError).body();
   expect(code).toBe(113);

@@ -76,13 +76,3 @@ export function openClosingService(answer: (request: Request) => Response): {
     },
   });
 }
-
-/** Returns the error that the work throws; fails when it throws none. */
-export async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  try {
-    await work;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('it did not fail');
-}

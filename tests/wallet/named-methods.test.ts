@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { findMethods } from '../../src/wallet/strings/named-methods.ts';
-import { failureOf } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 import { addressOf, fakeServices, invoiceOf } from './payment-strings.ts';
 
 const find = (text: string, services = fakeServices()) => findMethods(text, 'payable', services);
@@ -10,7 +10,7 @@ const kinds = ({ methods }: Awaited<ReturnType<typeof find>>) =>
 const INVOICE = invoiceOf(5000n);
 
 test('what is no payment string is rejected by the name of its field', async () => {
-  expect(await failureOf(find('hello'))).toMatchObject({
+  expect(await rejection(find('hello'))).toMatchObject({
     kind: 'rejected',
     message: expect.stringContaining('payable'),
   });
@@ -25,7 +25,7 @@ test('a method alone is found, and nobody is asked', async () => {
 test('a URI that requires what is not known here is refused, and nobody is asked', async () => {
   const services = fakeServices();
   const text = `bitcoin:${addressOf(1)}?req-somethingyoudontunderstand=50`;
-  expect(await failureOf(find(text, services))).toMatchObject({ kind: 'refused' });
+  expect(await rejection(find(text, services))).toMatchObject({ kind: 'refused' });
   expect(services.asked).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ test('a record that leads to another name, or cannot be read, is an obstacle and
 
 test('a record that requires what is not known here is refused', async () => {
   const record = `bitcoin:${addressOf(1)}?req-other=1`;
-  expect(await failureOf(find('₿tea@shop.example', shop(record)))).toMatchObject({
+  expect(await rejection(find('₿tea@shop.example', shop(record)))).toMatchObject({
     kind: 'refused',
     message: expect.stringContaining('record of this Human Bitcoin Address'),
   });
@@ -66,5 +66,5 @@ test('a method that cannot be read is left out, and why is said', async () => {
 
 test('amounts that contradict each other make nothing of the string usable', async () => {
   const text = `bitcoin:${addressOf(1)}?amount=0.0001&lightning=${INVOICE}`;
-  expect(await failureOf(find(text))).toMatchObject({ kind: 'refused' });
+  expect(await rejection(find(text))).toMatchObject({ kind: 'refused' });
 });

@@ -5,11 +5,11 @@ import { createTxtResolver } from '../../src/net/txt-resolver.ts';
 import { analyze } from '../../src/wallet/strings/analyze.ts';
 import type { PaymentServices } from '../../src/wallet/strings/payment-services.ts';
 import {
-  failureOf,
   type OutsideService,
   openOutsideService,
   TEST_CERTIFICATE,
 } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 import { openSignedTree } from '../support/signed-tree.ts';
 import { fakeNode } from './fake-node.ts';
 
@@ -52,7 +52,7 @@ test('a name is analyzed as the URI of its signed record, over a resolver that o
 
 test('a name whose record cannot be read is error 113', async () => {
   publish('bad', 'bitcoin:?amount=what');
-  const error = await failureOf(lookAt('bad'));
+  const error = await rejection(lookAt('bad'));
   if (!(error instanceof ApiError)) throw error;
   expect(error.body()).toMatchObject({ code: 113, data: { problem: 'unusable_answer' } });
   expect(error.message).toMatch(/record of this Human Bitcoin Address cannot be used/);
@@ -60,7 +60,7 @@ test('a name whose record cannot be read is error 113', async () => {
 
 test('a name whose record requires something unknown is error 106, as every URI that does', async () => {
   publish('new', 'bitcoin:?req-what=1');
-  const error = await failureOf(lookAt('new'));
+  const error = await rejection(lookAt('new'));
   if (!(error instanceof ApiError)) throw error;
   expect(error.body()).toMatchObject({ code: 106 });
   expect(error.message).toMatch(/record of this Human Bitcoin Address .* "req-what"/);
@@ -69,7 +69,7 @@ test('a name whose record requires something unknown is error 106, as every URI 
 test('a name whose domain has no DNSSEC is error 113 that says so', async () => {
   tree.zone('open.example', { digestTypes: [] });
   tree.txt('me.user._bitcoin-payment.open.example', [`bitcoin:${ADDRESS}`]);
-  const error = await failureOf(analyze('₿me@open.example', 'payable', { node }, services));
+  const error = await rejection(analyze('₿me@open.example', 'payable', { node }, services));
   if (!(error instanceof ApiError)) throw error;
   expect(error.body()).toMatchObject({ code: 113, data: { problem: 'unusable_answer' } });
   expect(error.message).toMatch(/open\.example has no DNSSEC.*ask the receiver/);

@@ -8,7 +8,7 @@ import { serviceFailed } from '../../src/net/service-error.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
 import { type Analysis, analyze } from '../../src/wallet/strings/analyze.ts';
 import type { PaymentServices } from '../../src/wallet/strings/payment-services.ts';
-import { failureOf } from '../support/outside-service.ts';
+import { rejection } from '../support/rejection.ts';
 import { fakeNode } from './fake-node.ts';
 
 /** An invoice of the test network, valid for an hour by {@link payingNode}'s clock. A null amount is left out. */
@@ -112,7 +112,7 @@ export async function turnedDown(
   kind: ErrorName,
   services = fakeServices(),
 ): Promise<string> {
-  const error = await failureOf(analyzed(text, services));
+  const error = await rejection(analyzed(text, services));
   if (!(error instanceof ApiError)) throw error;
   if (error.kind !== kind) throw new Error(`error ${error.kind} instead: ${error.message}`);
   return error.message;

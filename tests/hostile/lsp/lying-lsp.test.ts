@@ -4,6 +4,7 @@ import type { CreatedInvoice, WalletNode } from '../../../src/nodes/node.ts';
 import { ended, invoiceCommand, randomHex } from '../../contracts/node/steps.ts';
 import { hasLdkHelper } from '../../support/ldk-network.ts';
 import { type LspWorld, openLspWorld } from '../../support/lsp-world.ts';
+import { rejection } from '../../support/rejection.ts';
 import { SLOW_TEST_MS, until, waitUntil } from '../../support/until.ts';
 import { type LspsLies, lspsLie, neverForwards } from './lies.ts';
 import { type LspRelay, nodeSecret, startLspRelay, TRUTH } from './relay.ts';
@@ -76,7 +77,6 @@ describe.skipIf(skipped)('an LDK node whose LSP', () => {
   };
   const invoiceOf = (node: WalletNode, amountMsat = AMOUNT_MSAT) =>
     node.createInvoice(invoiceCommand(node, { amountMsat }));
-  const errorOf = (work: Promise<unknown>) => work.catch((error: unknown) => error);
   const stateOf = async (node: WalletNode, made: CreatedInvoice) =>
     (await node.payment(made.payment.index))?.payment.status;
   /**
@@ -142,7 +142,7 @@ describe.skipIf(skipped)('an LDK node whose LSP', () => {
     async (_, answered, error) => {
       const { relay, node } = await openWallet();
       relay.lie = lspsLie({ answered });
-      expect(await errorOf(invoiceOf(node))).toMatchObject({ outcomeUnknown: false, ...error });
+      expect(await rejection(invoiceOf(node))).toMatchObject({ outcomeUnknown: false, ...error });
       relay.lie = TRUTH;
       // LDK does not listen to an LSP that sent what it cannot read, until that connects anew.
       relay.cut();

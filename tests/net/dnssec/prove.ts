@@ -5,7 +5,7 @@ import { sortRecords } from '../../../src/net/dnssec/record-set.ts';
 import { resolveTxt } from '../../../src/net/dnssec/resolve-txt.ts';
 import { Unproven } from '../../../src/net/dnssec/unproven.ts';
 import { answerBytes, type ServedRecord } from '../../support/dns-writer.ts';
-import { failureOf } from '../../support/outside-service.ts';
+import { rejection } from '../../support/rejection.ts';
 import type { SignedTree } from '../../support/signed-tree.ts';
 
 /** Proves the TXT records that a tree serves with the product's code: their texts and validity; null for none. */
@@ -33,7 +33,7 @@ export async function expectUnproven(
   reason: RegExp,
   nowSecs?: number,
 ): Promise<void> {
-  const error = await failureOf(prove(tree, name, nowSecs));
+  const error = await rejection(prove(tree, name, nowSecs));
   if (!(error instanceof Unproven)) throw error;
   expect(error.message).toMatch(reason);
 }

@@ -10,6 +10,7 @@ import {
 import type { ClnRpc } from '../../../src/nodes/cln/reads/rpc.ts';
 import type { CreateInvoiceCommand } from '../../../src/nodes/node.ts';
 import { invoiceCommand } from '../../contracts/node/steps.ts';
+import { rejection } from '../../support/rejection.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 
@@ -39,12 +40,11 @@ const command = (change: Partial<CreateInvoiceCommand> = {}) =>
 const create = (change?: Partial<CreateInvoiceCommand>) =>
   createInvoice({ rpc, owner: rpc, wallet }, command(change));
 const cancel = (payment: Payment) => cancelInvoice({ rpc, owner: rpc, wallet }, payment.index);
-const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe('an invoice', () => {
   test('above the largest amount that the node could tell again is refused, and not made', async () => {
     const most = BigInt(Number.MAX_SAFE_INTEGER);
-    const error = await errorOf(create({ amountMsat: most + 1n }));
+    const error = await rejection(create({ amountMsat: most + 1n }));
     expect(isApiError(error, 'refused') && error.message).toBe(
       'The largest invoice on Core Lightning is of 9007199254740.991 sats: ask for less, or make one without an amount.',
     );
@@ -122,7 +122,7 @@ describe('an invoice', () => {
       { partnerPk: 'cc'.repeat(32) },
       { descriptionHash: { hash: 'dd'.repeat(32), text: null } },
     ]) {
-      const error = await errorOf(create(change));
+      const error = await rejection(create(change));
       expect(isApiError(error, 'unsupported') && error.data).toEqual({ node: 'cln' });
     }
     expect(cln.asked).toEqual([]);
@@ -130,7 +130,7 @@ describe('an invoice', () => {
 });
 
 test('a description with control characters that Core Lightning does not read is error 110', async () => {
-  const error = await errorOf(create({ description: 'bell\u0007' }));
+  const error = await rejection(create({ description: 'bell\u0007' }));
   expect(isApiError(error, 'unsupported') && error.data).toEqual({ node: 'cln' });
   expect(cln.asked).toEqual([]);
 });
@@ -159,7 +159,7 @@ describe('a canceled invoice', () => {
   test('is pending as long as the node lists it, whatever became of the request', async () => {
     const { payment, paymentHash } = await create();
     cln.on('delinvoice', () => refusal(null, 'the node is gone'));
-    expect(isApiError(await errorOf(cancel(payment)), 'unreachable')).toBe(true);
+    expect(isApiError(await rejection(cancel(payment)), 'unreachable')).toBe(true);
     expect(published).toEqual([]);
     expect((await incomingPayment({ owner: rpc, wallet }, paymentHash))?.payment.status).toBe(
       'pending',
@@ -170,7 +170,7 @@ describe('a canceled invoice', () => {
     const { payment, paymentHash } = await create();
     for (const answer of [{}, { payment_hash: 'ee'.repeat(32) }]) {
       cln.on('delinvoice', () => Response.json(answer, { status: 201 }));
-      expect(isApiError(await errorOf(cancel(payment)), 'unreadable')).toBe(true);
+      expect(isApiError(await rejection(cancel(payment)), 'unreadable')).toBe(true);
     }
     expect(published).toEqual([]);
     expect((await incomingPayment({ owner: rpc, wallet }, paymentHash))?.payment.status).toBe(
@@ -183,7 +183,7 @@ describe('an invoice cannot be canceled', () => {
   test('when it was paid', async () => {
     const { payment, paymentHash } = await create();
     cln.pay(paymentHash);
-    expect(isApiError(await errorOf(cancel(payment)), 'refused')).toBe(true);
+    expect(isApiError(await rejection(cancel(payment)), 'refused')).toBe(true);
     expect([published, cln.of('delinvoice')]).toEqual([[], []]);
   });
 
@@ -193,7 +193,7 @@ describe('an invoice cannot be canceled', () => {
       cln.pay(paymentHash);
       return null;
     });
-    expect(isApiError(await errorOf(cancel(payment)), 'refused')).toBe(true);
+    expect(isApiError(await rejection(cancel(payment)), 'refused')).toBe(true);
     const after = await incomingPayment({ owner: rpc, wallet }, paymentHash);
     expect(after?.payment.status).toBe('completed');
   });
@@ -201,7 +201,7 @@ describe('an invoice cannot be canceled', () => {
   test('when there is none of that hash, or the payment is of another kind', async () => {
     for (const prefix of ['ln', 'fs', 'or'] as const) {
       const index = paymentIndex(CREATED_AT_MS, paymentId(prefix, 'ee'.repeat(32)));
-      const error = await errorOf(cancelInvoice({ rpc, owner: rpc, wallet }, index));
+      const error = await rejection(cancelInvoice({ rpc, owner: rpc, wallet }, index));
       expect(isApiError(error, 'refused')).toBe(true);
     }
   });

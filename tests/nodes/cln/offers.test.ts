@@ -5,6 +5,7 @@ import { createOffer, fetchInvoice } from '../../../src/nodes/cln/lightning/offe
 import { IssuerTurns } from '../../../src/nodes/cln/reads/issuer-turns.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/reads/wallet.ts';
 import { anyShape } from '../../../src/nodes/cln/words/wire.ts';
+import { rejection } from '../../support/rejection.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln, refusal } from './fake-cln.ts';
 import { fakeWallet, rpcOf } from './fake-wallet.ts';
@@ -29,11 +30,10 @@ const fetched = (
   wallet: Pick<ClnWallet, 'issuers'> = fakeWallet(),
   caller = STAYS,
 ) => fetchInvoice(rpc, wallet, { offer: OFFER, amountMsat: 1000n, message, viaName: null }, caller);
-const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 test('a message with characters that Core Lightning would not send as they are is error 110', async () => {
   for (const message of ['say "hi"', 'back\\slash', 'two\nlines', 'tab\t', 'bell\u0007']) {
-    const error = await errorOf(fetched(message));
+    const error = await rejection(fetched(message));
     expect(isApiError(error, 'unsupported') && error.data).toEqual({ node: 'cln' });
   }
   expect(cln.asked).toEqual([]);
@@ -59,7 +59,7 @@ test('a description with control characters that Core Lightning does not read is
       externalId: null,
     });
   for (const description of ['bell\u0007', 'escape\u001b[31m']) {
-    const error = await errorOf(make(description));
+    const error = await rejection(make(description));
     expect(isApiError(error, 'unsupported') && error.data).toEqual({ node: 'cln' });
   }
   expect(cln.asked).toEqual([]);
@@ -106,7 +106,7 @@ test('issuers are asked no faster than onion messages are passed on, so that non
   });
   const [rpc, wallet] = [rpcOf(cln), fakeWallet()];
   const results = await Promise.all(
-    Array.from({ length: 12 }, () => errorOf(fetched(null, rpc, wallet))),
+    Array.from({ length: 12 }, () => fetched(null, rpc, wallet).catch((error: unknown) => error)),
   );
   expect(results).toEqual(Array.from({ length: 12 }, () => 'lni1'));
 });
@@ -118,7 +118,7 @@ test('where too many wait to ask, the next is told so, and asks nobody', async (
   const first = fetched(null, rpc, { issuers });
   await until(() => asked.length === 1);
   const waiting = [fetched(null, rpc, { issuers }), fetched(null, rpc, { issuers })];
-  const error = await errorOf(fetched(null, rpc, { issuers }));
+  const error = await rejection(fetched(null, rpc, { issuers }));
   expect(isApiError(error, 'overCapacity') && error.message).toContain('Nothing was sent');
   for (const at of [0, 1, 2]) {
     await until(() => asked.length === at + 1);
@@ -136,7 +136,7 @@ test('a caller who goes away while waiting is not asked for, and holds up nobody
     const before = asked.length;
     const first = fetched(null, rpc, { issuers });
     await until(() => asked.length === before + 1);
-    const gone = errorOf(fetched(null, rpc, { issuers }, caller.signal));
+    const gone = rejection(fetched(null, rpc, { issuers }, caller.signal));
     const next = fetched(null, rpc, { issuers });
     caller.abort(new Error('gone'));
     expect(await gone).toEqual(new Error('gone'));

@@ -5,6 +5,7 @@ import { idOf } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
 import { invoiceCommand, lightningId } from '../../contracts/node/steps.ts';
+import { rejection } from '../../support/rejection.ts';
 import { channelOf } from './channel-of.ts';
 import { RECORDED, recordedWallet, replay } from './recorded.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
@@ -42,7 +43,6 @@ const indexOf = (memo: string, hash: string) =>
   paymentIndex(Number(listed(memo).creation_date) * 1000, lightningId(hash));
 const sent = (start: string) =>
   lnd.requests.filter(({ method, path }) => `${method} ${path}`.startsWith(start));
-const failure = (work: Promise<unknown>) => work.then(() => 'no error').catch((error) => error);
 
 describe('a created invoice', () => {
   test('is pending under the time and hash that LND gave it', async () => {
@@ -101,13 +101,13 @@ describe('a created invoice', () => {
     lnd.on('POST /v1/invoices', () => refusal(500, 2, 'invoice with payment hash already exists'));
     lnd.on(`GET /v1/invoice/${hashes.paid}`, { ...one, r_preimage: '' });
     const preimage = hexOf(one.r_preimage);
-    const error = await failure(node.createInvoice(invoiceCommand(node, { preimage })));
+    const error = await rejection(node.createInvoice(invoiceCommand(node, { preimage })));
     expect(isApiError(error, 'refused')).toBe(true);
   });
 
   test('for a partner is not supported', async () => {
     const command = invoiceCommand(node, { partnerPk: 'ab'.repeat(32) });
-    expect(await failure(node.createInvoice(command))).toMatchObject({ kind: 'unsupported' });
+    expect(await rejection(node.createInvoice(command))).toMatchObject({ kind: 'unsupported' });
     expect(sent('POST /v1/invoices')).toEqual([]);
   });
 });
@@ -128,11 +128,11 @@ describe('canceling', () => {
 
   test('an invoice that was paid is refused, before LND is asked or by LND', async () => {
     const paid = node.cancelInvoice(indexOf('paid', hashes.paid));
-    expect(isApiError(await failure(paid), 'refused')).toBe(true);
+    expect(isApiError(await rejection(paid), 'refused')).toBe(true);
     expect(sent(CANCEL)).toEqual([]);
     lnd.on(CANCEL, () => refusal(500, 2, 'invoice already settled'));
     const raced = node.cancelInvoice(indexOf('open', hashes.open));
-    expect(await failure(raced)).toMatchObject({
+    expect(await rejection(raced)).toMatchObject({
       kind: 'refused',
       message: expect.stringContaining('was paid before'),
     });
@@ -140,6 +140,6 @@ describe('canceling', () => {
 
   test('what LND has no invoice of is refused', async () => {
     const unknown = paymentIndex(1, lightningId('ab'.repeat(32)));
-    expect(isApiError(await failure(node.cancelInvoice(unknown)), 'refused')).toBe(true);
+    expect(isApiError(await rejection(node.cancelInvoice(unknown)), 'refused')).toBe(true);
   });
 });

@@ -32,7 +32,7 @@ describe.skipIf(programs === null)('applications of several sidecars on one data
     fleet = await startFleet(fake, {
       size: 2,
       databaseUrl: await server.createDatabase(),
-      leaseSecs: 3,
+      leaseSecs: 10,
       flags: ['--nwc-relay', relay.url],
       flagsOf: (at) => ['--phoenixd-listen-addr', `127.0.0.1:${ports[at]}`],
     });

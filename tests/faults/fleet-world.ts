@@ -171,10 +171,10 @@ function openMember(
     pause: () => child?.signal('SIGSTOP'),
     resume: () => child?.signal('SIGCONT'),
     async leads() {
-      const asked = await fetch(`${baseUrl}/metrics`, { signal: AbortSignal.timeout(1000) }).catch(
-        () => null,
-      );
-      return /^wallet_sidecar_leading 1$/m.test((await asked?.text()) ?? '');
+      const metrics = await fetch(`${baseUrl}/metrics`, { signal: AbortSignal.timeout(1000) })
+        .then((answer) => answer.text())
+        .catch(() => '');
+      return /^wallet_sidecar_leading 1$/m.test(metrics);
     },
   };
 }

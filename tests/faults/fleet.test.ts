@@ -25,6 +25,8 @@ setDefaultTimeout(SLOW_TEST_MS);
 const programs = postgresPrograms();
 /** Long enough that a busy machine does not end it. */
 const LEASE_SECS = 5;
+/** How long a request waits for the next one that leads: the lease, and 5 s for its start (docs/postgresql.md). */
+const WAITS_MS = LEASE_SECS * 1000 + 5000;
 /** Payments that are made at once. */
 const AT_ONCE = 6;
 /** The name by which callers reach all of them. */
@@ -32,6 +34,15 @@ const HOST = 'wallet.localhost';
 
 /** The clocks of this machine. */
 const CLOCKS = { nowMs: Date.now, elapsedMs };
+
+/** Asks again where nobody led for as long as a request waits, which happens on a busy machine. */
+async function waited(ask: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const askedMs = performance.now();
+    const answer = await ask();
+    if (answer.body.code !== 8 || performance.now() - askedMs < WAITS_MS) return answer;
+  }
+}
 
 /** Health says only that callers need no credentials although there are budgets. */
 const WELL =
@@ -78,11 +89,15 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
   });
 
   const pay = (at: Member, { invoice, key }: Bill): Promise<Answer> =>
-    at.call('POST', '/v2/node/pay_invoice', {
-      body: { invoice },
-      headers: { 'idempotency-key': key, prefer: 'wait=30' },
-      credentials: client.credentials,
-    });
+    waited(() =>
+      at.call('POST', '/v2/node/pay_invoice', {
+        body: { invoice },
+        headers: { 'idempotency-key': key, prefer: 'wait=30' },
+        credentials: client.credentials,
+      }),
+    );
+  const nodeInfo = async (at: Member): Promise<Body> =>
+    (await waited(() => at.call('GET', '/v2/node/node_info'))).body;
   const payUnkeyed = (at: Member, { invoice }: Bill): Promise<Answer> =>
     at.call('POST', '/v2/node/pay_invoice', { body: { invoice }, credentials: client.credentials });
   /** Each was sent once, and its end was told to its caller and delivered under one id. */
@@ -96,8 +111,11 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
       await notices.delivered(answers[at]?.body.index, 'completed');
     }
     const leader = await fleet.leader();
-    const { clients } = await leader.get('/v2/node/list_clients');
-    expect(clients[client.pk].budget.spent).toBe(`${bills.billedSat}`);
+    // A payment that nobody waited for may end a moment later, and reserves more until then.
+    await until(async () => {
+      const { clients } = await leader.get('/v2/node/list_clients');
+      return clients[client.pk].budget.spent === `${bills.billedSat}`;
+    }, 'the budget has paid for them and nothing else');
   };
   const hold = (all: readonly Bill[]) => {
     for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
@@ -138,8 +156,10 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     );
     expect(seen[1]).toEqual(seen[0]);
     expect(seen[2]).toEqual(seen[0]);
-    const leading = await Promise.all(fleet.members.map((at) => at.leads()));
-    expect(leading.filter(Boolean)).toHaveLength(1);
+    await until(async () => {
+      const leading = await Promise.all(fleet.members.map((at) => at.leads()));
+      return leading.filter(Boolean).length === 1;
+    }, 'one leads');
     expect(await leadersFound()).toEqual([(await fleet.leader()).name]);
     for (const at of fleet.members) expect(await healthOf(at)).toMatch(WELL);
   });
@@ -266,7 +286,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     const unkeyed = bills.one();
     hold([unkeyed]);
     const open = payUnkeyed(one, unkeyed);
-    const reading = other.get('/v2/node/node_info');
+    const reading = nodeInfo(other);
     await underWay([...all, unkeyed]);
     await leader.kill();
     const told = await open;
@@ -304,7 +324,10 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     expect(accepted).toHaveLength(7);
     for (const answer of answers) if (answer.status !== 202) expectError(answer, 'refused');
     bills.billedSat -= all.length - accepted.length;
-    const refunded = async () => (await one.get('/v2/node/payment', { index })).refunded;
+    const refunded = async () => {
+      const found = () => one.call('GET', '/v2/node/payment', { query: { index } });
+      return (await waited(found)).body.refunded;
+    };
     expect(await refunded()).toBe('7');
     await leader.kill();
     expect(await refunded()).toBe('7');
@@ -334,7 +357,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     const answers = all.map((bill) => pay(one, bill));
     await underWay(all);
     leader.pause();
-    const reading = one.get('/v2/node/node_info');
+    const reading = nodeInfo(one);
     succeed(all);
     expect(await reading).toHaveProperty('node_pk');
     await expectPaidOnce(all, await Promise.all(answers));

@@ -1,7 +1,7 @@
 /** A webhook receiver that does not answer until {@link behave} is called. */
 export interface HangingReceiver {
   readonly url: string;
-  /** The webhook-ids of requests without an answer. */
+  /** The webhook-ids of requests without an answer, each once: an attempt is given up after a while and made again. */
   held(): readonly string[];
   /** The webhook-ids of accepted requests. */
   accepted(): readonly string[];
@@ -12,7 +12,7 @@ export interface HangingReceiver {
 
 /** Starts the receiver. */
 export function hangingReceiver(): HangingReceiver {
-  const held: string[] = [];
+  const held = new Set<string>();
   const accepted: string[] = [];
   let good = false;
   const never = Promise.withResolvers<Response>();
@@ -22,13 +22,14 @@ export function hangingReceiver(): HangingReceiver {
     idleTimeout: 0,
     fetch(request) {
       const id = request.headers.get('webhook-id') ?? '';
-      (good ? accepted : held).push(id);
+      if (good) accepted.push(id);
+      else held.add(id);
       return good ? new Response() : never.promise;
     },
   });
   return {
     url: server.url.href,
-    held: () => held,
+    held: () => [...held],
     accepted: () => accepted,
     behave() {
       good = true;

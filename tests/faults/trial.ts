@@ -163,7 +163,7 @@ export class Trial {
   /** Checks that exactly `costMsat` of the client's budget is spent and nothing is reserved, and revokes the client. */
   async expectSpent({ clientPk, credentials }: Spender, costMsat: bigint): Promise<void> {
     // The end of an on-chain payment reaches the budget through the feed, which nothing else waits for.
-    await eventually(() => this.#heldBack(clientPk) === 0, 5_000);
+    await eventually(() => this.#heldBack(clientPk) === 0);
     const { budget } = await this.get<{ budget: BudgetJson }>(
       '/v2/node/client_info',
       {},

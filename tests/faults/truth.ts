@@ -28,7 +28,7 @@ export interface Tellers extends WalletPlace {
 /** How long tails and the last observations of the node may take to arrive. */
 const SETTLED_WITHIN_MS = 30_000;
 /** How long after a payment has ended at the node the sidecar may tell of it. */
-const CHANGED_WITHIN_MS = 5_000;
+const CHANGED_WITHIN_MS = 30_000;
 
 /**
  * Checks that all who tell of a wallet's payments agree, when nothing is under way: the node, `updated_payments` from

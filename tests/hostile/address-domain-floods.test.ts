@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { addressDomain, CALLBACK, type ProxyCall, problem, TERMS } from './address-domain-world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -7,13 +7,14 @@ setDefaultTimeout(SLOW_TEST_MS);
 const { ok, ask } = addressDomain();
 
 describe('a flood', () => {
-  /** Asks until the answer is an error; returns its reason. */
-  async function reasonOf(path: string, options: ProxyCall) {
-    for (let round = 0; round < 2000; round++) {
-      const { reason } = await ask(path, options);
-      if (reason !== undefined) return reason;
+  const TOO_MANY = /^Too many requests/;
+
+  /** Asks up to so many times until there have been too many requests, and returns whether there have. */
+  async function isRefused(path: string, options: ProxyCall, atMost = 2000): Promise<boolean> {
+    for (let round = 0; round < atMost; round++) {
+      if (TOO_MANY.test((await ask(path, options)).reason ?? '')) return true;
     }
-    throw new Error('no bound was met');
+    return false;
   }
 
   test('of unpaid invoices from one source is bounded, and neither others nor payers who pay are', async () => {
@@ -27,16 +28,18 @@ describe('a flood', () => {
     );
     expect((await ask(`${CALLBACK}?amount=5000`, { client: '203.0.113.2' })).pr).toStartWith('ln');
     await ok('POST', '/sandbox/pay', { payable: made[3] });
-    expect((await ask(`${CALLBACK}?amount=5000`, { client })).pr).toStartWith('ln');
+    await until(async () =>
+      (await ask(`${CALLBACK}?amount=5000`, { client })).pr?.startsWith('ln'),
+    );
   });
 
   test('of requests from one source is bounded, and what it writes into X-Forwarded-For does not help', async () => {
     const client = '203.0.113.3';
-    let round = 0;
     const spoofed = { 'x-forwarded-for': '8.8.8.8' };
-    expect(await reasonOf(TERMS, { client, headers: spoofed })).toMatch(/^Too many requests/);
-    const other = { 'x-forwarded-for': `8.8.4.${round++}` };
-    expect((await ask(CALLBACK, { client, headers: other })).reason).toMatch(/^Too many requests/);
+    expect(await isRefused(TERMS, { client, headers: spoofed })).toBe(true);
+    // One request may come in between, since a second allows one more; a source of its own would have 60.
+    const other = { 'x-forwarded-for': '8.8.4.4' };
+    expect(await isRefused(CALLBACK, { client, headers: other }, 30)).toBe(true);
     expect((await ask(TERMS, { client: '203.0.113.4', headers: spoofed })).tag).toBe('payRequest');
   });
 
@@ -46,7 +49,7 @@ describe('a flood', () => {
     for (let n = 1; reason === undefined && n < 2000; n++) {
       ({ reason } = await ask(TERMS, { client: client(n) }));
     }
-    expect(reason).toMatch(/^Too many requests/);
+    expect(reason).toMatch(TOO_MANY);
     expect((await ask(TERMS, { client: '2001:db8:1:3::1' })).tag).toBe('payRequest');
   });
 });

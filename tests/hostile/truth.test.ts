@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Body } from '../support/requests.ts';
-import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
 import { settlesUnpaid, succeedsFalsely } from './hostile-lnd/lies.ts';
 import { type HostileLnd, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
@@ -99,6 +99,7 @@ test(
     const out = node.payments.foreignInvoice({ amountMsat: 5_000n });
     node.payments.decide(out.hash, { end: 'succeed', preimage: WRONG });
     const seen = await pay(out.invoice);
+    await until(() => node.payments.attempts.has(out.hash));
     expect(node.payments.get(out.hash).status).toBe('SUCCEEDED');
     await caughtUp();
     expect(await payment(seen.index)).toMatchObject({ status: 'pending', preimage: null });
@@ -113,7 +114,7 @@ test(
     node.payments.decide(out.hash, { end: 'hold' });
     node.misbehave(succeedsFalsely());
     const seen = await pay(out.invoice);
-    expect(node.misdone).toBeGreaterThan(0);
+    await until(() => node.misdone > 0);
     expect(await payment(seen.index)).toMatchObject({ status: 'pending', preimage: null });
     node.misbehave();
     node.payments.resolve(out.hash, { end: 'succeed' });
@@ -128,7 +129,7 @@ test(
   async () => {
     const { client_credentials } = await sidecar.post('/v2/node/create_client', {
       scopes: ['send'],
-      budget: { amount: '100', period: 'day' },
+      budget: { amount: '100', period: 'total' },
     });
     const out = node.payments.foreignInvoice({ amountMsat: 80_000n });
     node.payments.decide(out.hash, { end: 'succeed', preimage: WRONG });

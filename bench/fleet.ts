@@ -1,120 +1,192 @@
 import { type Fleet, startFleet } from '../tests/faults/fleet-world.ts';
 import { type FakeLnd, startFakeLnd } from '../tests/hostile/fake-lnd.ts';
 import { startSidecarOnFake } from '../tests/hostile/sidecar-on-fake.ts';
-import { postgresPrograms, startPostgres } from '../tests/support/postgres.ts';
+import { postgresPrograms, startPostgres, type TestPostgres } from '../tests/support/postgres.ts';
 import { sendOk } from '../tests/support/requests.ts';
 import { quantile } from './compared.ts';
 import type { Note } from './figures.ts';
+import type { TargetName } from './targets.ts';
 
-/** How many invoices are made and payments sent, and by how many callers at a time. */
-const REQUESTS = 1_000;
+/** How often each way of calling has its turn, and how many requests of each kind it then makes. */
+const ROUNDS = 9;
+const REQUESTS = 150;
+/** How many callers make them. */
 const AT_ONCE = 8;
-/** Requests of each kind to each sidecar before the clock starts: a process that has just started is slower. */
+/** Requests of each kind to each sidecar before the first round: a process that has just started is slower. */
 const WARM_UP = 300;
+/** Long enough that one which stands still meanwhile goes on leading. */
+const LEASE_SECS = 60;
+
+/** Sidecars of one database with an LND of their own. They run only while they are measured. */
+interface Place {
+  readonly fake: FakeLnd;
+  readonly urls: readonly string[];
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+  close(): Promise<void>;
+}
+
+/** One way to call the sidecars of a place. */
+interface Way {
+  readonly name: string;
+  readonly place: Place;
+  /** Whether each call asks for the leader first, as a proxy does that checks nobody by itself; it goes there then. */
+  readonly asksLeader?: boolean;
+  /** What its rates are compared with, round by round. */
+  readonly beside?: { readonly way: Way; readonly target: TargetName };
+}
+
+const KINDS = ['create_invoice', 'pay_invoice'] as const;
+
+/** What one way did in one round: requests of each kind in a second, and the milliseconds of each of them. */
+type Round = Readonly<Record<(typeof KINDS)[number], { perSec: number; times: number[] }>>;
 
 /**
  * Measures making an invoice and paying one on the fake LND: with one sidecar on SQLite, one on PostgreSQL, and three
- * on PostgreSQL, whose callers ask for the leader as a proxy does, or alternate. Prints a clear line and measures less
- * where PostgreSQL is missing.
+ * on PostgreSQL, whose callers ask for the leader as a proxy does, or alternate. They have their turns in rounds, and a
+ * ratio is the median of those of the rounds. Measures nothing where PostgreSQL is missing.
  */
 export async function measureFleet(note: Note): Promise<void> {
-  const fake = await startFakeLnd({ channelSat: 100_000_000n });
+  const programs = postgresPrograms();
+  if (programs === null) return;
+  const server = await startPostgres(programs, { durable: true });
+  const places: Place[] = [];
   try {
-    const alone = await startSidecarOnFake(fake, ['--log-level', 'error']);
-    const given = { fake, note };
-    const onSqlite = await measure('one sidecar on SQLite', { ...given, urls: [alone.baseUrl] });
-    await alone.close();
-    const programs = postgresPrograms();
-    if (programs === null) return;
-    const server = await startPostgres(programs, { durable: true });
-    const measureFleetOf = async (size: number, name: string, more: Partial<Measured>) => {
-      const fleet = await openFleet(fake, size, await server.createDatabase());
-      const urls = fleet.members.map(({ baseUrl }) => baseUrl);
-      const rates = await measure(`${name} on PostgreSQL`, { ...given, urls, ...more });
-      await fleet.close();
-      return rates;
+    const opened = async (place: Promise<Place>) => {
+      places.push(await place);
+      return places.at(-1) as Place;
     };
-    try {
-      const ofSqlite = {
-        rates: onSqlite,
-        what: 'one sidecar on SQLite',
-        target: 'onPostgres',
-      } as const;
-      const one = await measureFleetOf(1, 'one sidecar', { beside: ofSqlite });
-      const ofOne = { rates: one, what: 'one sidecar on PostgreSQL', target: 'atLeader' } as const;
-      const three = { beside: ofOne, asksLeader: true };
-      await measureFleetOf(3, '3 sidecars, called where the leader is,', three);
-      await measureFleetOf(3, '3 sidecars in turn', { beside: { ...ofSqlite, target: 'fleet' } });
-    } finally {
-      await server.stop();
-    }
+    const onSqlite: Way = { name: 'one sidecar on SQLite', place: await opened(onSqliteAlone()) };
+    const one: Way = {
+      name: 'one sidecar on PostgreSQL',
+      place: await opened(onPostgres(server, 1)),
+      beside: { way: onSqlite, target: 'onPostgres' },
+    };
+    const three = await opened(onPostgres(server, 3));
+    await measureWays(
+      [
+        onSqlite,
+        one,
+        {
+          name: '3 sidecars, called where the leader is, on PostgreSQL',
+          place: three,
+          asksLeader: true,
+          beside: { way: one, target: 'atLeader' },
+        },
+        {
+          name: '3 sidecars in turn on PostgreSQL',
+          place: three,
+          beside: { way: onSqlite, target: 'fleet' },
+        },
+      ],
+      note,
+    );
   } finally {
-    await fake.stop();
+    for (const place of places) {
+      place.signal('SIGCONT');
+      await place.close();
+    }
+    await server.stop();
   }
 }
 
-function openFleet(fake: FakeLnd, size: number, databaseUrl: string): Promise<Fleet> {
-  const flags = ['--log-level', 'error'];
-  return startFleet(fake, { size, databaseUrl, leaseSecs: 10, flags, direct: true });
-}
-
-/** Requests of each kind in a second. */
-type Rates = Readonly<Record<'create_invoice' | 'pay_invoice', number>>;
-
-interface Measured {
-  readonly fake: FakeLnd;
-  readonly urls: readonly string[];
-  readonly note: Note;
-  /** Whether each call asks for the leader first, as a proxy does that checks nobody by itself; it goes there then. */
-  readonly asksLeader?: boolean;
-  /** What the rates are compared with. */
-  readonly beside?: {
-    readonly rates: Rates;
-    readonly what: string;
-    readonly target: 'onPostgres' | 'atLeader' | 'fleet';
+async function onSqliteAlone(): Promise<Place> {
+  const fake = await startFakeLnd({ channelSat: 100_000_000n });
+  const sidecar = await startSidecarOnFake(fake, ['--log-level', 'error']);
+  const { pid } = sidecar.process();
+  return {
+    fake,
+    urls: [sidecar.baseUrl],
+    signal: (name) => process.kill(pid, name),
+    async close() {
+      await sidecar.close();
+      await fake.stop();
+    },
   };
 }
 
-async function measure(
-  name: string,
-  { fake, urls, note, asksLeader = false, beside }: Measured,
-): Promise<Rates> {
-  const call = async (at: number, path: string, body: unknown) =>
-    sendOk(
-      asksLeader ? await leaderOf(urls) : (urls[at % urls.length] ?? ''),
-      'POST',
-      `/v2/node/${path}`,
-      {
-        body,
-        headers: { 'idempotency-key': `${name} ${path} ${at}` },
-      },
-    );
-  const warmUp = WARM_UP * urls.length;
-  const invoices = Array.from(
-    { length: warmUp + REQUESTS },
-    () => fake.payments.foreignInvoice({ amountMsat: 1_000n }).invoice,
-  );
-  const create = (at: number) => call(at, 'create_invoice', { amount: '1' });
-  const pay = (at: number) => call(at, 'pay_invoice', { invoice: invoices[at] });
-  for (const one of [create, pay]) await timed(one, { from: 0, to: warmUp });
-  const range = { from: warmUp, to: warmUp + REQUESTS };
-  const created = await timed(create, range);
-  const paid = await timed(pay, range);
-  for (const [what, { perSec, medianMs }] of [
-    ['create_invoice', created],
-    ['pay_invoice', paid],
-  ] as const) {
-    note(`${what}, ${name}`, `${perSec.toFixed(0)}/s, ${medianMs.toFixed(1)} ms (median)`, {
-      ...(beside && compared(perSec / beside.rates[what], beside)),
-    });
-  }
-  return { create_invoice: created.perSec, pay_invoice: paid.perSec };
+async function onPostgres(server: TestPostgres, size: number): Promise<Place> {
+  const fake = await startFakeLnd({ channelSat: 100_000_000n });
+  const { members, close }: Fleet = await startFleet(fake, {
+    size,
+    databaseUrl: await server.createDatabase(),
+    leaseSecs: LEASE_SECS,
+    flags: ['--log-level', 'error'],
+    direct: true,
+  });
+  return {
+    fake,
+    urls: members.map(({ baseUrl }) => baseUrl),
+    signal(name) {
+      for (const member of members) name === 'SIGSTOP' ? member.pause() : member.resume();
+    },
+    async close() {
+      await close();
+      await fake.stop();
+    },
+  };
 }
 
-const compared = (is: number, { what, target }: NonNullable<Measured['beside']>) => ({
-  beside: `${is.toFixed(2)} times ${what}`,
-  goal: { target, is },
-});
+async function measureWays(ways: readonly Way[], note: Note): Promise<void> {
+  const rounds = new Map<Way, Round[]>(ways.map((way) => [way, []]));
+  for (const way of ways) await roundOf(way, WARM_UP * way.place.urls.length);
+  for (const { place } of ways) place.signal('SIGSTOP');
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const way of ways) {
+      way.place.signal('SIGCONT');
+      rounds.get(way)?.push(await roundOf(way, REQUESTS));
+      way.place.signal('SIGSTOP');
+    }
+  }
+  for (const way of ways) noteWay(way, rounds, note);
+}
+
+function noteWay(way: Way, rounds: ReadonlyMap<Way, readonly Round[]>, note: Note): void {
+  const { name, beside } = way;
+  for (const kind of KINDS) {
+    const own = (rounds.get(way) ?? []).map((round) => round[kind]);
+    const perSec = quantile(
+      own.map((one) => one.perSec),
+      0.5,
+    );
+    const medianMs = quantile(
+      own.flatMap(({ times }) => times),
+      0.5,
+    );
+    const ratios = (beside ? (rounds.get(beside.way) ?? []) : []).map(
+      (other, at) => (own[at]?.perSec ?? 0) / other[kind].perSec,
+    );
+    const is = quantile(ratios, 0.5);
+    note(`${kind}, ${name}`, `${perSec.toFixed(0)}/s, ${medianMs.toFixed(1)} ms (median)`, {
+      ...(beside && {
+        beside: `${is.toFixed(2)} times ${beside.way.name}`,
+        goal: { target: beside.target, is },
+      }),
+    });
+  }
+}
+
+let made = 0;
+
+/** Makes so many requests of each kind, one kind after the other. */
+async function roundOf({ place, asksLeader = false }: Way, requests: number): Promise<Round> {
+  const { fake, urls } = place;
+  const call = async (path: string, body: unknown) => {
+    const at = made++;
+    const url = asksLeader ? await leaderOf(urls) : (urls[at % urls.length] ?? '');
+    const headers = { 'idempotency-key': `request ${at}` };
+    await sendOk(url, 'POST', `/v2/node/${path}`, { body, headers });
+  };
+  const invoices = Array.from(
+    { length: requests },
+    () => fake.payments.foreignInvoice({ amountMsat: 1_000n }).invoice,
+  );
+  const create = () => call('create_invoice', { amount: '1' });
+  const pay = (at: number) => call('pay_invoice', { invoice: invoices[at] });
+  return {
+    create_invoice: await timed(create, requests),
+    pay_invoice: await timed(pay, requests),
+  };
+}
 
 /** The first of these that says that it leads. */
 async function leaderOf(urls: readonly string[]): Promise<string> {
@@ -122,16 +194,13 @@ async function leaderOf(urls: readonly string[]): Promise<string> {
   throw new Error('None of the sidecars leads.');
 }
 
-async function timed(
-  one: (at: number) => Promise<unknown>,
-  { from, to }: { readonly from: number; readonly to: number },
-) {
+async function timed(one: (at: number) => Promise<unknown>, count: number) {
   const times: number[] = [];
-  let next = from;
+  let next = 0;
   const startedMs = performance.now();
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      while (next < to) {
+      while (next < count) {
         const at = next++;
         const sentMs = performance.now();
         await one(at);
@@ -139,6 +208,5 @@ async function timed(
       }
     }),
   );
-  const perSec = ((to - from) * 1000) / (performance.now() - startedMs);
-  return { perSec, medianMs: quantile(times, 0.5) };
+  return { perSec: (count * 1000) / (performance.now() - startedMs), times };
 }

@@ -44,6 +44,9 @@ interface HealthOptions extends Doubts {
   readonly isTrialWalletReady: boolean;
 }
 
+/** The user of this process, who stays the same. */
+const OWN_UID = process.geteuid?.();
+
 /** Returns `ok`, or sentences that say what is missing and what to do. It never waits (docs/decisions.md 7). */
 export function health(options: HealthOptions): string {
   const { config, nodes, guard, data, store, isTrialWalletReady } = options;
@@ -76,7 +79,7 @@ export function health(options: HealthOptions): string {
  */
 export function outOfBudgets(
   { config, hasBudgets }: Pick<HealthOptions, 'config' | 'hasBudgets'>,
-  uid = process.geteuid?.(),
+  uid = OWN_UID,
 ): string | null {
   if (!hasBudgets()) return null;
   if (isOpenToAll(config)) return OPEN_WITH_BUDGETS;

@@ -61,13 +61,16 @@ export interface OutsideNode {
   receivedOn(offerId: string): Promise<number>;
   settle(hash: string): Promise<void>;
   cancel(hash: string): Promise<void>;
-  /** Begins to pay and returns the attempt as it stands once it is over, or after that time, a second. */
+  /** Begins to pay and returns the attempt as it stands once it is over, or after that time. */
   pays(invoice: string, overWithinMs?: number): Promise<LdkRow>;
   isHolding(hash: string): Promise<boolean>;
   /** The most that its channels can send now, in millisatoshis. */
   sendableMsat(): Promise<bigint>;
   close(): Promise<void>;
 }
+
+/** A payment that is to end is given so long, milliseconds, on a busy machine. */
+const OVER_WITHIN_MS = 50_000;
 
 /** Starts a node of somebody else on the chain; as an LSP it opens channels to those who ask (LSPS2). */
 export async function startOutsideNode(
@@ -136,7 +139,7 @@ export async function startOutsideNode(
     async cancel(hash) {
       await helper.call('cancel_invoice', { hash }, shapes().row);
     },
-    async pays(invoice, overWithinMs = 1000) {
+    async pays(invoice, overWithinMs = OVER_WITHIN_MS) {
       const { row, taken } = await helper.call(
         'pay_invoice',
         { bolt11: invoice, amount_msat: null, max_fee_msat: 100_000n, ref: null },

@@ -77,7 +77,7 @@ describe.skipIf(skipped)('an LDK node whose machine has its clock set', () => {
       status_msg: 'expired',
     });
     back();
-    expect((await wallet.outside.pays(made.invoice, 20_000)).state).toBe('failed');
+    expect((await wallet.outside.pays(made.invoice)).state).toBe('failed');
     expect(await wallet.payment(made.index)).toMatchObject({ status: 'failed' });
   });
 
@@ -97,7 +97,7 @@ describe.skipIf(skipped)('an LDK node whose machine has its clock set', () => {
     const made = await wallet.sidecar.post('/v2/node/create_invoice', {
       ...{ amount: '100', payment_hash: paymentHashOf(preimage), expiration_secs: 600 },
     });
-    expect((await wallet.outside.pays(made.invoice)).state).toBe('pending');
+    expect((await wallet.outside.pays(made.invoice, 0)).state).toBe('pending');
     await until(
       async () => (await wallet.payment(made.index)).status_msg === 'held',
       'the money is held',

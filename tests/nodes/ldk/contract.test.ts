@@ -1,7 +1,10 @@
 import { describe, setDefaultTimeout, test } from 'bun:test';
+import { isHeld } from '../../../src/model/payment.ts';
+import { type LdkRow, shapes } from '../../../src/nodes/ldk/words/words.ts';
 import { GROUPS } from '../../contracts/node/kind.ts';
 import { FETCHED_ONCE } from '../../contracts/node/offers.ts';
 import { OWN_INDEX } from '../../contracts/node/payments.ts';
+import { lightningId } from '../../contracts/node/steps.ts';
 import { nodeContract } from '../../contracts/node.ts';
 import { hasLdkHelper, openLdkNetwork } from '../../support/ldk-network.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -62,9 +65,16 @@ if (!hasLdkHelper()) {
             if (state !== 'completed') throw new Error(`the payment is ${state}: ${reason}`);
           },
           async paysHeld(invoice) {
-            const { state, reason, hash } = await outside.pays(invoice);
-            if (state !== 'pending')
-              throw new Error(`the payment of ${hash} is ${state}: ${reason}`);
+            const { key, hash } = await outside.pays(invoice, 0);
+            const { node } = await connector.connectRoot(rootSeed);
+            await until(async () => {
+              const row = await outside.call<LdkRow | null>('row', { key }, shapes().rowOrNull);
+              if (row?.state !== 'pending') {
+                throw new Error(`the payment of ${hash} is ${row?.state}: ${row?.reason}`);
+              }
+              const found = await node.latestPayment(lightningId(hash ?? ''));
+              return found !== null && isHeld(found.payment);
+            }, 'the payment is held');
           },
           address: () => FOREIGN_ADDRESS,
           async sendsCoins(address, amountMsat) {

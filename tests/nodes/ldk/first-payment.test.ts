@@ -40,7 +40,7 @@ WITH_HELPER.each([...CHAIN_SOURCES])(
       expect(made.lspFeeMsat).toBe(feeMsat);
       expect(feeMsat).toBeGreaterThan(0n);
       expect(feeMsat).toBeLessThanOrEqual(5_000_000n);
-      expect((await payer.pays(made.invoice, 30_000)).state).toBe('completed');
+      expect((await payer.pays(made.invoice)).state).toBe('completed');
       const { payment } = await ended(node, made.paymentHash);
       expect(payment).toMatchObject({ status: 'completed', amountMsat: 200_000_000n - feeMsat });
       expect(payment.feesMsat).toBe(feeMsat);
@@ -96,7 +96,7 @@ WITH_HELPER.each([...CHAIN_SOURCES])(
         proxy.refuse(false);
         // To make an invoice, the node connects to the LSP.
         const other = await waitUntil('another is made', () => invoiceOf(node));
-        expect((await payer.pays(other.invoice, 30_000)).state).toBe('completed');
+        expect((await payer.pays(other.invoice)).state).toBe('completed');
         expect((await ended(node, other.paymentHash)).payment.status).toBe('completed');
         // What the LSP makes of the first is its own affair: it may hold it, or give it back.
         expect(await state()).not.toBe('failed');
@@ -107,7 +107,7 @@ WITH_HELPER.each([...CHAIN_SOURCES])(
         const proxy = lspProxy();
         const node = await openWallet(5_000_000n, `127.0.0.1:${proxy.port}`);
         const made = await invoiceOf(node);
-        expect((await payer.pays(made.invoice, 30_000)).state).toBe('completed');
+        expect((await payer.pays(made.invoice)).state).toBe('completed');
         const { payment } = await ended(node, made.paymentHash);
         expect(payment.status).toBe('completed');
         proxy.refuse(true);

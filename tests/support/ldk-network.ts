@@ -1,3 +1,4 @@
+import { spyOn } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { paymentHashOf } from '../../src/codecs/preimage.ts';
@@ -14,7 +15,7 @@ import { type ChainSource, type EsploraChain, startEsploraChain } from './esplor
 import { removeFolder, temporaryFolder } from './folder.ts';
 import { memoryState } from './memory-state.ts';
 import { freePort } from './ports.ts';
-import { until } from './until.ts';
+import { until, waitUntil } from './until.ts';
 
 /** The built helper; without it the tests of the LDK node are skipped. */
 export const LDK_HELPER = join(import.meta.dir, '../../dist/ldk-helper.bin');
@@ -177,7 +178,7 @@ export interface LdkNetwork {
   close(): Promise<void>;
 }
 
-/** How long a node may take to publish what it was asked for, and the wallet's node to see a block after the other. */
+/** How long a node may take to publish what it was asked for, and to make of a block what follows from it. */
 const PUBLISHED_WITHIN_MS = 300;
 export const SEEN_WITHIN_MS = 1_500;
 /** Mines a block a while after the other until the probe says that it is so. */
@@ -210,7 +211,11 @@ export async function openLdkNetwork(source?: ChainSource): Promise<LdkNetwork> 
     random: (bytes) => new Uint8Array(Buffer.from(randomHex(bytes), 'hex')),
     channelPeer: { pubkey: outside.nodePk, host: outside.address },
   });
+  // The connector keeps its helper to itself.
+  const opened = spyOn(Helper.prototype, 'opened');
   const { node } = await connector.connectRoot(rootSeed);
+  const [own] = opened.mock.contexts as Helper[];
+  opened.mockRestore();
   const { address } = await outside.call<{ address: string }>('address', {}, shapes().address);
   chain.fund(address, COINS_SAT);
   chain.fund((await node.onchain?.nextUnusedAddress('segwit')) ?? '', COINS_SAT);
@@ -228,20 +233,27 @@ export async function openLdkNetwork(source?: ChainSource): Promise<LdkNetwork> 
     { user_id: randomHex(16), peer: { pk: nodePk, address: listen }, value_msat: CHANNEL_MSAT },
     shapes().channel,
   );
-  const heightOf = (connected: OutsideNode['call']) =>
-    connected<{ height: number }>('info', {}, shapes().info).then(({ height }) => height);
+  const infos = () =>
+    Promise.all([
+      own?.call('info', {}, shapes().info),
+      outside.call<{ height: number; usable: number }>('info', {}, shapes().info),
+    ]);
+  const seen = async () => {
+    await waitUntil('both saw the blocks', async () =>
+      (await infos()).every((info) => info?.height === chain.height()),
+    );
+    // What a node makes of a block is there a moment later.
+    await Bun.sleep(SEEN_WITHIN_MS);
+  };
   const mine = async (blocks: number) => {
     // What was just asked for is published a moment later.
     await Bun.sleep(PUBLISHED_WITHIN_MS);
     chain.mine(blocks);
-    await until(
-      async () => (await heightOf(outside.call)) === chain.height(),
-      'they saw the blocks',
-    );
-    await Bun.sleep(SEEN_WITHIN_MS);
+    await seen();
   };
-  await mine(6);
-  await until(async () => (await node.info()).numUsableChannels === 2, 'both channels can be used');
+  const areUsable = async () => (await infos()).every((info) => info?.usable === 2);
+  await minedUntil(chain, areUsable, 'both channels can be used');
+  await seen();
   return {
     ...{ chain, outside, connector, rootSeed, dataDir, rows, mine },
     killHelper: async () => killHelperOf(dataDir),

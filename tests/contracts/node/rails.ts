@@ -157,14 +157,11 @@ export function railRules({ group }: Rules): void {
         const valueMsat = 300_000_000n;
         const order = { valueMsat, userChannelId: randomHex(16), peer: null, maxFeeMsat: null };
         const { channelId } = await channels.openChannel(order);
-        await outside.mine(6);
-        await until(
-          async () =>
-            (await channels.listChannels()).some(
-              (one) => one.channelId === channelId && one.isUsable,
-            ),
-          'the channel is usable',
-        );
+        await until(async () => {
+          await outside.mine(6);
+          const listed = await channels.listChannels();
+          return listed.some((one) => one.channelId === channelId && one.isUsable);
+        }, 'the channel is usable');
         const { onchainBalanceMsat: before } = await node.info();
         const boundMsat = await channels.closeFeeBoundMsat(channelId, { forced: false });
         const close = async (maxFeeMsat: bigint) =>
@@ -176,8 +173,8 @@ export function railRules({ group }: Rules): void {
           (error) => isApiError(error, 'notFound') && 'not there',
         );
         expect([false, 'not there']).toContain(again);
-        await outside.mine(6);
         const after = await until(async () => {
+          await outside.mine(6);
           const { onchainBalanceMsat } = await node.info();
           return onchainBalanceMsat > before && onchainBalanceMsat;
         }, 'the balance came back');

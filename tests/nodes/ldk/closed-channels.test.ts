@@ -39,10 +39,13 @@ describe.skipIf(!hasLdkHelper())(
     /** The channel over which the wallet pays, or the one in which nothing is its own. */
     async function closeByForce(by: 'wallet' | 'peer', isOwn = true): Promise<void> {
       const channels = (await node.channels?.listChannels()) ?? [];
-      const { channelId } = channels.find((one) => one.outboundCapacityMsat > 0n === isOwn) ?? {};
+      const channel = channels.find((one) => one.outboundCapacityMsat > 0n === isOwn);
+      const { channelId, fundingOutpoint } = channel ?? {};
       const order = { id: channelId, forced: true };
       if (by === 'peer') await network.outside.call('close_channel', order, shapes().done);
       else await node.channels?.closeChannel(`${channelId}`, { forced: true, maxFeeMsat: null });
+      const spender = () => network.chain.spenderOf(`${fundingOutpoint}`);
+      await until(() => spender() !== null, 'the closing is published');
     }
 
     test.each(['wallet', 'peer'] as const)(

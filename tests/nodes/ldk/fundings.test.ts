@@ -44,8 +44,10 @@ async function areRight(...ids: readonly string[]): Promise<boolean> {
 
 test.skipIf(!HELPER)('channels that are opened at once spend coins of their own', async () => {
   const ids = await Promise.all([open(), open(), open()]);
-  await network.mine(6);
-  await until(() => areRight(...ids), 'all three can be used');
+  await until(async () => {
+    await network.mine(6);
+    return areRight(...ids);
+  }, 'all three can be used');
 });
 
 test.skipIf(!HELPER)(

@@ -91,10 +91,12 @@ export async function openNodeWorld(network: RealNetwork): Promise<NodeWorld> {
       mine,
       advanceClock: () => Promise.reject(new Error('The clock of a real node cannot be moved.')),
       offer: bob.offer && (async () => (await bob.offer?.('tea'))?.offer ?? ''),
-      async cut() {
-        await alice.stop();
-        await alice.start();
-        await channelUsable();
+      cut: {
+        away: () => alice.stop(),
+        async back() {
+          await alice.start();
+          await channelUsable();
+        },
       },
     },
     close: () => connector.close(),

@@ -40,8 +40,8 @@ export interface Outside {
   readonly offer: (() => Promise<string>) | null;
   /** Moves the node's clock, and the sidecar's with it. */
   advanceClock(secs: number): Promise<void>;
-  /** Breaks every connection to the node; null where there is none. */
-  readonly cut: (() => Promise<void>) | null;
+  /** Breaks every connection to the node, which takes none before it is back; null where there is none. */
+  readonly cut: { away(): Promise<void>; back(): Promise<void> } | null;
 }
 
 /** A node with a funded wallet, and the world around it. */

@@ -134,8 +134,9 @@ export function updateRules({ rule, group, wallet }: Rules): void {
   rule(BROKEN_FEED_THROWS, async (node, outside) => {
     const feed = follow(node);
     await until(feed.isCaughtUp, 'the feed has caught up');
-    await outside.cut?.();
+    await outside.cut?.away();
     expect(await feed.over).toBeInstanceOf(Error);
+    await outside.cut?.back();
     const again = follow(node, feed.cursor());
     await until(again.isCaughtUp, 'the feed has caught up');
     await again.end();

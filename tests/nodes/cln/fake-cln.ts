@@ -98,12 +98,17 @@ export class FakeCln {
   #answers = new Map<string, SetAnswer>();
   #accepts: (rune: string, method: string) => boolean | Response = () => true;
   readonly #clock: (() => number) | null;
+  readonly #port: number;
   #server: Bun.Server<undefined>;
 
-  /** `nowSecs` is the node's clock, which also stands in its answers; it stands still at {@link NODE_SECS} if absent. */
-  constructor(nowSecs?: () => number) {
+  /**
+   * `nowSecs` is the node's clock, which also stands in its answers; it stands still at {@link NODE_SECS} if absent. A
+   * node that is to be {@link away} needs a port that no outgoing connection of others is given meanwhile.
+   */
+  constructor(nowSecs?: () => number, port = 0) {
     this.#clock = nowSecs ?? null;
-    this.#server = this.#serve(0);
+    this.#server = this.#serve(port);
+    this.#port = this.#server.port ?? 0;
   }
 
   #serve(port: number): Bun.Server<undefined> {
@@ -165,12 +170,14 @@ export class FakeCln {
     }
   }
 
-  /** Breaks every connection, and takes none for that long. */
-  async away(ms: number): Promise<void> {
-    const { port } = this.#server;
+  /** Breaks every connection, and takes none before it is {@link back}. */
+  async away(): Promise<void> {
     await this.#server.stop(true);
-    await Bun.sleep(ms);
-    this.#server = this.#serve(port ?? 0);
+  }
+
+  /** Listens again where it did. */
+  async back(): Promise<void> {
+    this.#server = this.#serve(this.#port);
   }
 
   async stop(): Promise<void> {

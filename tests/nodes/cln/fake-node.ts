@@ -2,6 +2,7 @@ import { decodeAddress } from '../../../src/codecs/address.ts';
 import { openCln } from '../../../src/nodes/cln/index.ts';
 import type { NodeWorld } from '../../contracts/node/kind.ts';
 import { makeOffer } from '../../support/bolt12-fixtures.ts';
+import { freePort } from '../../support/ports.ts';
 import { remoteOptions, SOME_PEER } from '../../support/remote-options.ts';
 import { FakeError, fakeChain, THEIR_ADDRESS } from './fake-chain.ts';
 import { withChannels } from './fake-channels.ts';
@@ -10,8 +11,6 @@ import { withOffers } from './fake-offers.ts';
 import { withPayments } from './fake-payments.ts';
 import { OWNER_RUNE, withRunes } from './fake-runes.ts';
 
-/** For how long the node is away when its connections break. */
-const AWAY_MS = 1500;
 /** What the wallet holds on chain at the start: coins of that many satoshis. */
 const COINS_SAT = [1_000_000n, 2_000_000n, 3_000_000n];
 
@@ -19,7 +18,7 @@ const COINS_SAT = [1_000_000n, 2_000_000n, 3_000_000n];
 export async function openFakeNode(): Promise<NodeWorld> {
   let offsetMs = 0;
   const nowMs = () => Date.now() + offsetMs;
-  const cln = new FakeCln(() => Math.floor(nowMs() / 1000));
+  const cln = new FakeCln(() => Math.floor(nowMs() / 1000), freePort());
   const chain = fakeChain();
   const { outside, receiver, channel } = withPayments(cln);
   withRunes(cln);
@@ -82,7 +81,7 @@ export async function openFakeNode(): Promise<NodeWorld> {
         }
       },
       offer: async () => makeOffer().text,
-      cut: () => cln.away(AWAY_MS),
+      cut: { away: () => cln.away(), back: () => cln.back() },
     },
     async close() {
       await connector.close();

@@ -84,7 +84,8 @@ if (!hasLdkHelper()) {
           mine: (blocks) => network.mine(blocks),
           advanceClock: () => Promise.reject(new Error('The clock cannot be moved.')),
           offer: () => outside.offer({ amountMsat: null }),
-          cut: () => network.killHelper(),
+          // Its process is started again at once.
+          cut: { away: () => network.killHelper(), back: async () => undefined },
         },
         close: () => network.close(),
       };

@@ -58,7 +58,7 @@ nodeContract({
           fake.advanceClock(secs);
         },
         offer: null,
-        cut: () => fake.restart(),
+        cut: { away: () => fake.restart(), back: async () => undefined },
       },
       async close() {
         await connector.close();

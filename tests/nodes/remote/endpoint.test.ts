@@ -10,6 +10,10 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
+/** A connection that was prepared is closed unused after this time, milliseconds. */
+const KEPT_MS = 2000;
+/** Later than any test ends: the longest time of a timer. */
+const NEVER_MS = 2 ** 31 - 1;
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
 let socks: SocksServer;
@@ -244,9 +248,18 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
       test('leaves a connection that was prepared for another, which is closed unused', async () => {
         if (proxied) return;
         tellOpen();
+        const set = globalThis.setTimeout;
+        const expiries: (() => void)[] = [];
+        const held = (work: () => void, ms?: number) => {
+          if (ms !== KEPT_MS) return set(work, ms);
+          expiries.push(work);
+          return set(work, NEVER_MS);
+        };
+        using _ = spyOn(globalThis, 'setTimeout').mockImplementation(held as typeof set);
         endpoint.prepareStream();
         await until(() => server.open() === 1, 'a connection was opened');
         expect(await lines()).toEqual(['2']);
+        for (const expire of expiries) expire();
         await closed();
         expect(await lines({ isPrepared: true })).toEqual(['1']);
       });

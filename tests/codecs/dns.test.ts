@@ -100,11 +100,12 @@ describe('an answer', () => {
       uint(2, 0),
     ]);
     for (const section of [6, 8, 10]) {
-      const flood = Buffer.concat([bytes, ...Array<Buffer>(10_000).fill(pointing)]);
-      flood.writeUInt16BE(10_000, section);
-      const startMs = performance.now();
-      refused(flood, /more than 200 records/);
-      expect(performance.now() - startMs).toBeLessThan(100);
+      // A decoder that reads on before it counts finds that the second record is cut off.
+      const cut = Buffer.concat([bytes, pointing]);
+      cut.writeUInt16BE(1, section);
+      expect(decodeDnsAnswer(cut).records).toHaveLength(1);
+      cut.writeUInt16BE(10_000, section);
+      refused(cut, /more than 200 records/);
     }
     const questions = Array(201).fill(QUESTION);
     refused(answerBytes(QUESTION, [], { questions }), /more than 200 records/);

@@ -6,7 +6,6 @@ import type { ProxyAddress } from '../../../src/model/proxy-address.ts';
 import { lndConnect } from '../../../src/nodes/lnd/set-up/connect.ts';
 import { selfSignedCertificate } from '../../hostile/certificates.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
-import { freePort } from '../../support/ports.ts';
 import { startSocksServer } from '../../support/socks-server.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
 
@@ -125,8 +124,8 @@ describe('a URI with the port of gRPC', () => {
 
   /** Connects to `lnd.example`; its ports lead to those of this machine. */
   async function connectWith(ports: Readonly<Record<number, number>>) {
-    const closed = freePort();
-    const socks = await startSocksServer((port) => ports[port] ?? closed);
+    // Nothing listens at port 1.
+    const socks = await startSocksServer((port) => ports[port] ?? 1);
     try {
       const found = await failure(
         find('', { argument: uriOf(`localhost:${GRPC}`), proxy: socks }).then(
@@ -261,7 +260,7 @@ test('that an LND keeps its payments in native SQL is told, where the macaroon m
 });
 
 test('a proxy that does not answer is named in the error', async () => {
-  const proxy = { host: '127.0.0.1', port: freePort() };
+  const proxy = { host: '127.0.0.1', port: 1 };
   const error = await failure(find(bytes(lnd.adminMacaroon), { proxy }));
   expect(error).toMatchObject({
     kind: 'unreachable',

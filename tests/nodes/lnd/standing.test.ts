@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
-import { freePort } from '../../support/ports.ts';
 import { rejection } from '../../support/rejection.ts';
 import { remoteOptions } from '../../support/remote-options.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -59,7 +58,7 @@ describe('health says of an LND', () => {
   });
 
   test('that is reached through a proxy that both may be away', async () => {
-    const proxy = { host: '127.0.0.1', port: freePort() };
+    const proxy = { host: '127.0.0.1', port: 1 };
     const proxied = openLnd(remoteOptions([entry], { proxy }));
     await said(
       /did not answer through the SOCKS5 proxy of --node-proxy when it was last asked: check that both run\./,

@@ -5,7 +5,6 @@ import { clnConnect } from '../../../src/nodes/cln/set-up/connect.ts';
 import { lndConnect } from '../../../src/nodes/lnd/set-up/connect.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/words/macaroon.ts';
 import { selfSignedCertificate } from '../../hostile/certificates.ts';
-import { freePort } from '../../support/ports.ts';
 import { CERT, KEY } from '../../support/raw-server.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
 
@@ -25,7 +24,8 @@ const hangsUp = Bun.listen({
   hostname: '127.0.0.1',
   socket: { data: (socket) => void socket.end() },
 });
-const closed = freePort();
+/** Where nothing listens. */
+const closed = 1;
 afterAll(async () => {
   await Promise.all([plain.stop(true), secured.stop(true)]);
   hangsUp.stop(true);

@@ -383,8 +383,12 @@ describe('what became of a Lightning send', () => {
 
 test('an answer that falls silent is given up, since its connection may have died without a sign', async () => {
   const set = globalThis.setTimeout;
-  const shorter = (work: () => void, ms?: number) => set(work, ms === 60_000 ? 300 : ms);
-  using _ = spyOn(globalThis, 'setTimeout').mockImplementation(shorter as typeof set);
+  const silences: (() => void)[] = [];
+  const noted = (work: () => void, ms?: number) => {
+    if (ms === 60_000) silences.push(work);
+    return set(work, ms);
+  };
+  using _ = spyOn(globalThis, 'setTimeout').mockImplementation(noted as typeof set);
   let isGivenUp = false;
   lnd.on(SEND, () => {
     const item = new TextEncoder().encode(`${JSON.stringify({ result: paymentOf(7) })}\n`);
@@ -398,5 +402,6 @@ test('an answer that falls silent is given up, since its connection may have die
     );
   });
   expect((await pay()).state).toBe('known');
+  for (const end of silences) end();
   await until(() => isGivenUp, 'the connection is closed');
 });

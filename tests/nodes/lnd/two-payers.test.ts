@@ -275,7 +275,11 @@ describe('another program pays the same invoice', () => {
     fake.payments.resolve(hash, { end: 'succeed' });
     const { index, status } = await paid;
     expect(status).toBe('completed');
-    const [other, ...ours] = (await rows()).toSorted(byStatus);
+    const both = await until(async () => {
+      const all = await rows();
+      return all.length === 2 && all;
+    }, 'both are told');
+    const [other, ...ours] = both.toSorted(byStatus);
     expect(ours).toMatchObject([{ index, status: 'completed' }]);
     expect(other).toMatchObject({ hash, status: 'failed' });
     expect(await spentMsat()).toBe(AMOUNT_MSAT);

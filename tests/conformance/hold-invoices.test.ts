@@ -158,6 +158,7 @@ describe('an invoice with payment_hash', () => {
     const made = await open();
     await hold(made);
     await until(() => notices(made.index).length === 1, 'the webhook arrived');
+    await hooks.settled();
     await world.restart();
     expect(await payment(made.index)).toMatchObject({ status: 'pending', status_msg: 'held' });
     expect((await settle(made.index, made.preimage)).body).toEqual({});

@@ -105,13 +105,14 @@ describe('counts', () => {
     const attempts = () => series('wallet_sidecar_webhook_attempts_total');
     const delivered = () => value('wallet_sidecar_outbox_deliveries{state="delivered"}');
     const [before, deliveredBefore] = [await attempts(), await delivered()];
-    hooks.answerWith(500);
+    const looked = Promise.withResolvers<number>();
+    hooks.answerWith(500, looked.promise);
     const { index } = await world.post('/v2/node/create_invoice', { amount: '2' });
     await world.post('/v2/node/cancel_payment', { index });
     const name = (outcome: string) => `wallet_sidecar_webhook_attempts_total{outcome="${outcome}"}`;
     await until(async () => changes(before, await attempts())[name('refused')] === 1);
     expect(await value('wallet_sidecar_outbox_deliveries{state="pending"}')).toBe(1);
-    hooks.answerWith(200);
+    looked.resolve(200);
     await until(async () => (await delivered()) === deliveredBefore + 1);
     expect(changes(before, await attempts())).toEqual({
       [name('refused')]: 1,

@@ -13,7 +13,7 @@ setDefaultTimeout(SLOW_TEST_MS);
 interface Receiver {
   readonly url: string;
   readonly received: { readonly headers: Record<string, string>; readonly body: string }[];
-  answer: () => Response;
+  answer: () => Response | Promise<Response>;
   stop(): Promise<void>;
 }
 
@@ -293,7 +293,9 @@ describe('webhook endpoints', () => {
 
   test('deleting one cancels what is pending for it, which cannot be sent again', async () => {
     const receiver = openReceiver();
-    receiver.answer = () => new Response('later', { status: 503 });
+    const removed = Promise.withResolvers<Response>();
+    receiver.answer = () =>
+      receiver.received.length > 1 ? removed.promise : new Response('later', { status: 503 });
     const { id } = await add({ url: receiver.url });
     const index = await cancelInvoice();
     const row = async () => {
@@ -301,8 +303,9 @@ describe('webhook endpoints', () => {
       const { deliveries } = await world.get('/v2/webhooks/deliveries', query);
       return deliveries.find((one: Body) => one.index === index);
     };
-    await until(async () => (await row())?.attempts === 1);
+    await until(async () => (await row())?.attempts >= 1);
     expect(await remove(id)).toEqual({ canceled: 1 });
+    removed.resolve(new Response('taken'));
     expect(await row()).toMatchObject({ state: 'canceled', next_attempt_at: null });
     const { id: webhookId } = await row();
     const body = { id: webhookId, endpoint: id };
@@ -316,14 +319,13 @@ describe('webhook endpoints', () => {
 describe('attempts of a delivery', () => {
   test('show what was sent and what the receiver answered, without the secret', async () => {
     const receiver = openReceiver();
-    let fails = true;
     receiver.answer = () =>
-      fails ? new Response('no such order', { status: 422 }) : new Response('ok');
+      receiver.received.length > 1
+        ? new Response('ok')
+        : new Response('no such order', { status: 422 });
     const { id: endpoint, secret } = await add({ url: receiver.url });
     const index = await cancelInvoice();
     const attempts = async () => (await world.get('/v2/webhooks/attempts', { endpoint })).attempts;
-    await until(async () => (await attempts()).length === 1);
-    fails = false;
     await until(async () => (await attempts()).length === 2);
     const [first, second] = await attempts();
     const sent = receiver.received[0];
@@ -396,11 +398,14 @@ describe('a test delivery', () => {
     });
     const log = await world.get('/v2/webhooks/deliveries', { endpoint: id });
     expect(log.deliveries).toEqual([]);
-    const before = hooks.received.length;
     expect(await world.post('/v2/webhooks/endpoints/test', { id: 'configured' })).toMatchObject({
       delivered: true,
     });
-    expect(hooks.received).toHaveLength(before + 1);
+    // Deliveries of the tests before may still arrive.
+    const tests = hooks.received.filter(
+      ({ body: sent }) => JSON.parse(sent).type === 'webhook.test',
+    );
+    expect(tests).toHaveLength(1);
     await remove(id);
   });
 });

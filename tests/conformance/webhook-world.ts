@@ -9,12 +9,20 @@ export interface WebhookWorld {
   readonly receiverHost: string;
   /** The received webhooks, oldest first. */
   readonly received: readonly Notice[];
-  /** Sets the status with which the receiver answers from now on; it is 200 at first. */
-  answerWith(status: number): void;
+  /**
+   * Sets the statuses that the attempts of each webhook are answered with from now on, one after the other; the last
+   * one holds for all later attempts too. Every answer is 200 at first.
+   */
+  answerWith(...statuses: readonly Status[]): void;
   /** Resolves to the webhook of a payment, once it has arrived. */
   notice(index: string, direction: string): Promise<Notice>;
+  /** Resolves once the default wallet has nothing left to deliver: a restart then sends nothing a second time. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A status of an answer, or what the answer waits for. */
+type Status = number | Promise<number>;
 
 /** A webhook as it arrived. */
 export interface Notice {
@@ -25,12 +33,18 @@ export interface Notice {
 /** Opens a world with a receiver of its webhooks. `events` is what `--webhook-events` names; its default unless given. */
 export async function openWebhookWorld(events?: string): Promise<WebhookWorld> {
   const received: Notice[] = [];
-  let status = 200;
+  let statuses: readonly Status[] = [];
+  let answered = new Map<string, number>();
   const receiver = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(incoming) {
-      received.push({ headers: incoming.headers, body: await incoming.text() });
+      const { headers } = incoming;
+      received.push({ headers, body: await incoming.text() });
+      const id = headers.get('webhook-id') ?? '';
+      const earlier = answered.get(id) ?? 0;
+      answered.set(id, earlier + 1);
+      const status = await (statuses[earlier] ?? statuses.at(-1) ?? 200);
       return new Response(null, { status });
     },
   });
@@ -43,8 +57,8 @@ export async function openWebhookWorld(events?: string): Promise<WebhookWorld> {
     secret,
     receiverHost: receiver.url.host,
     received,
-    answerWith(next) {
-      status = next;
+    answerWith(...next) {
+      [statuses, answered] = [next, new Map()];
     },
     async notice(index, direction) {
       const find = () =>
@@ -53,6 +67,12 @@ export async function openWebhookWorld(events?: string): Promise<WebhookWorld> {
         );
       await until(() => find() !== undefined);
       return find() ?? { headers: new Headers(), body: '' };
+    },
+    async settled() {
+      await until(async () => {
+        const { deliveries } = await world.get('/v2/webhooks/deliveries', { state: 'pending' });
+        return deliveries.length === 0;
+      }, 'nothing is left to deliver');
     },
     async close() {
       delete process.env.SERVICE_WEBHOOK_SECRET;

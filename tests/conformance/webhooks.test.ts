@@ -71,7 +71,8 @@ describe('webhooks', () => {
   });
 
   test('a receiver that fails is tried again with the same id, and the log tells how it stands', async () => {
-    hooks.answerWith(500);
+    const looked = Promise.withResolvers<number>();
+    hooks.answerWith(500, looked.promise);
     const made = await world.post('/v2/node/create_invoice', { amount: '2' });
     await world.post('/v2/node/cancel_payment', { index: made.index });
     const first = await hooks.notice(made.index, 'inbound');
@@ -80,7 +81,7 @@ describe('webhooks', () => {
       state: 'pending',
       last_error: 'answered 500',
     });
-    hooks.answerWith(200);
+    looked.resolve(200);
     await until(async () => (await delivery(made.index))?.state === 'delivered');
     const ids = hooks.received
       .filter(({ body }) => body.includes(made.index))

@@ -230,7 +230,8 @@ describe('payment.approval_requested', () => {
     for (const what of ['approve', 'reject'] as const) {
       const { client_credentials } = await agent();
       const { index } = (await ask(client_credentials, await invoiceOf('500'))).body;
-      await until(() => notices(index).length === 1, 'the request for approval is delivered');
+      await until(() => notices(index).length === 1, 'the request for approval has arrived');
+      await hooks.settled();
       await world.restart();
       await decide(what, index);
       await until(() => notices(index).length === 2, 'the end is delivered');
@@ -504,10 +505,13 @@ describe('approve_above of a client', () => {
   });
 
   test('ends what waits as soon as the client has expired', async () => {
-    const { now } = await world.post('/sandbox/clock', { advance_secs: 1 });
-    const { client_credentials } = await agent({ expires_at: now + 1500 });
+    const { now } = await world.post('/sandbox/clock', { advance_secs: 0 });
+    const { client_credentials } = await agent({ expires_at: now + 600_000 });
     const { index } = (await ask(client_credentials, await invoiceOf('300'))).body;
-    await until(async () => (await paymentOf(index)).status === 'failed', 'it is over', 10_000);
+    expect(await paymentOf(index)).toMatchObject(AWAITING);
+    // The last second passes by itself.
+    await world.post('/sandbox/clock', { advance_secs: 599 });
+    await until(async () => (await paymentOf(index)).status === 'failed', 'it is over');
     expect(await paymentOf(index)).toMatchObject(NOT_APPROVED);
   });
 

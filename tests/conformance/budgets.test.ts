@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
+import { toNoonOfTenth } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -9,6 +10,7 @@ setDefaultTimeout(SLOW_TEST_MS);
 let world: ConformanceWorld;
 beforeAll(async () => {
   world = await openConformanceWorld();
+  await toNoonOfTenth(world);
 });
 afterAll(() => world.close());
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { sandboxTest, test } from './node-test.ts';
+import { toNoonOfTenth } from './wallet-steps.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 
@@ -12,6 +13,7 @@ let world: ConformanceWorld;
 beforeAll(async () => {
   hooks = await openWebhookWorld('payment.finalized,client.budget_low');
   world = hooks.world;
+  await toNoonOfTenth(world);
 });
 afterAll(() => hooks.close());
 
@@ -50,10 +52,7 @@ const noticesOf = ({ client_pk }: Made) =>
 /** Resolves once that many have arrived, and all that was written until now as well. */
 const arrived = async (by: Made, count: number) => {
   await until(() => noticesOf(by).length >= count, 'the notice is delivered');
-  await until(async () => {
-    const { deliveries } = await world.get('/v2/webhooks/deliveries', { state: 'pending' });
-    return deliveries.length === 0;
-  }, 'nothing is left to deliver');
+  await hooks.settled();
   expect(noticesOf(by)).toHaveLength(count);
 };
 

@@ -1,6 +1,7 @@
 import { metricsReader } from '../support/metrics-reader.ts';
 import type { Body } from '../support/requests.ts';
 import { until } from '../support/until.ts';
+import { CONFORMANCE_NODE } from './node-test.ts';
 import type { ConformanceWorld } from './world.ts';
 
 /** Steps that several files take with the two wallets of a world. */
@@ -60,6 +61,21 @@ export async function underWay<T>(
   const answer = begin(credentials);
   await until(async () => (await sessions()) > before, 'the credentials are open');
   return { answer };
+}
+
+/**
+ * Moves the clock of the sandbox to the next noon (UTC) of a tenth, so that no period of a budget ends during the
+ * tests. The clock of a real node stays.
+ */
+export async function toNoonOfTenth({ post }: Pick<ConformanceWorld, 'post'>): Promise<void> {
+  if (CONFORMANCE_NODE !== 'sandbox') return;
+  const { now } = await post('/sandbox/clock', { advance_secs: 0 });
+  const noon = new Date(now);
+  noon.setUTCHours(12, 0, 0, 0);
+  noon.setUTCDate(10);
+  if (noon.getTime() < now) noon.setUTCMonth(noon.getUTCMonth() + 1);
+  const advance_secs = Math.ceil((noon.getTime() - now) / 1000);
+  await post('/sandbox/clock', { advance_secs });
 }
 
 /** Creates a client of the default wallet with scope full. Returns its credentials. */

@@ -102,7 +102,7 @@ describe('idempotency keys', () => {
       await world.post('/sandbox/holds', { payment_hash, settle: false });
       // The balance, which another test reads, has the money again only then.
       const { index } = paid.body;
-      await world.get('/v2/node/wait_for_payment', { index, timeout_secs: '10' });
+      await world.get('/v2/node/wait_for_payment', { index, timeout_secs: '60' });
     });
 
     test('a key that its caller has not used sent nothing; of a caller who is not known, it is not known', async () => {

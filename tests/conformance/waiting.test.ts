@@ -70,7 +70,7 @@ describe('waiting', () => {
     for (const status of ['pending', 'completed']) {
       const next: Promise<Body> = world.get('/v2/node/wait_for_next_payment', {
         start_index,
-        timeout_secs: '10',
+        timeout_secs: '60',
       });
       if (status === 'completed')
         await world.post('/v2/node/pay_invoice', { invoice: made.invoice }, world.bob);
@@ -87,7 +87,7 @@ describe('waiting', () => {
   test('without start_index it goes on where the cache is, and stores what it answers', async () => {
     await world.put('/v2/node/sync_payments');
     const made = await invoice();
-    const answer = await world.get('/v2/node/wait_for_next_payment', { timeout_secs: '10' });
+    const answer = await world.get('/v2/node/wait_for_next_payment', { timeout_secs: '60' });
     expect(answer.payment.index).toBe(made.index);
     expect(indexes(await list({ filter: 'all' }))).toContain(made.index);
     expect(await world.put('/v2/node/sync_payments')).toEqual({ num_new: 0, num_updated: 0 });

@@ -6,6 +6,7 @@ import { hex } from '@scure/base';
 import * as nip44 from 'nostr-tools/nip44';
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { toNoonOfTenth } from '../conformance/wallet-steps.ts';
 import { runBinary } from '../support/binary.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -25,8 +26,13 @@ const folder = temporaryFolder('nwc');
 const port = freePort();
 const relay = startNostrRelay();
 let sidecar: DevSidecar;
+/** When the sidecar was started, or before. */
+let startedSecs: number;
 
-beforeAll(() => start());
+beforeAll(async () => {
+  await start();
+  await toNoonOfTenth({ post: owner });
+});
 afterAll(async () => {
   await sidecar.kill();
   relay.stop();
@@ -35,6 +41,7 @@ afterAll(async () => {
 
 async function start(): Promise<void> {
   const env = { SERVICE_NWC_RELAYS: relay.url };
+  startedSecs = Math.floor(Date.now() / 1000);
   sidecar = await startDevSidecar({ dataDir: join(folder, 'data'), port, env });
 }
 async function restart(): Promise<void> {
@@ -151,8 +158,8 @@ describe('an application that made its own key', () => {
     const body = { scopes: ['read_info'], nwc: { app, relays: [relay.url] } };
     const made = await owner('/v2/node/create_client', body);
     expect('nwc_uri' in made).toBe(false);
-    await until(() => infos().length > 1);
-    const [first = '', second = ''] = new Set(infos().map(({ pubkey }) => pubkey));
+    const services = () => [...new Set(infos().map(({ pubkey }) => pubkey))];
+    const [first = '', second = ''] = await until(() => services().length > 1 && services());
     expect(await codeOf(found(first).ask('get_balance'))).toBe('RESTRICTED');
     expect((await found(second).ask('get_balance')).result.balance).toBeGreaterThan(0);
     await owner('/v2/node/revoke_client', { client_pk: made.client_pk });
@@ -290,19 +297,20 @@ describe('what a client may do', () => {
     expect(await codeOf(unbounded.ask('get_balance'))).toBe('RESTRICTED');
   });
 
-  test('a revoked pairing is dead within a second: UNAUTHORIZED, an empty info event, nothing is told', async () => {
+  test('a revoked pairing is dead: UNAUTHORIZED, an empty info event, nothing is told', async () => {
     const app = await paired();
     await owner('/v2/node/revoke_client', { client_pk: app.clientPk });
     expect(await codeOf(app.ask('get_balance'))).toBe('UNAUTHORIZED');
     const bill = await billOf();
-    const pay = app.eventOf('pay_invoice', { invoice: bill.invoice });
+    const createdAt = startedSecs;
+    const pay = app.eventOf('pay_invoice', { invoice: bill.invoice }, { createdAt });
     app.send(pay);
-    await until(() => app.info()?.content === '', 'the info event was empty', 1000);
+    await until(() => app.info()?.content === '', 'the info event was empty');
     expect(await codeOf(app.ask('get_balance'))).toBe('UNAUTHORIZED');
     const told = app.notifications().length;
     await (await paired()).ask('pay_invoice', { invoice: bill.invoice });
     expect(app.notifications()).toHaveLength(told);
-    // The process is too young to know that no earlier one has begun to pay it.
+    // It was written too early for the process to know that no earlier one has begun to pay it.
     expect(app.answersTo(pay)).toEqual([]);
     expect(await paidTimes(bill)).toBe(1);
   });
@@ -365,7 +373,7 @@ describe('a request', () => {
       { ...event(), pubkey: other.pk },
       { ...event(), content: event().content },
       event({ createdAt: now - 601 }),
-      event({ createdAt: now + 90 }),
+      event({ createdAt: now + 600 }),
       event({ tags: [['expiration', String(now - 1)]] }),
       event({ tags: [['expiration', 'soon']] }),
       event({ kind: 23195 }),
@@ -377,11 +385,14 @@ describe('a request', () => {
       [],
     ];
     const before = app.answers().length;
-    for (const one of forged) relay.invent(one);
-    const tags = [['expiration', String(now + 60)]];
+    // One after the other, since a relay that tells a forged event is left, with what it tells after that.
+    for (const one of forged) {
+      relay.invent(one);
+      await taken(app);
+    }
+    const tags = [['expiration', String(now + 600)]];
     const good = app.eventOf('pay_invoice', { ...params, large: 'x'.repeat(40_000) }, { tags });
-    await app.ask('get_budget');
-    expect([await paidTimes(bill), app.answers().length - before]).toEqual([0, 1]);
+    expect([await paidTimes(bill), app.answers().length - before]).toEqual([0, forged.length]);
     app.send(good);
     expect((await app.answered(good))[0].error).toBeNull();
   });
@@ -495,7 +506,7 @@ describe('a request', () => {
 
 describe('a relay', () => {
   test('that cannot be reached is named by health and metrics, and gets what it missed when it is back', async () => {
-    const first = startNostrRelay();
+    const first = startNostrRelay({ port: freePort() });
     const app = await paired(ALL, first);
     const bill = await billOf('100', 'hold');
     const event = app.eventOf('pay_invoice', { invoice: bill.invoice });

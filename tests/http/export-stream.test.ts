@@ -29,6 +29,7 @@ afterAll(async () => {
 /** Copies a completed payment often, each copy completed before the one that was made before it. */
 function fill(path: string): void {
   const db = new Database(path);
+  db.run('PRAGMA busy_timeout = 50000');
   const [one] = db.query<Body, []>("SELECT * FROM cache WHERE status = 'completed' LIMIT 1").all();
   const insert = db.query(
     'INSERT INTO cache (wallet, idx, status, direction, rail, json) VALUES (?, ?, ?, ?, ?, ?)',

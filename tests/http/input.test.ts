@@ -156,8 +156,9 @@ test('a number that would be rounded is rejected in a known field alone, and nam
 });
 
 test('a body full of long numbers is read in little time', () => {
-  const startMs = performance.now();
+  const before = process.cpuUsage();
   expect(isExact(`[1.${'0'.repeat(250_000)}1]`)).toBe(false);
   expect(isExact(`[${'1234567890123456.51,'.repeat(13_000)}1]`)).toBe(false);
-  expect(performance.now() - startMs).toBeLessThan(1000);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(1000);
 });

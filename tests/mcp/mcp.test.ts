@@ -5,7 +5,7 @@ import type { SessionContext } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { answerMcp } from '../../src/mcp/server.ts';
 import { toolsOf } from '../../src/mcp/tools.ts';
-import { runBinary } from '../cli/sidecar.ts';
+import { runBinary } from '../support/binary.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
@@ -382,12 +382,16 @@ test('what was asked over stdio is answered, also when the input ends before, an
     { ...message('tools/call', { name: 'pay', arguments: given }), id: 2 },
   ];
   const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  const beganMs = performance.now();
-  const { exitCode, stdout } = await runBinary(['mcp', ...flags], {}, input);
+  let answeredMs = 0;
+  const onOutput = () => {
+    answeredMs = performance.now();
+  };
+  const { exitCode, stdout } = await runBinary(['mcp', ...flags], { stdin: input, onOutput });
+  const endedMs = performance.now();
   const answers = stdout.trim().split('\n');
   expect(exitCode).toBe(0);
   // The wait ends with the last answer, and not with its bound.
-  expect(performance.now() - beganMs).toBeLessThan(9000);
+  expect(endedMs - answeredMs).toBeLessThan(9000);
   expect(answers.map((line) => JSON.parse(line).id)).toEqual([1, 2]);
   expect(JSON.parse(answers[1] ?? '').result.structuredContent).toMatchObject({
     status: 'completed',

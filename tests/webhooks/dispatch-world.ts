@@ -28,7 +28,7 @@ export function dispatchWorld() {
 
   /**
    * Starts a dispatcher with a store of its own, and a receiver that answers by `answer`. `url` and `ca` replace the
-   * receiver by another.
+   * receiver by another. An attempt has a minute unless `attemptLimitMs` is given, as it is where a test waits for it.
    */
   function start(
     answer: (request: Request) => Response | Promise<Response>,
@@ -59,7 +59,7 @@ export function dispatchWorld() {
       random: () => 0.5,
       log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
       metrics,
-      attemptLimitMs: options.attemptLimitMs ?? 200,
+      attemptLimitMs: options.attemptLimitMs ?? 60_000,
       ...(options.canConnect === undefined ? {} : { canConnect: options.canConnect }),
       ...(options.ca === undefined ? {} : { ca: options.ca }),
     });

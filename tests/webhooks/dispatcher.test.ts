@@ -1,10 +1,16 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { nextDueAt } from '../support/delivery-steps.ts';
 import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { dispatchWorld, WALLET } from './dispatch-world.ts';
 
 const { cleanups, start } = dispatchWorld();
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** The limit of an attempt that is to reach it, and long enough for the connection before. */
+const SHORT_LIMIT = { attemptLimitMs: 2000 };
 
 describe('deliveries', () => {
   test('a receiver that answers 200 gets the payload once, with a stable id', async () => {
@@ -47,17 +53,18 @@ describe('deliveries', () => {
   test('a receiver that hangs is given up after the limit and does not hold up others', async () => {
     const hanging = Promise.withResolvers<Response>();
     cleanups.push(() => hanging.resolve(new Response()));
-    const { deliver, settled } = start(async (request) => {
+    const answer = async (request: Request) => {
       const { index } = (await request.json()) as { index: string };
       return index.includes('0000000000000000001-')
         ? hanging.promise
         : new Response(null, { status: 200 });
-    });
+    };
+    const { deliver, settled } = start(answer, undefined, SHORT_LIMIT);
     const slow = await deliver(1);
     const quick = await deliver(2);
     expect(await settled(quick)).toMatchObject({ state: 'delivered' });
     const first = await settled(slow, undefined, (row) => row.attempts > 0);
-    expect(first).toMatchObject({ state: 'pending', last_error: 'no answer within 0.2 seconds' });
+    expect(first).toMatchObject({ state: 'pending', last_error: 'no answer within 2 seconds' });
   });
 
   test('a receiver that is not there is an attempt that failed', async () => {
@@ -110,7 +117,7 @@ describe('deliveries', () => {
     expect(await nobody.attempts()).toEqual({ unreachable: 3 });
     const hanging = Promise.withResolvers<Response>();
     cleanups.push(() => hanging.resolve(new Response()));
-    const late = start(() => hanging.promise);
+    const late = start(() => hanging.promise, undefined, SHORT_LIMIT);
     await late.settled(await late.deliver(1), undefined, (row) => row.attempts > 0);
     expect(await late.attempts()).toEqual({ timeout: 1 });
   });

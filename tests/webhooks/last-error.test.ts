@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { lookup } from 'node:dns/promises';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { codeOf } from '../../src/lib/error-code.ts';
+import { rejection } from '../support/rejection.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { type Certificate, makeCertificates } from './certificates.ts';
 import { dispatchWorld } from './dispatch-world.ts';
@@ -46,6 +49,14 @@ const reset = (socket: Socket) => socket.resetAndDestroy();
 const answering = (text: string) => (socket: Socket) => socket.end(text);
 const head = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`;
 
+const MISSING_HOST = 'no-such-host.invalid';
+const isDnsThere = codeOf(await rejection(lookup(MISSING_HOST))) === 'ENOTFOUND';
+if (!isDnsThere) {
+  console.warn(
+    'SKIPPED: DNS does not say here that a name does not exist, so a real look-up of one is NOT checked.',
+  );
+}
+
 /** Receivers, and the words of the error that each causes. Clients read them, so none names the host. */
 const FAILURES: readonly (readonly [string, () => Promise<string>, string])[] = [
   [
@@ -63,11 +74,15 @@ const FAILURES: readonly (readonly [string, () => Promise<string>, string])[] = 
     tls(certificates.otherName),
     "the receiver's certificate is for another name",
   ],
-  [
-    'a name that does not exist',
-    async () => 'https://no-such-host.invalid/hook',
-    "the receiver's name was not found in DNS",
-  ],
+  ...(isDnsThere
+    ? [
+        [
+          'a name that does not exist',
+          async () => `https://${MISSING_HOST}/hook`,
+          "the receiver's name was not found in DNS",
+        ] as const,
+      ]
+    : []),
   [
     'a port that nothing listens on',
     async () => 'http://127.0.0.1:9/hook',
@@ -88,12 +103,8 @@ const FAILURES: readonly (readonly [string, () => Promise<string>, string])[] = 
     tcp('http', answering('hello\r\n\r\n')),
     'the answer of the receiver is not HTTP',
   ],
-  ['an answer that does not come', tcp('http', hanging), 'no answer within 0.2 seconds'],
-  [
-    'a TLS handshake that does not end',
-    tcp('https', hanging),
-    'no TLS handshake within 0.2 seconds',
-  ],
+  ['an answer that does not come', tcp('http', hanging), 'no answer within 2 seconds'],
+  ['a TLS handshake that does not end', tcp('https', hanging), 'no TLS handshake within 2 seconds'],
   [
     'a server without TLS',
     tcp('https', answering('HTTP/1.1 400 Bad Request\r\n\r\n')),
@@ -121,7 +132,9 @@ describe('last_error says what happened, and not where', () => {
     test(`to ${what}`, async () => {
       const url = await serve();
       const trusted = what.includes('unknown authority') ? {} : { ca: certificates.ca };
-      const { deliver, settled } = start(() => new Response(), url, trusted);
+      // Short only where it is reached, and long enough for the connection before.
+      const limit = words.includes('within') ? { attemptLimitMs: 2000 } : {};
+      const { deliver, settled } = start(() => new Response(), url, { ...trusted, ...limit });
       const row = await settled(await deliver(1), undefined, ({ attempts }) => attempts > 0);
       expect(row.last_error).toBe(words);
       expect(row.last_error).not.toContain(new URL(url).hostname);

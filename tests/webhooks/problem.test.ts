@@ -11,3 +11,13 @@ test.each(['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'])(
     });
   },
 );
+
+test.each([
+  ['ENOTFOUND', "the receiver's name was not found in DNS"],
+  ['EAI_AGAIN', "DNS did not answer for the receiver's name"],
+])('a name that DNS does not give an address for (%s) is told as that', (code, words) => {
+  expect(failureProblem(new PostFailed('connecting', code), 10_000)).toEqual({
+    outcome: 'unreachable',
+    words,
+  });
+});

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { freePort } from '../support/ports.ts';
 import type { ServerCertificate } from './certificates.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -11,10 +12,10 @@ export class HttpsServer {
   readonly #handle: Handler;
   readonly #sockets = new Set<Socket>();
   #server: Server | null = null;
-  #port: number;
+  readonly #port: number;
 
-  /** Listens on a free port unless `port` names one. */
-  constructor(certificate: ServerCertificate, handle: Handler, port = 0) {
+  /** Listens on a free port unless `port` names one: on one that no listener is handed while this one is stopped. */
+  constructor(certificate: ServerCertificate, handle: Handler, port = freePort()) {
     this.certificate = certificate;
     this.#handle = handle;
     this.#port = port;
@@ -38,7 +39,6 @@ export class HttpsServer {
     server.once('error', listening.reject);
     server.listen(this.#port, '127.0.0.1', listening.resolve);
     await listening.promise;
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

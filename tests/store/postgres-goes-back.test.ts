@@ -27,8 +27,6 @@ setDefaultTimeout(SLOW_TEST_MS);
 const programs = postgresPrograms();
 const secretsKey = new Uint8Array(32).fill(7);
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
-/** A copy holds the lease of the one that it was made of. */
-const LEASE_MS = 1000;
 /** The commits that a copy may lack. */
 const MISSING = Array.from({ length: 20 }, (_, at) => at + 1);
 const untrusted = expect.objectContaining({ kind: 'overBudget' });
@@ -65,13 +63,18 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
 
   async function start(): Promise<Running> {
     const onLost = () => undefined;
-    const store = await openPostgresStore({ url, secretsKey, onLost, leaseMs: LEASE_MS });
+    const store = await openPostgresStore({ url, secretsKey, onLost });
     open.push(store);
     return { store, guard: await openStoreGuard(store.identity, marker, log) };
   }
   async function end({ store }: Running): Promise<void> {
     open.splice(open.indexOf(store), 1);
     await store.close();
+  }
+  /** The copy takes the place when no sidecar runs. It holds the lease of the one that it was made of, which ends. */
+  async function failOverUnused(standby: string): Promise<void> {
+    await copies.failOverTo(standby);
+    await server.run(url, "UPDATE wallet_sidecar.ownership_lease SET expires_at = '-infinity'");
   }
   /** A sidecar with a client whose budget is far from used up. */
   async function startWithBudget(): Promise<Running> {
@@ -112,7 +115,7 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
       const fitting = marker.mark;
       await spendAll(running, MISSING.slice(0, missing));
       await end(running);
-      await copies.failOverTo(standby);
+      await failOverUnused(standby);
       const next = await start();
       expect(next.guard.problem()).toMatch(/restored from an older copy/);
       expect(await spend(next, 200).catch((it) => it)).toEqual(untrusted);
@@ -146,7 +149,7 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
       await spendAll(running, [11, 12, 13, 14]);
       const trunk = marker.mark;
       await end(running);
-      await copies.failOverTo(standby);
+      await failOverUnused(standby);
       // A sidecar with a marker that is as old as the copy goes on.
       marker.mark = fitting;
       const other = await start();

@@ -37,8 +37,6 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 const programs = postgresPrograms();
 const secretsKey = new Uint8Array(32).fill(7);
-/** Short, so that a lost lease is noticed soon. */
-const LEASE_MS = 1500;
 
 describe.skipIf(programs === null)('writes of a wallet that share a transaction (141)', () => {
   let server: TestPostgres;
@@ -58,7 +56,6 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
       url: url.replace(/:\d+\//, `:${proxy.port}/`),
       secretsKey,
       onLost: (message) => void lost.push(message),
-      leaseMs: LEASE_MS,
     });
     await setBudget(store, { amountMsat: 10_000n, period: 'total', maxPaymentMsat: null });
   });

@@ -8,13 +8,13 @@ import { rejection } from '../support/rejection.ts';
 /** What each source answers: a body, or what becomes of the request. */
 const answers = new Map<string, string | (() => Response | Promise<Response>)>();
 const asked: string[] = [];
+const answerTo = (url: string) => answers.get(new URL(url).pathname.split('/')[1] ?? '') ?? '';
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch(request) {
-    const path = new URL(request.url).pathname;
-    asked.push(path);
-    const answer = answers.get(path.split('/')[1] ?? '') ?? '';
+    asked.push(new URL(request.url).pathname);
+    const answer = answerTo(request.url);
     return typeof answer === 'string' ? new Response(answer) : answer();
   },
 });
@@ -33,14 +33,16 @@ const pass = (ms: number) => {
 };
 const warnings: unknown[] = [];
 
+const within = (timeoutMs: number) =>
+  createGuardedTextFetch({ allowPrivateNetwork: false, allowLoopback: true, timeoutMs });
+const [fetchPatiently, fetchHastily] = [within(30_000), within(500)];
+/** The answer that does not come, so its time limit is short. */
+const NEVER = () => new Promise<Response>(() => undefined);
+
 function rates(...names: readonly string[]): Rates {
   return createRates({
     sources: names.map(source),
-    fetchText: createGuardedTextFetch({
-      allowPrivateNetwork: false,
-      allowLoopback: true,
-      timeoutMs: 500,
-    }),
+    fetchText: (url) => (answerTo(url) === NEVER ? fetchHastily : fetchPatiently)(url),
     clock: { now: () => now.ms },
     elapsedMs: () => now.elapsedMs,
     log: { warn: (_, fields) => void warnings.push(fields?.source) },
@@ -100,7 +102,7 @@ describe('the rate', () => {
       '10 MB': megabytes,
       'an error with a number': () => new Response('{"price":1}', { status: 500 }),
       'a redirect to a private address': () => Response.redirect('https://10.0.0.1/', 302),
-      'nothing in time': () => new Promise<Response>(() => undefined),
+      'nothing in time': NEVER,
     };
     for (const [name, answer] of Object.entries(cases)) {
       answers.set('c', answer);

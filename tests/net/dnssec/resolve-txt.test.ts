@@ -1,11 +1,19 @@
 import { describe, expect, test } from 'bun:test';
 import { type ServedRecord, TYPES, txtData } from '../../support/dns-writer.ts';
 import { openSignedTree } from '../../support/signed-tree.ts';
-import { dsData, makeKey, signRecords } from '../../support/zone-keys.ts';
+import { dsData, makeKey, signRecords, type ZoneKey } from '../../support/zone-keys.ts';
 import { change, goodTree, NAME, NOW, ofType, PAYMENT, txt } from './good-tree.ts';
 import { expectUnproven, flipped, isRefusal, prove } from './prove.ts';
 
 const DAY = 86_400;
+
+/** Makes a key with another tag than those have: a signature names its key by the tag alone, of 16 bits. */
+function strangerTo(...others: readonly ZoneKey[]): ZoneKey {
+  for (;;) {
+    const key = makeKey();
+    if (others.every(({ keyTag }) => keyTag !== key.keyTag)) return key;
+  }
+}
 
 describe('a signed record is proven', () => {
   test('by a chain from the root, its strings joined with nothing between', async () => {
@@ -248,7 +256,9 @@ describe('a record is refused', () => {
       await expectUnproven(tree, 'a.com', /key that may not sign it/);
     }
     const tree = goodTree();
-    const key = makeKey();
+    const ksk = makeKey();
+    tree.zone('example.com', { ksk });
+    const key = strangerTo(ksk, tree.zskOf('example.com'));
     const set = txt(NAME, 'bitcoin:?lno=eve');
     const forged = signRecords(set, { signer: 'example.com', key, nowSecs: NOW });
     tree.serve(NAME, TYPES.TXT, [...set, forged]);
@@ -292,7 +302,7 @@ describe('a record is refused', () => {
   test('of a zone whose keys are not signed by the key that the zone above names', async () => {
     const zsk = makeKey({ flags: 256 });
     const tree = openSignedTree({ nowSecs: NOW });
-    tree.zone('com', { zsk, keysSignedBy: zsk });
+    tree.zone('com', { ksk: strangerTo(zsk), zsk, keysSignedBy: zsk });
     tree.txt('a.com', [PAYMENT]);
     await expectUnproven(tree, 'a.com', /com is signed with a key that com does not have/);
     const unsigned = tree.served('com', TYPES.DNSKEY).filter(({ type }) => type !== TYPES.RRSIG);

@@ -18,8 +18,24 @@ export interface CuttingProxy {
 
 interface Side {
   other: Bun.Socket<Side> | null;
+  /** What came before the other side was there. */
   readonly early: Buffer[];
+  /** What did not fit into this socket yet. */
+  readonly unsent: Buffer[];
   readonly isClient: boolean;
+}
+
+const newSide = (isClient: boolean, other: Side['other'] = null): Side => ({
+  other,
+  early: [],
+  unsent: [],
+  isClient,
+});
+
+function send(to: Bun.Socket<Side>, bytes: Buffer): void {
+  const { unsent } = to.data;
+  const written = unsent.length > 0 ? 0 : Math.max(to.write(bytes), 0);
+  if (written < bytes.length) unsent.push(Buffer.from(bytes.subarray(written)));
 }
 
 /** Starts a proxy to that port of this machine. */
@@ -39,14 +55,20 @@ export function cuttingProxy(target: number): CuttingProxy {
       from.terminate();
       return;
     }
-    if (from.data.other) from.data.other.write(bytes);
+    if (from.data.other) send(from.data.other, bytes);
     else from.data.early.push(Buffer.from(bytes));
   };
   const handlers: Bun.SocketHandler<Side> = {
     data: pass,
+    drain(socket) {
+      for (const bytes of socket.data.unsent.splice(0)) send(socket, bytes);
+      if (socket.data.unsent.length === 0 && socket.data.other && !sockets.has(socket.data.other))
+        socket.end();
+    },
     close(socket) {
       sockets.delete(socket);
-      socket.data.other?.end();
+      const { other } = socket.data;
+      if (other?.data.unsent.length === 0) other.end();
     },
     error: () => undefined,
   };
@@ -56,7 +78,7 @@ export function cuttingProxy(target: number): CuttingProxy {
     socket: {
       ...handlers,
       open(client) {
-        client.data = { other: null, early: [], isClient: true };
+        client.data = newSide(true);
         sockets.add(client);
         if (refusing) {
           client.terminate();
@@ -65,14 +87,19 @@ export function cuttingProxy(target: number): CuttingProxy {
         void Bun.connect<Side>({
           hostname: '127.0.0.1',
           port: target,
-          data: { other: client, early: [], isClient: false },
+          data: newSide(false, client),
           socket: handlers,
         }).then(
           (server) => {
+            if (refusing || !sockets.has(client)) {
+              // The client was ended meanwhile, and will end nothing.
+              server.terminate();
+              return;
+            }
             if (silent) return;
             sockets.add(server);
             client.data.other = server;
-            for (const bytes of client.data.early) server.write(bytes);
+            for (const bytes of client.data.early) send(server, bytes);
           },
           () => client.terminate(),
         );

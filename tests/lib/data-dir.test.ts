@@ -141,23 +141,40 @@ describe('one process owns a data directory', () => {
     const command = [process.execPath, '-e', tries, join(dir, 'lock.sqlite')];
     const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'] });
     await child.stdout.getReader().read();
-    ownDataDir(dir).release();
+    for (;;) {
+      const isOver = child.exitCode !== null;
+      const startedAtMs = performance.now();
+      try {
+        ownDataDir(dir).release();
+        break;
+      } catch (error) {
+        // Where the machine holds up the one that tries, it has the lock for longer than that is waited for.
+        if (isOver || performance.now() - startedAtMs < 250) throw error;
+        await Bun.sleep(0);
+      }
+    }
     expect(await child.exited).toBe(0);
   });
 
   test('two that try the lock at the same time do not take each other for its owner', async () => {
     ownDataDir(dir).release();
     const source = join(import.meta.dir, '..', '..', 'src', 'lib', 'files', 'kernel-lock.ts');
+    // Where the machine holds up the other one while that has the lock, it is not free for longer than a try waits.
     const tries = `const { isKernelLockFree } = require(process.argv[1]);
-      const tried = Array.from({ length: 500 }, () => isKernelLockFree(process.argv[2]));
-      console.log(tried.filter((isFree) => !isFree).length);`;
+      let [free, atOnce] = [0, 0];
+      while (free < 500) {
+        const startedAtMs = performance.now();
+        if (isKernelLockFree(process.argv[2])) free++;
+        else if (performance.now() - startedAtMs < 5) atOnce++;
+      }
+      console.log(atOnce);`;
     const command = [process.execPath, '-e', tries, source, join(dir, 'lock.sqlite')];
     const both = [0, 1].map(async () => {
       const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'] });
+      children.push(child);
       return Number(await new Response(child.stdout).text());
     });
-    // They try all the time, which commands do not; without a wait every second try went wrong.
-    for (const wrong of await Promise.all(both)) expect(wrong).toBeLessThan(50);
+    expect(await Promise.all(both)).toEqual([0, 0]);
   });
 
   test('a lock file of an earlier version is overwritten, whichever process it names', () => {

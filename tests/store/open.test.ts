@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
 import { StoreUnusable } from '../../src/store/unusable.ts';
@@ -75,8 +75,8 @@ test('a file of another user is an error that says what to do', async () => {
     expect(refusal(path)).toMatch(/by this user.*chown/);
     return;
   }
-  // Root may read every file, so the test runs as another user. The program is bundled into one file, which that user
-  // may read.
+  // Root may read every file, so the test runs as another user. The program is bundled into one file, and with the
+  // runtime put where that user may read it, which is not so for a checkout in root's own folder.
   chmodSync(folder, 0o755);
   chmodSync(own, 0o755);
   const built = await Bun.build({
@@ -90,9 +90,12 @@ test('a file of another user is an error that says what to do', async () => {
     `${code}\ntry { openDatabase(process.argv[2]); } catch (error) { console.log(error.message); }\n`,
   );
   chmodSync(script, 0o644);
+  const runtime = join(folder, 'bun');
+  copyFileSync(process.execPath, runtime);
+  chmodSync(runtime, 0o755);
   const run = (at: string) => {
     const tried = Bun.spawnSync(
-      ['setpriv', '--reuid=65534', '--clear-groups', process.execPath, script, at],
+      ['setpriv', '--reuid=65534', '--clear-groups', runtime, script, at],
       { cwd: folder, env: { HOME: folder } },
     );
     return tried.stdout.toString() + tried.stderr.toString();

@@ -25,7 +25,7 @@ const NOT_SENT: Sent = { kind: 'not_sent' };
 const STOPPING = { [ENDING_HEADER]: 'stopping' };
 
 /** A process that stands by, whose requests end as `script` says, one after another; the last goes on. */
-function world(script: readonly Sent[], { patienceMs = 5000, lead = true } = {}) {
+function world(script: readonly Sent[], { patienceMs = 600_000, lead = true } = {}) {
   const sent: SentRequest[] = [];
   const leads = openLeads();
   const stopping = new AbortController();
@@ -123,7 +123,7 @@ describe('a request that was passed on', () => {
   });
 
   test('that ends every sidecar which serves it does so at most four times', async () => {
-    const { pass, sent, leads } = world([CUT], { patienceMs: 600_000 });
+    const { pass, sent, leads } = world([CUT]);
     const passing = problemOf(pass(KEYED));
     for (let fence = 2; fence < 9; fence++) {
       while (sent.length < fence - 1 && fence < 6) await Bun.sleep(0);

@@ -17,6 +17,7 @@ import { endpointRecord } from '../support/delivery-steps.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { throwing } from '../support/rejection.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
+import { stillClock } from '../support/still-clock.ts';
 import {
   CLIENT,
   clientRecord,
@@ -126,6 +127,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
   });
 
   test('a transaction that was cut off before its commit is made again, and counts once', async () => {
+    using _ = stillClock();
     await setBudget(store, { amountMsat: 10_000n, period: 'total', maxPaymentMsat: null });
     // New connections tell the name of what they run.
     await server.endSessions();
@@ -136,6 +138,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
   });
 
   test('a mark that the process before has left does not tell of a takeover', async () => {
+    using _ = stillClock();
     await server.run(url, "UPDATE wallet_sidecar.commit_mark SET mark = '0:7'");
     await server.endSessions();
     proxy.cutAtCommit('client');
@@ -162,6 +165,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
   });
 
   test('a commit is told when the database is back, however long it was away', async () => {
+    using _ = stillClock();
     proxy.cutAtCommit('server');
     const beginning = begin(1);
     await until(() => proxy.cuts() === 1);
@@ -174,6 +178,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
   });
 
   test('sessions that are ended at the server are opened again, and nothing is lost or made twice', async () => {
+    using _ = stillClock();
     await setBudget(store, { amountMsat: 1_000_000n, period: 'total', maxPaymentMsat: null });
     for (let number = 1; number <= 20; number++) {
       const work = Promise.all([begin(3 * number), begin(3 * number + 1), begin(3 * number + 2)]);

@@ -19,6 +19,7 @@ import { postgresPrograms, startPostgres, type TestPostgres } from '../support/p
 import { type PostgresCopies, postgresCopies } from '../support/postgres-copies.ts';
 import { IS_LONG } from '../support/rounds.ts';
 import { samplePayment } from '../support/sample-payment.ts';
+import { stillClock } from '../support/still-clock.ts';
 import { CLIENT, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 
@@ -44,6 +45,7 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
   let url: string;
   let marker: ReturnType<typeof memoryMarker>;
   let open: PostgresStore[];
+  let still: Disposable;
   beforeAll(async () => {
     server = await startPostgres(programs ?? '');
   });
@@ -55,10 +57,13 @@ describe.skipIf(programs === null)('a PostgreSQL database that goes back', () =>
     url = own.replace(/:\d+\//, `:${proxy.port}/`);
     marker = memoryMarker();
     open = [];
+    // Whenever the database goes back, all connections are cut.
+    still = stillClock();
   });
   afterEach(async () => {
     for (const store of open) await store.close();
     proxy.stop();
+    still[Symbol.dispose]();
   });
 
   async function start(): Promise<Running> {

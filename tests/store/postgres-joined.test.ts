@@ -22,6 +22,7 @@ import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { throwing } from '../support/rejection.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
+import { stillClock } from '../support/still-clock.ts';
 import {
   CLIENT,
   countOf,
@@ -170,6 +171,7 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
   });
 
   test('are all made again, once, when their transaction was cut off before its commit', async () => {
+    using _ = stillClock();
     // New connections tell the name of what they run.
     await server.endSessions();
     const writes = await whileLocked(
@@ -184,6 +186,7 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
   });
 
   test('are all made again when their session is ended in the middle', async () => {
+    using _ = stillClock();
     const writes = await whileLocked(() => beginAll(20));
     await server.endSessions();
     await Promise.all(writes);

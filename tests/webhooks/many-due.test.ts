@@ -41,7 +41,7 @@ test(`${DUE} due deliveries and a receiver that is dead are all given up, ${MOST
     world.clock.advance(10_000);
     world.dispatcher.wake();
     return (await store.outbox.counts()).failed === DUE;
-  });
+  }, 'all are given up', 200_000);
   expect(receiver.most()).toBeLessThanOrEqual(2 * MOST);
   expect(await world.attempts()).toEqual({ timeout: 3 * DUE });
   await until(() => receiver.open() === 0);

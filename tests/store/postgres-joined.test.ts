@@ -203,13 +203,16 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
        CREATE FUNCTION wallet_sidecar.end_first() RETURNS trigger LANGUAGE plpgsql AS
          'BEGIN IF nextval(''wallet_sidecar.times'') = 1 THEN
              PERFORM pg_sleep(1); RAISE ''ended'' USING ERRCODE = ''40P01''; END IF;
-           RETURN NEW; END';
-       CREATE TRIGGER end_first BEFORE UPDATE ON wallet_sidecar.spend
+           RETURN OLD; END';
+       CREATE TRIGGER end_first BEFORE DELETE ON wallet_sidecar.spend
          FOR EACH ROW EXECUTE FUNCTION wallet_sidecar.end_first()`,
     );
     const [seen] = await Promise.all([
       observe(store, [sampleDone(1)], { journaled: true }),
       begin(2),
+    ]);
+    expect(await server.run(url, 'SELECT last_value::int FROM wallet_sidecar.times')).toEqual([
+      { last_value: 2 },
     ]);
     expect(seen.changed).toHaveLength(1);
     expect(await store.spends.unfinished(WALLET)).toHaveLength(1);

@@ -37,11 +37,15 @@ test(`${DUE} due deliveries and a receiver that is dead are all given up, ${MOST
   const store = await storeWithDue();
   const receiver = await hangingReceiver();
   const world = start(() => new Response(), receiver.url, { store, attemptLimitMs: 20 });
-  await until(async () => {
-    world.clock.advance(10_000);
-    world.dispatcher.wake();
-    return (await store.outbox.counts()).failed === DUE;
-  }, 'all are given up', 200_000);
+  await until(
+    async () => {
+      world.clock.advance(10_000);
+      world.dispatcher.wake();
+      return (await store.outbox.counts()).failed === DUE;
+    },
+    'all are given up',
+    200_000,
+  );
   expect(receiver.most()).toBeLessThanOrEqual(2 * MOST);
   expect(await world.attempts()).toEqual({ timeout: 3 * DUE });
   await until(() => receiver.open() === 0);

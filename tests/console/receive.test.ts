@@ -168,6 +168,22 @@ inBrowser('payments to an offer, an address and a name show as they arrive', asy
   await page.context().close();
 });
 
+inBrowser('a payment is shown that arrives as soon as the offer can be seen', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await page.clock.install();
+  await goTo(page, 'Receive');
+  await page.getByLabel('Offer').check();
+  const make = page.getByRole('button', { name: 'Make the offer' });
+  await make.waitFor();
+  // No frame of the page comes any more, and no timer.
+  await page.clock.pauseAt(Date.now() + 600_000);
+  await make.click();
+  const offer = await page.locator('.copy code').innerText();
+  await world().post('/sandbox/pay', { payable: offer, amount: '43', message: 'At once' });
+  await page.getByText('At once').waitFor();
+  await page.context().close();
+});
+
 inBrowser('a client that may only make invoices is offered nothing else', async () => {
   const { client_credentials } = await world().post('/v2/node/create_client', {
     scopes: [],

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { goTo, openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
@@ -32,6 +32,8 @@ async function sentOf(amount: string): Promise<number> {
       one.direction === 'outbound' && one.amount === amount,
   ).length;
 }
+
+const paymentAt = (index: string) => world().get('/v2/node/payment', { index });
 
 const newOffer = async (behavior: string): Promise<string> =>
   (await world().post('/sandbox/offer', { behavior })).offer;
@@ -114,6 +116,48 @@ inBrowser('a pending payment is shown as pending, and its end by itself', async 
   await page.context().close();
 });
 
+inBrowser(
+  'a payment that ended before the page heard of its changes is shown as paid',
+  async () => {
+    const page = await sendPage();
+    const hold = { behavior: 'hold', amount: '2150' };
+    const { invoice, payment_hash } = await world().post('/sandbox/invoice', hold);
+    // No change is told any more, as after one that came before its payment was known here.
+    await page.route('**/v2/node/events', () => undefined);
+    await page.reload();
+    await page.route('**/v2/node/pay', async (route) => {
+      const response = await route.fetch();
+      const { index, status } = await response.json();
+      expect(status).toBe('pending');
+      await world().post('/sandbox/holds', { payment_hash, settle: true });
+      await until(async () => (await paymentAt(index)).status === 'completed', 'it was paid');
+      await route.fulfill({ response });
+    });
+    await agree(page, invoice);
+    await page.getByRole('button', { name: 'Pay now' }).click();
+    await page.getByText('Paid', { exact: true }).waitFor();
+    await page.context().close();
+  },
+);
+
+inBrowser('what was asked before a payment ended does not take the place of its end', async () => {
+  const page = await sendPage();
+  const hold = { behavior: 'hold', amount: '2160' };
+  const { invoice, payment_hash } = await world().post('/sandbox/invoice', hold);
+  // The page asks once how the payment stands, and the answer is on its way for as long as the page wants it.
+  const question = '**/v2/node/payment?*';
+  await page.route(question, () => undefined);
+  const asked = page.waitForRequest(question);
+  const dropped = page.waitForEvent('requestfailed', (one) => one.url().includes('/payment?'));
+  await agree(page, invoice);
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  const request = await asked;
+  await world().post('/sandbox/holds', { payment_hash, settle: true });
+  await page.getByText('Paid', { exact: true }).waitFor();
+  expect(await dropped).toBe(request);
+  await page.context().close();
+});
+
 inBrowser('a reload in the middle of a payment pays once', async () => {
   const page = await sendPage();
   await agree(page, await newOffer('settle'), '2200');
@@ -126,8 +170,9 @@ inBrowser('a reload in the middle of a payment pays once', async () => {
   await page.getByText('It is not known yet whether this was paid').waitFor();
   expect(await page.getByText('It was not paid').count()).toBe(0);
   expect(await page.getByText('Nothing was sent').count()).toBe(0);
-  await page.unroute('**/v2/node/pay');
+  // Only the new page gets the answer: where the old one did, the new one would have nothing to ask.
   await page.reload();
+  await page.unroute('**/v2/node/pay');
   await page.getByText('Paid', { exact: true }).waitFor();
   expect(await sentOf('2200')).toBe(1);
   await page.reload();

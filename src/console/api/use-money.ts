@@ -81,11 +81,25 @@ export function useMoney(): Money {
   const index = known?.payment.index ?? null;
   useEffect(() => {
     if (known === null || index === null) return;
+    let question = new AbortController();
     const heard = (payment: Payment) => take(known.kept, payment);
-    return live.onChange((change) => {
-      if (change === null) sidecar.api.payment({ index }).then(heard, () => undefined);
-      else if (change.index === index) heard(change);
+    const look = () => {
+      question = new AbortController();
+      sidecar.api.payment({ index }, { signal: question.signal }).then(heard, () => undefined);
+    };
+    const stop = live.onChange((change) => {
+      if (change !== null && change.index !== index) return;
+      // What was asked before is older than the change.
+      question.abort();
+      if (change === null) look();
+      else heard(change);
     });
+    // It may have ended before this listened.
+    if (mayRead && known.payment.status === 'pending') look();
+    return () => {
+      stop();
+      question.abort();
+    };
   }, [index, live, sidecar]);
 
   return {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Payment } from '../../../client/index.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
 import { PaymentList } from '../../parts/payment-list.tsx';
@@ -8,7 +8,8 @@ import { text } from '../../texts/index.ts';
 export function Arrivals() {
   const { live } = useSignedIn();
   const [arrived, setArrived] = useState<readonly Payment[]>([]);
-  useEffect(
+  // Who sees what is to be paid may pay it at once: a later effect would miss that.
+  useLayoutEffect(
     () =>
       live.onChange((change) => {
         if (change === null || change.direction !== 'inbound' || isWaiting(change)) return;

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { startBinary } from '../../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { freePort } from '../../support/ports.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, type Json, openCliWorld, runBinary } from '../sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 const received: { headers: Record<string, string>; body: string }[] = [];
-let status = 200;
+/** How many requests the receiver still refuses. */
+let refusals = 0;
 let world: CliWorld;
 let folder: string;
 const receiver = Bun.serve({
@@ -18,7 +20,9 @@ const receiver = Bun.serve({
   hostname: '127.0.0.1',
   async fetch(request) {
     received.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
-    return new Response('seen', { status });
+    const isRefused = refusals > 0;
+    if (isRefused) refusals--;
+    return new Response('seen', { status: isRefused ? 500 : 200 });
   },
 });
 const url = `http://127.0.0.1:${receiver.port}/hook`;
@@ -96,12 +100,11 @@ describe('webhooks endpoints', () => {
     expect(tested.exitCode).toBe(0);
     expect(tested.stdout).toMatch(/^Status +200$/m);
     expect(tested.stdout).toMatch(/^Answer +seen$/m);
-    status = 500;
+    refusals = 1;
     expect(await world.run('webhooks', 'endpoints', 'test', endpoint.id)).toMatchObject({
       exitCode: 1,
       stderr: 'The test was not delivered: answered 500.',
     });
-    status = 200;
 
     expect(await world.run('webhooks', 'endpoints', 'remove', endpoint.id)).toMatchObject({
       exitCode: 0,
@@ -197,7 +200,7 @@ describe('listen', () => {
     const listen = startListen();
     await until(() => listen.stdout().startsWith('Signing secret: whsec_'));
     const secret = listen.stdout().trim().slice('Signing secret: '.length);
-    status = 500;
+    refusals = 1;
     const { index } = await world.json('trigger', 'payment.finalized');
     const sent = await until(() => received.find(({ body }) => body.includes(index)));
     new Webhook(secret).verify(sent.body, sent.headers);
@@ -206,14 +209,12 @@ describe('listen', () => {
         .stdout()
         .split('\n')
         .filter((line) => line.includes(index));
-    await until(() => lines().length === 1, 'the failed attempt is shown');
-    status = 200;
-    await until(() => lines().length === 2, 'the retry is shown');
+    await until(() => lines().length >= 2, 'the failed attempt and the retry are shown');
     const [first, second] = lines();
     expect(first).toMatch(/ {2}payment\.finalized {2}500 {2}\d+ ms {2}/);
     expect(second).toMatch(/ {2}payment\.finalized {2}200 {2}\d+ ms {2}/);
     await world.run('webhooks', 'redeliver', sent.headers['webhook-id'] ?? '');
-    await until(() => lines().length === 3, 'the redelivery is shown');
+    await until(() => lines().length >= 3, 'the redelivery is shown');
     listen.signal('SIGINT');
     expect(await listen.exit()).toBe(0);
     expect(await endpoints()).toEqual([]);
@@ -237,8 +238,10 @@ describe('listen', () => {
     const listen = startListen();
     await until(() => listen.stdout().startsWith('Signing secret: '));
     const [endpoint] = await endpoints();
-    expect(endpoint.expires_at - endpoint.created_at).toBe(60_000);
     await listen.kill();
+    // It may have been renewed since, and have ended by now.
+    const [left = endpoint] = await endpoints();
+    expect(left.expires_at).toBeLessThanOrEqual(Date.now() + 60_000);
     await world.run('webhooks', 'endpoints', 'remove', endpoint.id);
   });
 
@@ -270,7 +273,7 @@ describe('listen', () => {
       startBinary(['dev', '--data-dir', dataDir, '--listen-addr', address], {
         env: { SERVICE_SANDBOX_BLOCK_SECS: '0' },
       });
-    const first = start('127.0.0.1:0');
+    const first = start(`127.0.0.1:${freePort()}`);
     const baseUrl = await first.ready();
     const env = { SERVICE_SIDECAR_URL: baseUrl, SERVICE_DATA_DIR: dataDir };
     const listen = startBinary(['listen', '--forward-to', url], { env });

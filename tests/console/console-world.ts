@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type SidecarProcess, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
 import { type CallOptions, sendOk } from '../support/requests.ts';
 
 /** A sidecar with a trial wallet on the sandbox, for tests in a browser. */
@@ -18,7 +19,7 @@ export interface ConsoleWorld {
   stop(): Promise<void>;
 }
 
-/** Starts the compiled binary with a trial wallet, and with these flags. */
+/** Starts the compiled binary with a trial wallet, and with these flags, on a port that it can have again. */
 export async function startConsoleWorld(
   name: string,
   flags: readonly string[] = [],
@@ -27,7 +28,7 @@ export async function startConsoleWorld(
   const dataDir = join(folder, 'data');
   const sidecar = startBinary([
     'dev',
-    ...['--data-dir', dataDir, '--listen-addr', '127.0.0.1:0'],
+    ...['--data-dir', dataDir, '--listen-addr', `127.0.0.1:${freePort()}`],
     ...flags,
   ]);
   const url = await sidecar.ready();

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SidecarProcess, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
 import { type Answer, type CallOptions, send, sendOk } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { type BrowserSession, pageHeaders, signIn } from './console-session.ts';
@@ -398,7 +399,7 @@ describe('a session (docs/decisions.md 133)', () => {
   test('ends with the process', async () => {
     const dir = join(folder, 'restarted');
     const args = ['dev', '--data-dir', dir, '--listen-addr'];
-    const first = startBinary([...args, '127.0.0.1:0']);
+    const first = startBinary([...args, `127.0.0.1:${freePort()}`]);
     const own = await first.ready();
     const session = await signIn(own, { credentials: readFileSync(join(dir, 'cookie'), 'utf8') });
     await first.stop();

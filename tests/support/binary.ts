@@ -106,11 +106,12 @@ export function startBinary(args: readonly string[], options: StartOptions = {})
     stderr: () => written.stderr,
     running,
     async ready() {
-      // The trial wallet is funded after the server is ready.
-      const said = args[0] === 'dev' ? /A sandbox wallet is ready/ : /is ready.* url=/;
-      await until(() => said.test(log) || !running(), 'the sidecar was ready');
+      // The trial wallet is funded after the server is ready; what says so comes by another pipe than the URL.
+      const isFunded = () => args[0] !== 'dev' || /A sandbox wallet is ready/.test(log);
+      const said = () => /is ready.* url=(\S+)/.exec(log)?.[1]?.replaceAll('"', '');
+      await until(() => (isFunded() && said()) || !running(), 'the sidecar was ready');
       if (!running()) await read;
-      const url = /is ready.* url=(\S+)/.exec(log)?.[1]?.replaceAll('"', '');
+      const url = said();
       if (url === undefined || !running()) throw new Error(`the sidecar did not start: ${log}`);
       return url;
     },

@@ -37,7 +37,7 @@ test('a start that fails at any step leaves no lock, no file of it, no port and 
       join(folder, 'data'),
       `${freePort()}`,
     ],
-    { stdout: 'pipe', stderr: 'inherit', timeout: 25_000 },
+    { stdout: 'pipe', stderr: 'inherit', timeout: 250_000 },
   );
   const output = await child.stdout.text();
   // A timer or a socket that was left would keep the process.

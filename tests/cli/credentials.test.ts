@@ -20,8 +20,6 @@ import { type Ran, runBinary } from './sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** For tests that start processes, on a busy machine. */
-const SLOW_MS = 60_000;
 const CREDENTIALS = encodeClientCredentials({
   client: 'a'.repeat(64),
   secret: 'b'.repeat(64),
@@ -110,179 +108,135 @@ const SOURCES: Readonly<Record<string, () => { args?: string[]; env?: Env; dotEn
 for (const [source, given] of Object.entries(SOURCES)) {
   describe(`credentials from ${source}`, () => {
     for (const target of Object.keys(TARGETS) as Target[]) {
-      test(
-        `are ${SAFE.includes(target) ? 'sent' : 'not sent'} to ${target} that a flag or the environment names`,
-        async () => {
-          const { args = [], env = {}, dotEnv = {} } = given();
-          writeEnv(dotEnv);
-          const url = TARGETS[target]();
-          const expected = SAFE.includes(target) ? SENT : expect.stringMatching(PLAIN);
-          expect(await sent([...args, '--url', url], env)).toEqual(expected);
-          recorder.requests.length = 0;
-          expect(await sent(args, { ...env, SERVICE_SIDECAR_URL: url })).toEqual(expected);
-        },
-        SLOW_MS,
-      );
+      test(`are ${SAFE.includes(target) ? 'sent' : 'not sent'} to ${target} that a flag or the environment names`, async () => {
+        const { args = [], env = {}, dotEnv = {} } = given();
+        writeEnv(dotEnv);
+        const url = TARGETS[target]();
+        const expected = SAFE.includes(target) ? SENT : expect.stringMatching(PLAIN);
+        expect(await sent([...args, '--url', url], env)).toEqual(expected);
+        recorder.requests.length = 0;
+        expect(await sent(args, { ...env, SERVICE_SIDECAR_URL: url })).toEqual(expected);
+      });
 
       const together = source === 'a .env' ? SAFE : SAFE.filter((one) => one.startsWith('loop'));
       const isSent = source.includes('.env') && together.includes(target);
-      test(
-        `are ${isSent ? 'sent' : 'not sent'} to ${target} that a .env names`,
-        async () => {
-          const { args = [], env = {}, dotEnv = {} } = given();
-          writeEnv({ ...dotEnv, SERVICE_SIDECAR_URL: TARGETS[target]() });
-          const refused = SAFE.includes(target) ? NAMED_BY_ENV : PLAIN;
-          expect(await sent(args, env)).toEqual(isSent ? SENT : expect.stringMatching(refused));
-        },
-        SLOW_MS,
-      );
+      test(`are ${isSent ? 'sent' : 'not sent'} to ${target} that a .env names`, async () => {
+        const { args = [], env = {}, dotEnv = {} } = given();
+        writeEnv({ ...dotEnv, SERVICE_SIDECAR_URL: TARGETS[target]() });
+        const refused = SAFE.includes(target) ? NAMED_BY_ENV : PLAIN;
+        expect(await sent(args, env)).toEqual(isSent ? SENT : expect.stringMatching(refused));
+      });
     }
 
-    test(
-      'follow a listen address by the same rules, and one that stands for all is loopback',
-      async () => {
-        const { args = [], env = {}, dotEnv = {} } = given();
-        const port = new URL(recorder.loopback).port;
-        writeEnv(dotEnv);
-        const listen = { SERVICE_LISTEN_ADDR: `0.0.0.0:${port}` };
-        expect(await sent(args, { ...env, ...listen })).toBe(SENT);
-        recorder.requests.length = 0;
-        writeEnv({ ...dotEnv, ...listen });
-        expect(await sent(args, env)).toEqual(
-          source.includes('.env') ? SENT : expect.stringMatching(NAMED_BY_ENV),
-        );
-        recorder.requests.length = 0;
-        const other = { SERVICE_LISTEN_ADDR: '192.0.2.1:5393' };
-        expect(await sent(args, { ...env, ...other })).toMatch(PLAIN);
-      },
-      SLOW_MS,
-    );
+    test('follow a listen address by the same rules, and one that stands for all is loopback', async () => {
+      const { args = [], env = {}, dotEnv = {} } = given();
+      const port = new URL(recorder.loopback).port;
+      writeEnv(dotEnv);
+      const listen = { SERVICE_LISTEN_ADDR: `0.0.0.0:${port}` };
+      expect(await sent(args, { ...env, ...listen })).toBe(SENT);
+      recorder.requests.length = 0;
+      writeEnv({ ...dotEnv, ...listen });
+      expect(await sent(args, env)).toEqual(
+        source.includes('.env') ? SENT : expect.stringMatching(NAMED_BY_ENV),
+      );
+      recorder.requests.length = 0;
+      const other = { SERVICE_LISTEN_ADDR: '192.0.2.1:5393' };
+      expect(await sent(args, { ...env, ...other })).toMatch(PLAIN);
+    });
   });
 }
 
 describe("the owner's cookie", () => {
   const bearer = () => `Bearer ${cookie}`;
 
-  test(
-    'is sent to the address that the running sidecar noted, however that is named',
-    async () => {
-      owned.noteUrl(recorder.loopback);
-      const calls: readonly [readonly string[], Env][] = [
-        [['--url', recorder.loopback], {}],
-        [[], { SERVICE_SIDECAR_URL: recorder.loopback }],
-        [[], { SERVICE_LISTEN_ADDR: new URL(recorder.loopback).host }],
-        [['--data-dir', dataDir, '--url', recorder.loopback], { SERVICE_DATA_DIR: '/none' }],
-      ];
-      for (const [args, env] of calls) {
-        recorder.requests.length = 0;
-        expect(await sent(args, env)).toBe(bearer());
-      }
+  test('is sent to the address that the running sidecar noted, however that is named', async () => {
+    owned.noteUrl(recorder.loopback);
+    const calls: readonly [readonly string[], Env][] = [
+      [['--url', recorder.loopback], {}],
+      [[], { SERVICE_SIDECAR_URL: recorder.loopback }],
+      [[], { SERVICE_LISTEN_ADDR: new URL(recorder.loopback).host }],
+      [['--data-dir', dataDir, '--url', recorder.loopback], { SERVICE_DATA_DIR: '/none' }],
+    ];
+    for (const [args, env] of calls) {
       recorder.requests.length = 0;
-      writeEnv({ SERVICE_DATA_DIR: dataDir, SERVICE_SIDECAR_URL: recorder.loopback });
-      expect(await sent([], { SERVICE_DATA_DIR: '' })).toBe(bearer());
-      recorder.requests.length = 0;
-      const home = join(folder, 'home');
-      mkdirSync(home);
-      symlinkSync(dataDir, join(home, 'wallet-sidecar'));
-      const env = { SERVICE_DATA_DIR: '', XDG_DATA_HOME: home };
-      rmSync(join(folder, '.env'));
-      expect(await sent(['--url', recorder.loopback], env)).toBe(bearer());
-    },
-    SLOW_MS,
-  );
+      expect(await sent(args, env)).toBe(bearer());
+    }
+    recorder.requests.length = 0;
+    writeEnv({ SERVICE_DATA_DIR: dataDir, SERVICE_SIDECAR_URL: recorder.loopback });
+    expect(await sent([], { SERVICE_DATA_DIR: '' })).toBe(bearer());
+    recorder.requests.length = 0;
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    symlinkSync(dataDir, join(home, 'wallet-sidecar'));
+    const env = { SERVICE_DATA_DIR: '', XDG_DATA_HOME: home };
+    rmSync(join(folder, '.env'));
+    expect(await sent(['--url', recorder.loopback], env)).toBe(bearer());
+  });
 
   for (const name of ['localhost', '127.0.0.2', '[::1]']) {
-    test(
-      `goes to the noted address when ${name} with its port is asked for, where another program may listen`,
-      async () => {
-        owned.noteUrl(recorder.loopback);
-        const { port, host } = new URL(recorder.loopback);
-        expect(await sent(['--url', `http://${name}:${port}`])).toBe(bearer());
-        expect(recorder.requests[0]?.url).toStartWith(`http://${host}/`);
-      },
-      SLOW_MS,
-    );
+    test(`goes to the noted address when ${name} with its port is asked for, where another program may listen`, async () => {
+      owned.noteUrl(recorder.loopback);
+      const { port, host } = new URL(recorder.loopback);
+      expect(await sent(['--url', `http://${name}:${port}`])).toBe(bearer());
+      expect(recorder.requests[0]?.url).toStartWith(`http://${host}/`);
+    });
   }
 
   for (const target of Object.keys(TARGETS) as Target[]) {
-    test(
-      `is not sent to ${target} that is not the noted address, wherever that is named`,
-      async () => {
-        owned.noteUrl('http://127.0.0.1:1');
-        const url = TARGETS[target]();
-        expect(await sent(['--url', url])).toBeNull();
-        recorder.requests.length = 0;
-        expect(await sent([], { SERVICE_SIDECAR_URL: url })).toBeNull();
-        recorder.requests.length = 0;
-        writeEnv({ SERVICE_SIDECAR_URL: url });
-        expect(await sent([])).toBeNull();
-      },
-      SLOW_MS,
-    );
+    test(`is not sent to ${target} that is not the noted address, wherever that is named`, async () => {
+      owned.noteUrl('http://127.0.0.1:1');
+      const url = TARGETS[target]();
+      expect(await sent(['--url', url])).toBeNull();
+      recorder.requests.length = 0;
+      expect(await sent([], { SERVICE_SIDECAR_URL: url })).toBeNull();
+      recorder.requests.length = 0;
+      writeEnv({ SERVICE_SIDECAR_URL: url });
+      expect(await sent([])).toBeNull();
+    });
   }
 
-  test(
-    'is not sent in the clear to another host, even if that is the noted address',
-    async () => {
-      owned.noteUrl('http://other.example');
-      expect(await sent(['--url', 'http://other.example'])).toBeNull();
-      expect(recorder.requests[0]?.url).toStartWith('http://other.example');
-    },
-    SLOW_MS,
-  );
+  test('is not sent in the clear to another host, even if that is the noted address', async () => {
+    owned.noteUrl('http://other.example');
+    expect(await sent(['--url', 'http://other.example'])).toBeNull();
+    expect(recorder.requests[0]?.url).toStartWith('http://other.example');
+  });
 
-  test(
-    'gives way to credentials that are given',
-    async () => {
-      owned.noteUrl(recorder.loopback);
-      expect(await sent(['--url', recorder.loopback, '--client-credentials', CREDENTIALS])).toBe(
-        SENT,
-      );
-    },
-    SLOW_MS,
-  );
+  test('gives way to credentials that are given', async () => {
+    owned.noteUrl(recorder.loopback);
+    expect(await sent(['--url', recorder.loopback, '--client-credentials', CREDENTIALS])).toBe(
+      SENT,
+    );
+  });
 
-  test(
-    'is left out when it cannot be read, and a 401 then says so',
-    async () => {
-      owned.noteUrl(recorder.loopback);
-      rmSync(join(dataDir, 'cookie'));
-      symlinkSync(credentialsFile(), join(dataDir, 'cookie'));
-      expect(await sent(['--url', recorder.loopback])).toBeNull();
-      recorder.answer(() => Response.json({ code: 104, msg: 'No credentials.' }, { status: 401 }));
-      const { exitCode, stderr } = await run(['--url', recorder.loopback]);
-      expect({ exitCode, stderr }).toEqual({
-        exitCode: 1,
-        stderr: expect.stringMatching(
-          /^No credentials \(error 104\)\. The sidecar of \S+data has no cookie that this user can read/,
-        ),
-      });
-      const given = ['--client-credentials', CREDENTIALS];
-      expect((await run(['--url', recorder.loopback, ...given])).stderr).toBe(
-        'No credentials (error 104).',
-      );
-    },
-    SLOW_MS,
+  test('is left out when it cannot be read, and a 401 then says so', async () => {
+    owned.noteUrl(recorder.loopback);
+    rmSync(join(dataDir, 'cookie'));
+    symlinkSync(credentialsFile(), join(dataDir, 'cookie'));
+    expect(await sent(['--url', recorder.loopback])).toBeNull();
+    recorder.answer(() => Response.json({ code: 104, msg: 'No credentials.' }, { status: 401 }));
+    const { exitCode, stderr } = await run(['--url', recorder.loopback]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /^No credentials \(error 104\)\. The sidecar of \S+data has no cookie that this user can read/,
+      ),
+    });
+    const given = ['--client-credentials', CREDENTIALS];
+    expect((await run(['--url', recorder.loopback, ...given])).stderr).toBe(
+      'No credentials (error 104).',
+    );
+  });
+});
+
+test('a call to this machine goes through no proxy, which would read the credentials', async () => {
+  const proxy = { http_proxy: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' };
+  expect(await sent(['--url', recorder.loopback, '--client-credentials', CREDENTIALS], proxy)).toBe(
+    SENT,
   );
 });
 
-test(
-  'a call to this machine goes through no proxy, which would read the credentials',
-  async () => {
-    const proxy = { http_proxy: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' };
-    expect(
-      await sent(['--url', recorder.loopback, '--client-credentials', CREDENTIALS], proxy),
-    ).toBe(SENT);
-  },
-  SLOW_MS,
-);
-
-test(
-  'commands do not read a .env that another user can write',
-  async () => {
-    writeEnv({ SERVICE_SIDECAR_URL: recorder.loopback });
-    chmodSync(join(folder, '.env'), 0o666);
-    expect(await sent([])).toMatch(/\.env can be written by other users/);
-  },
-  SLOW_MS,
-);
+test('commands do not read a .env that another user can write', async () => {
+  writeEnv({ SERVICE_SIDECAR_URL: recorder.loopback });
+  chmodSync(join(folder, '.env'), 0o666);
+  expect(await sent([])).toMatch(/\.env can be written by other users/);
+});

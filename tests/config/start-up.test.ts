@@ -8,8 +8,6 @@ import { SLOW_TEST_MS } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** The time limit of tests that start processes, on a busy machine. */
-const SLOW_MS = 60_000;
 const SEED = 'a1'.repeat(32);
 
 let folder = '';
@@ -54,79 +52,59 @@ async function started(args: readonly string[], env: Readonly<Record<string, str
 const statusOf = async (url: string) =>
   ((await (await fetch(`${url}/v2/health`)).json()) as { status: string }).status;
 
-test(
-  'a start that would let others use the default wallet without a header ends with 2, in dev too',
-  async () => {
-    const open = { SERVICE_LISTEN_ADDR: '0.0.0.0:0' };
-    for (const [args, env, flag] of [
-      [['serve'], { SERVICE_ROOT_SEED: SEED, ...open }, '--listen-addr'],
-      [['dev'], open, '--listen-addr'],
-      [['dev', '--allow-host', 'wallet.example'], {}, '--allow-host'],
-      [['dev', '--sidecar-url', 'https://wallet.example'], {}, '--sidecar-url'],
-    ] as const) {
-      const { exitCode, stderr } = await refusal(args, env);
-      expect(exitCode).toBe(2);
-      expect(stderr).toMatch(new RegExp(`^${flag} names .*--require-auth`));
-    }
-    await started(['dev', '--require-auth'], open);
-  },
-  SLOW_MS,
-);
+test('a start that would let others use the default wallet without a header ends with 2, in dev too', async () => {
+  const open = { SERVICE_LISTEN_ADDR: '0.0.0.0:0' };
+  for (const [args, env, flag] of [
+    [['serve'], { SERVICE_ROOT_SEED: SEED, ...open }, '--listen-addr'],
+    [['dev'], open, '--listen-addr'],
+    [['dev', '--allow-host', 'wallet.example'], {}, '--allow-host'],
+    [['dev', '--sidecar-url', 'https://wallet.example'], {}, '--sidecar-url'],
+  ] as const) {
+    const { exitCode, stderr } = await refusal(args, env);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(new RegExp(`^${flag} names .*--require-auth`));
+  }
+  await started(['dev', '--require-auth'], open);
+});
 
-test(
-  'the log names the .env and the warnings, health shows all of these, and none holds a secret',
-  async () => {
-    const path = join(folder, '.env');
-    writeFileSync(path, 'SERVICE_SANDBOX_BLOCK_SECS=0\nSERVICE_MAXFEE=1\n', { mode: 0o600 });
-    const { url, log } = await started(['serve', '--root-seed', SEED]);
-    const status = await statusOf(url);
-    for (const text of [/--root-seed shows its secret.*--root-seed-path/, /SERVICE_MAXFEE/]) {
-      expect(log).toMatch(text);
-      expect(status).toMatch(text);
-    }
-    expect(log).toContain(`Settings are read from ${path}.`);
-    expect(`${log}${status}`).not.toContain(SEED);
-  },
-  SLOW_MS,
-);
+test('the log names the .env and the warnings, health shows all of these, and none holds a secret', async () => {
+  const path = join(folder, '.env');
+  writeFileSync(path, 'SERVICE_SANDBOX_BLOCK_SECS=0\nSERVICE_MAXFEE=1\n', { mode: 0o600 });
+  const { url, log } = await started(['serve', '--root-seed', SEED]);
+  const status = await statusOf(url);
+  for (const text of [/--root-seed shows its secret.*--root-seed-path/, /SERVICE_MAXFEE/]) {
+    expect(log).toMatch(text);
+    expect(status).toMatch(text);
+  }
+  expect(log).toContain(`Settings are read from ${path}.`);
+  expect(`${log}${status}`).not.toContain(SEED);
+});
 
-test(
-  'a second sidecar on a data directory is refused with one sentence; the first one noted its address',
-  async () => {
-    const { child, url } = await started(['dev']);
-    expect(readOwner(dataDir)).toMatchObject({ pid: child.pid, url });
-    const { exitCode, stderr } = await refusal(['dev']);
+test('a second sidecar on a data directory is refused with one sentence; the first one noted its address', async () => {
+  const { child, url } = await started(['dev']);
+  expect(readOwner(dataDir)).toMatchObject({ pid: child.pid, url });
+  const { exitCode, stderr } = await refusal(['dev']);
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^${dataDir} is in use by .* process id ${child.pid},`));
+  expect(await child.stop()).toBe(0);
+  expect(existsSync(join(dataDir, 'lock'))).toBe(false);
+});
+
+test('a data directory that is a file is refused with one sentence and left as it is', async () => {
+  writeFileSync(dataDir, 'mine');
+  for (const mode of ['serve', 'dev']) {
+    const { exitCode, stderr } = await refusal([mode]);
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(new RegExp(`^${dataDir} is in use by .* process id ${child.pid},`));
+    expect(stderr).toMatch(/^\S+ is a file, or lies below one, .*another --data-dir\.$/);
+  }
+  expect(readFileSync(dataDir, 'utf8')).toBe('mine');
+});
+
+test('told to stop while it starts, it ends in good order', async () => {
+  for (let round = 0; round < 5; round++) {
+    const { child } = await started(['dev']);
     expect(await child.stop()).toBe(0);
-    expect(existsSync(join(dataDir, 'lock'))).toBe(false);
-  },
-  SLOW_MS,
-);
-
-test(
-  'a data directory that is a file is refused with one sentence and left as it is',
-  async () => {
-    writeFileSync(dataDir, 'mine');
-    for (const mode of ['serve', 'dev']) {
-      const { exitCode, stderr } = await refusal([mode]);
-      expect(exitCode).toBe(1);
-      expect(stderr).toMatch(/^\S+ is a file, or lies below one, .*another --data-dir\.$/);
-    }
-    expect(readFileSync(dataDir, 'utf8')).toBe('mine');
-  },
-  SLOW_MS,
-);
-
-test(
-  'told to stop while it starts, it ends in good order',
-  async () => {
-    for (let round = 0; round < 5; round++) {
-      const { child } = await started(['dev']);
-      expect(await child.stop()).toBe(0);
-      removeFolder(dataDir);
-      rmSync(`${dataDir}.marker`, { force: true });
-    }
-  },
-  SLOW_MS,
-);
+    removeFolder(dataDir);
+    rmSync(`${dataDir}.marker`, { force: true });
+  }
+});

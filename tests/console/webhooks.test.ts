@@ -16,15 +16,12 @@ const { inBrowser, world, browser } = consoleInBrowser(
 const receiver = {
   refusals: 0,
   got: [] as { headers: Headers; body: string }[],
-  /** It answers when this resolves. */
-  gate: Promise.resolve(),
 };
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
     receiver.got.push({ headers: request.headers, body: await request.text() });
-    await receiver.gate;
     const isRefused = receiver.refusals > 0;
     if (isRefused) receiver.refusals--;
     return new Response('<b>noted</b>', { status: isRefused ? 503 : 200 });
@@ -42,12 +39,6 @@ async function pay(): Promise<void> {
     description: 'Two coffees',
   });
   await world().post('/sandbox/pay', { payable: invoice });
-}
-
-/** Returns a promise that stays open until `open` is called. */
-function closedGate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { opened: promise, open: () => resolve() };
 }
 
 inBrowser('an endpoint is added, its secret is shown once and signs what it gets', async () => {
@@ -83,11 +74,21 @@ inBrowser('a delivery that fails shows its attempts, and is sent again', async (
   await page.locator('.rows .badge', { hasText: 'Delivered' }).first().waitFor();
   await page.getByText('Received 1,000 sats · Two coffees').waitFor();
   expect(await barriersOf(page)).toEqual([]);
-  const { open, opened } = closedGate();
-  receiver.gate = opened;
+  // What is sent again is on its way, as far as the page is told, until that was seen.
+  let isSentAgain = false;
+  page.on('request', (request) => {
+    isSentAgain ||= request.url().endsWith('/v2/webhooks/redeliver');
+  });
+  const list = '**/v2/webhooks/deliveries?*';
+  await page.route(list, async (route) => {
+    if (!isSentAgain) return route.continue();
+    const { deliveries, next } = await world().get('/v2/webhooks/deliveries');
+    deliveries[0].state = 'pending';
+    return route.fulfill({ json: { deliveries, next } });
+  });
   await page.locator('.rows').getByRole('button', { name: 'Send again' }).first().click();
   await page.locator('.rows').getByText('1 delivery is sent again.').waitFor();
-  open();
+  await page.unroute(list);
   // What is delivered is not being sent any more.
   await page.locator('.rows').getByText('1 delivery is sent again.').waitFor({ state: 'detached' });
   await page.locator('.rows .badge', { hasText: 'Delivered' }).first().waitFor();

@@ -169,7 +169,9 @@ describe('what the unit starts', () => {
     test('once', async () => {
       const before = ['sh', '-c', 'SYSTEMD_EXEC_PID=$$ exec "$0" "$@"'];
       const sidecar = startUnit(seed, { env, before });
-      await until(() => existsSync(told) || !sidecar.running(), 'systemd was told');
+      // The shell makes the file before it writes.
+      const isTold = () => existsSync(told) && readFileSync(told, 'utf8').endsWith('\n');
+      await until(() => isTold() || !sidecar.running(), 'systemd was told');
       expect(readFileSync(told, 'utf8')).toBe('--ready at /run/socket\n');
       expect(await sidecar.stop()).toBe(0);
     });

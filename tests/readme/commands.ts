@@ -134,8 +134,8 @@ function started(line: string): string[] {
     'stop',
     ': >log',
     `${line} >>log 2>&1 & echo $! >pid`,
-    `for i in $(seq 400); do if grep -q ${quote(ready)} log; then break; fi; sleep 0.025; done`,
-    `grep ${quote(ready)} log || { cat log; exit 1; }`,
+    `until grep -q ${quote(ready)} log; do kill -0 "$(cat pid)" || { cat log; exit 1; }; sleep 0.025; done`,
+    `grep ${quote(ready)} log`,
   ];
 }
 

@@ -280,12 +280,16 @@ class Calls(TestCase):
         self.assertEqual(len(busy.seen), 1)
 
     def test_end_when_their_time_is_over_repetitions_included(self) -> None:
+        arrived = threading.Event()
+
         def hangs(connection: socket.socket, _: object) -> None:
+            arrived.set()
             # Returns when the client has gone.
             connection.recv(1)
 
         server = self.server(hangs)
         error = self.error_from(server.client().pay, payable="x", idempotency_key="k", timeout=0.5)
+        self.assertTrue(arrived.wait(30))
         self.assertEqual((error.kind, error.may_have_taken_effect, len(server.seen)), ("unanswered", True, 1))
         # The sidecar runs, so nothing says to check that; what to do next depends on the key.
         effect = "No answer within 0.5 seconds: it may have taken effect, and a payment may be on its way. "

@@ -57,7 +57,8 @@ test('every day is there once, also where clocks are changed', () => {
   const starts = dailyFlow([], NOON_MS, 60).map(({ startMs }) => startMs);
   expect(new Set(starts).size).toBe(60);
   expect(starts).toEqual(starts.toSorted((a, b) => a - b));
-  expect(starts.every((start) => new Date(start).getHours() === 0)).toBe(true);
+  // Not every day has a midnight: in some places clocks go from it to one.
+  expect(starts.map((start) => new Date(start).setHours(0, 0, 0, 0))).toEqual(starts);
 });
 
 test('payments stand by the day on which they were made, with what was completed of it', () => {

@@ -43,11 +43,14 @@ export function lspsLie({ asked = {}, answered = {} }: LspsLies): Lie {
 }
 
 /** Lets no payment through, nor anything after the first one, but what shows that the LSP is alive. */
-export function neverForwards(): Lie {
-  let isStuck = false;
-  return (message, speaker) => {
-    const type = message.readUInt16BE();
-    isStuck ||= speaker === 'lsp' && type === ADD_HTLC;
-    return isStuck && !KEEPS_ALIVE.includes(type) ? [] : [message];
+export function neverForwards(): { readonly lie: Lie; readonly hasHeldBack: () => boolean } {
+  let hasHeldBack = false;
+  return {
+    lie(message, speaker) {
+      const type = message.readUInt16BE();
+      hasHeldBack ||= speaker === 'lsp' && type === ADD_HTLC;
+      return hasHeldBack && !KEEPS_ALIVE.includes(type) ? [] : [message];
+    },
+    hasHeldBack: () => hasHeldBack,
   };
 }

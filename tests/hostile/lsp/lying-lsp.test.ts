@@ -185,15 +185,18 @@ describe.skipIf(skipped)('an LDK node whose LSP', () => {
 
   test('opens a channel and forwards nothing: it stays pending, and is paid when it does', async () => {
     const { relay, node } = await openWallet();
-    relay.lie = neverForwards();
+    const { lie, hasHeldBack } = neverForwards();
+    relay.lie = lie;
     const made = await invoiceOf(node);
     expect((await world.payer.pays(made.invoice, 5_000)).state).toBe('pending');
+    await until(hasHeldBack, 'the LSP has forwarded it');
     await until(async () => (await node.info()).numChannels === 1, 'the channel is there');
     expect(await stateOf(node, made)).toBe('pending');
     expect((await node.info()).lightningBalanceMsat).toBe(0n);
     relay.lie = TRUTH;
     relay.cut();
-    // To make an invoice, the node connects to the LSP.
+    await until(async () => (await node.info()).numUsableChannels === 0, 'the node has seen it');
+    // To make an invoice that its channels cannot receive, the node connects to the LSP.
     await waitUntil('the node has connected to the LSP', () => invoiceOf(node));
     expect((await ended(node, made.paymentHash)).payment.status).toBe('completed');
   });

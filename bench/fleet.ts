@@ -51,9 +51,10 @@ export async function measureFleet(note: Note): Promise<void> {
   const server = await startPostgres(programs, { durable: true });
   const places: Place[] = [];
   try {
-    const opened = async (place: Promise<Place>) => {
-      places.push(await place);
-      return places.at(-1) as Place;
+    const opened = async (opening: Promise<Place>) => {
+      const place = await opening;
+      places.push(place);
+      return place;
     };
     const onSqlite: Way = { name: 'one sidecar on SQLite', place: await opened(onSqliteAlone()) };
     const one: Way = {

@@ -69,6 +69,7 @@ test.each(AFTER.map((fault) => [JSON.stringify(fault), fault] as const))(
     const fired = proxy.fired.length;
     const index = pendingIndex(await pay(invoice));
     await until(() => proxy.fired.length > fired);
+    expect(proxy.fired.length).toBe(fired + 1);
     expect((await payment(index)).status).toBe('pending');
     fake.payments.resolve(hash, { end: 'succeed' });
     await ended(index);

@@ -28,8 +28,6 @@ const STORE = 'sidecar.sqlite';
 const FILES = ['dev-root-seed', 'sandbox.sqlite', STORE];
 /** Rounds of kills; the points are spread over the time that the command takes. */
 const KILLS = rounds(4, 12);
-/** Whether the kill of a round comes when the command is seen to have begun. */
-const isWatched = (round: number) => round === 0 || round >= KILLS;
 /** Whether there is another round: the last ones are for a machine on which no kill has come in the middle yet. */
 const goesOn = (round: number, cut: number) => round < KILLS || (cut === 0 && round < 100);
 
@@ -269,9 +267,7 @@ describe('killed at any point', () => {
         const copy = at(`k-${round}`);
         const child = startBinary(['backup', copy, '--data-dir', data]);
         const hasBegun = () => listed(folder).some((name) => name.startsWith(`k-${round}.part-`));
-        await (isWatched(round)
-          ? once(child, hasBegun)
-          : Bun.sleep((tookMs * (round + 0.5)) / KILLS));
+        await killTime({ round, child, hasBegun, tookMs });
         await child.kill();
         if (existsSync(copy)) expect((await restore(copy, at(`k-${round}-back`))).exitCode).toBe(0);
         const parts = listed(folder).filter((name) => name.startsWith(`k-${round}.part-`));
@@ -301,9 +297,7 @@ describe('killed at any point', () => {
       const data = at(`r-${round}`);
       const child = startBinary(['restore', copy, '--data-dir', data]);
       const hasBegun = () => existsSync(join(data, `${STORE}.restoring`));
-      await (isWatched(round)
-        ? once(child, hasBegun)
-        : Bun.sleep((tookMs * (round + 0.5)) / KILLS));
+      await killTime({ round, child, hasBegun, tookMs });
       await child.kill();
       const isHalf = existsSync(join(data, `${STORE}.restoring`));
       if (isHalf) cut += 1;
@@ -341,6 +335,22 @@ async function expectNoStart(dataDir: string): Promise<void> {
   } finally {
     if (child.running()) await child.kill();
   }
+}
+
+/**
+ * Waits until it is time for the kill of a round: the first one, and those beyond {@link KILLS}, when the command is
+ * seen to have begun, the others after their share of the time that it takes.
+ */
+async function killTime(of: {
+  readonly round: number;
+  readonly child: SidecarProcess;
+  readonly hasBegun: () => boolean;
+  readonly tookMs: number;
+}): Promise<void> {
+  const isWatched = of.round === 0 || of.round >= KILLS;
+  await (isWatched
+    ? once(of.child, of.hasBegun)
+    : Bun.sleep((of.tookMs * (of.round + 0.5)) / KILLS));
 }
 
 /** Waits until a condition holds, so that one kill comes in the middle on a machine of any speed. */

@@ -238,6 +238,7 @@ describe('listen', () => {
     const listen = startListen();
     await until(() => listen.stdout().startsWith('Signing secret: '));
     const [endpoint] = await endpoints();
+    expect(endpoint.expires_at - endpoint.created_at).toBeGreaterThanOrEqual(60_000);
     await listen.kill();
     // It may have been renewed since, and have ended by now.
     const [left = endpoint] = await endpoints();

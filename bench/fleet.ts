@@ -14,6 +14,8 @@ const REQUESTS = 150;
 const AT_ONCE = 8;
 /** Requests of each kind to each sidecar before the first round: a process that has just started is slower. */
 const WARM_UP = 300;
+/** How long a proxy keeps what the leader said. */
+const KEPT_MS = 1000;
 /** Long enough that one which stands still meanwhile goes on leading. */
 const LEASE_SECS = 60;
 
@@ -29,8 +31,8 @@ interface Place {
 interface Way {
   readonly name: string;
   readonly place: Place;
-  /** Whether each call asks for the leader first, as a proxy does that checks nobody by itself; it goes there then. */
-  readonly asksLeader?: boolean;
+  /** Whether calls go to the leader, which is asked for once a second, as by a proxy. They alternate otherwise. */
+  readonly toLeader?: boolean;
   /** What its rates are compared with, round by round. */
   readonly beside?: { readonly way: Way; readonly target: TargetName };
 }
@@ -42,7 +44,7 @@ type Round = Readonly<Record<(typeof KINDS)[number], { perSec: number; times: nu
 
 /**
  * Measures making an invoice and paying one on the fake LND: with one sidecar on SQLite, one on PostgreSQL, and three
- * on PostgreSQL, whose callers ask for the leader as a proxy does, or alternate. They have their turns in rounds, and a
+ * on PostgreSQL, whose callers call the leader as a proxy does, or alternate. They have their turns in rounds, and a
  * ratio is the median of those of the rounds. Measures nothing where PostgreSQL is missing.
  */
 export async function measureFleet(note: Note): Promise<void> {
@@ -70,7 +72,7 @@ export async function measureFleet(note: Note): Promise<void> {
         {
           name: '3 sidecars, called where the leader is, on PostgreSQL',
           place: three,
-          asksLeader: true,
+          toLeader: true,
           beside: { way: one, target: 'atLeader' },
         },
         {
@@ -169,11 +171,12 @@ function noteWay(way: Way, rounds: ReadonlyMap<Way, readonly Round[]>, note: Not
 let made = 0;
 
 /** Makes so many requests of each kind, one kind after the other. */
-async function roundOf({ place, asksLeader = false }: Way, requests: number): Promise<Round> {
+async function roundOf({ place, toLeader = false }: Way, requests: number): Promise<Round> {
   const { fake, urls } = place;
+  const leader = leaderOf(urls);
   const call = async (path: string, body: unknown) => {
     const at = made++;
-    const url = asksLeader ? await leaderOf(urls) : (urls[at % urls.length] ?? '');
+    const url = toLeader ? await leader() : (urls[at % urls.length] ?? '');
     const headers = { 'idempotency-key': `request ${at}` };
     await sendOk(url, 'POST', `/v2/node/${path}`, { body, headers });
   };
@@ -189,10 +192,17 @@ async function roundOf({ place, asksLeader = false }: Way, requests: number): Pr
   };
 }
 
-/** The first of these that says that it leads. */
-async function leaderOf(urls: readonly string[]): Promise<string> {
-  for (const url of urls) if ((await fetch(`${url}/v2/leader`)).ok) return url;
-  throw new Error('None of the sidecars leads.');
+/** Returns what returns the one of these that leads. What it was told holds for a second, as in docs/fleet/nginx.conf. */
+function leaderOf(urls: readonly string[]): () => Promise<string> {
+  const ask = async () => {
+    for (const url of urls) if ((await fetch(`${url}/v2/leader`)).ok) return url;
+    throw new Error('None of the sidecars leads.');
+  };
+  let told = { atMs: Number.NEGATIVE_INFINITY, leader: Promise.resolve('') };
+  return () => {
+    if (performance.now() - told.atMs > KEPT_MS) told = { atMs: performance.now(), leader: ask() };
+    return told.leader;
+  };
 }
 
 async function timed(one: (at: number) => Promise<unknown>, count: number) {

@@ -134,7 +134,7 @@ export const TARGETS = {
   },
   atLeader: {
     ...{ least: 0.95, unit: ' times one on PostgreSQL' },
-    why: 'What stands by takes no request here, but the question for the leader is a request before each one, and the others look at the lease, all on the same two processors.',
+    why: 'What stands by takes no request here, but it looks at the lease, on the same two processors.',
   },
   fleet: {
     ...{ least: 1, unit: ' times one on SQLite' },

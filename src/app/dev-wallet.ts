@@ -34,7 +34,6 @@ function devSeed(dataDir: string): Uint8Array {
 /** Signs the trial wallet up, and funds it on its first use. The wallet gets all of its funds or none. */
 export async function fundDevWallet(wallets: Wallets, sandbox: Sandbox): Promise<void> {
   await wallets.signup(null);
-  await wallets.provision();
   const { history, userPk } = await wallets.open(null);
   if ((await history.tip()) !== null) return;
   await sandbox.controls.fundNewWallet(userPk);

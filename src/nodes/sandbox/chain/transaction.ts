@@ -1,4 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hex } from '@scure/base';
 import { RawTx, Transaction } from '@scure/btc-signer';
 import type { TransactionJson } from '../../../model/payment.ts';
 import { transactionJsonOf } from '../../../model/transaction.ts';
@@ -77,7 +79,7 @@ export function signTransaction(options: {
     }
   });
   transaction.finalize();
-  return signedTransaction(transaction.extract(), transaction.vsize);
+  return readTransaction(transaction.extract());
 }
 
 function signingHints(keys: InputKeys) {
@@ -120,25 +122,19 @@ export function coinbaseTransaction(
     outputs: outputs.map(({ script, valueSat }) => ({ script, amount: valueSat })),
     lockTime: 0,
   });
-  return signedTransaction(raw, raw.length);
+  return readTransaction(raw);
 }
 
 /** Reads a signed transaction (BIP 144). Throws for other bytes. */
 export function readTransaction(raw: Uint8Array): SignedTransaction {
-  return signedTransaction(raw, parse(raw).vsize);
-}
-
-function signedTransaction(raw: Uint8Array, vsize: number): SignedTransaction {
   const parsed = RawTx.decode(raw);
+  // The witnesses are no part of the txid, and count a quarter (BIP 141).
+  const stripped = RawTx.encode({ ...parsed, segwitFlag: false });
   return {
-    txid: parse(raw).id,
+    txid: hex.encode(sha256(sha256(stripped)).reverse()),
     raw,
-    vsize,
+    vsize: Math.ceil((3 * stripped.length + raw.length) / 4),
     outputs: parsed.outputs.map(({ amount, script }) => ({ valueSat: amount, script })),
     json: transactionJsonOf(raw),
   };
-}
-
-function parse(raw: Uint8Array): Transaction {
-  return Transaction.fromRaw(raw, { allowUnknownInputs: true, allowUnknownOutputs: true });
 }

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { SCHEMA } from '../schema.ts';
 import { initialSchema } from './0001-initial.ts';
 import { connectorStateByKey } from './0002-connector-state-by-key.ts';
 import { failedDeliveries } from './0003-failed-deliveries.ts';
@@ -60,11 +61,20 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
 /** The version of the schema that this program reads and writes. */
 export const SCHEMA_VERSION = STEPS.length;
 
-/** Brings a database from one version to another and stores the version in it. The caller opens the transaction. */
+/**
+ * Brings a database from one version (0: an empty one) to another and stores the version in it. The caller opens the
+ * transaction.
+ */
 export function migrate(db: Database, from: number, to = SCHEMA_VERSION): void {
+  if (from === 0 && to === SCHEMA_VERSION) db.run(SCHEMA);
+  else followSteps(db, from, to);
+  db.run(`PRAGMA user_version = ${to}`);
+}
+
+/** The steps from one version to another; for {@link migrate}, and for the test that they lead to {@link SCHEMA}. */
+export function followSteps(db: Database, from: number, to = SCHEMA_VERSION): void {
   for (const step of STEPS.slice(from, to)) {
     if (typeof step === 'string') db.run(step);
     else step(db);
   }
-  db.run(`PRAGMA user_version = ${to}`);
 }

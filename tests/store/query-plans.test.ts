@@ -1,18 +1,53 @@
 import { Database } from 'bun:sqlite';
 import { expect, spyOn, test } from 'bun:test';
+import { rowPorts } from '../../src/store/rows/ports.ts';
+import type { Rows } from '../../src/store/rows/rows.ts';
+import { sqliteCacheWriter } from '../../src/store/sqlite/cache-writer.ts';
+import { sqliteIdentity, storeCounter } from '../../src/store/sqlite/identity.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { sqliteObserved } from '../../src/store/sqlite/observed-rows.ts';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
+import { sqliteDatabase, sqliteRows, textOf } from '../../src/store/sqlite/rows.ts';
+import { sqliteSigner } from '../../src/store/sqlite/signing.ts';
+import { writeQueue } from '../../src/store/sqlite/write-queue.ts';
 
-/** Every statement that the store prepares when it opens, as rows write it, with the steps of SQLite's plan for it. */
-async function plans(): Promise<Map<string, string[]>> {
+/** Every statement that the store may prepare, as SQLite is given it. */
+function statements(): string[] {
   const prepare = spyOn(Database.prototype, 'prepare');
-  const store = openSqliteStore(':memory:');
-  const statements = prepare.mock.calls.map(([sql]) => sql.replace(/\s+/g, ' '));
+  const db = openDatabase(':memory:');
+  const rows = sqliteRows(db, sqliteSigner(db, { secretsKey: null }));
+  // Statements of rows are prepared when they are first used, so they are noted where they are made.
+  const made: string[] = [];
+  const noting: Rows = {
+    ...rows,
+    prepare(sql) {
+      made.push(textOf(sql));
+      return rows.prepare(sql);
+    },
+    prepareMany(sql) {
+      made.push(`${textOf(sql)} = ?`);
+      return rows.prepareMany(sql);
+    },
+  };
+  const queue = writeQueue(db);
+  const counter = storeCounter(db);
+  rowPorts(sqliteDatabase(queue, counter.advance), noting, {
+    observed: sqliteObserved,
+    cacheWriter: (all) => sqliteCacheWriter(all, queue),
+    owner: '',
+  });
+  sqliteIdentity(db, queue, counter, false);
+  const prepared = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();
-  await store.close();
+  db.close();
+  return [...made, ...prepared].map((sql) => sql.replace(/\s+/g, ' '));
+}
+
+/** Every such statement, as rows write it, with the steps of SQLite's plan for it. */
+function plans(): Map<string, string[]> {
   const db = openDatabase(':memory:');
   const planned = new Map(
-    statements
+    statements()
       .filter((sql) => /^(SELECT|UPDATE|DELETE|INSERT)/.test(sql))
       .map((sql) => [
         sql.replaceAll('+?', '?'),
@@ -36,7 +71,7 @@ const READS_ALL: readonly (readonly [RegExp, string])[] = [
 ];
 
 test('no statement reads a whole table', async () => {
-  const found = [...(await plans())]
+  const found = [...plans()]
     .filter(([sql]) => !READS_ALL.some(([known]) => known.test(sql)))
     .flatMap(([sql, steps]) =>
       steps
@@ -51,7 +86,7 @@ test('no statement reads a whole table', async () => {
 });
 
 test('no statement is excused that reads what it looks for by an index', async () => {
-  const all = [...(await plans()).keys()];
+  const all = [...plans().keys()];
   expect(READS_ALL.filter(([known]) => !all.some((sql) => known.test(sql)))).toEqual([]);
 });
 
@@ -93,7 +128,7 @@ for (const [what, statement, step] of [
   ],
 ] as const) {
   test(what, async () => {
-    const found = [...(await plans())].filter(([sql]) => statement.test(sql));
+    const found = [...plans()].filter(([sql]) => statement.test(sql));
     expect(found).toHaveLength(1);
     const steps = found[0]?.[1] ?? [];
     expect(steps.join('; ')).toMatch(step);
@@ -106,7 +141,7 @@ const OF_LISTS =
   /^(cache_by_(status|direction|rail|external_id)|word_bundle_by_since|delivery_attempt_by_endpoint)$/;
 
 test('every index is read by a statement', async () => {
-  const steps = [...(await plans()).values()].flat().join('\n');
+  const steps = [...plans().values()].flat().join('\n');
   const db = openDatabase(':memory:');
   const indexes = db
     .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'index'")

@@ -5,6 +5,7 @@ import { useWriteAheadLog } from '../../lib/databases/write-ahead-log.ts';
 import { failureCode } from '../../lib/files/file-problem.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
+import { TABLES } from './schema.ts';
 import { packOnce, prepareRelease } from './space.ts';
 
 /** How long opening waits for another program's lock. Nothing else runs at the start yet, so waiting harms nothing. */
@@ -52,7 +53,7 @@ function prepare(db: Database, path: string): void {
     requireEmpty(db, path);
     prepareRelease(db);
   } else {
-    checkQuickly(db, path);
+    checkQuickly(db, path, version);
   }
   // WAL mode writes into the file, so it is set only after the checks.
   useWriteAheadLog(db);
@@ -73,13 +74,19 @@ function requireEmpty(db: Database, path: string): void {
   }
 }
 
-/** Reads a row of every table, so that a corrupted file is found now and not in the middle of a payment. */
-function checkQuickly(db: Database, path: string): void {
-  const tables = db.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
-    name: string;
-  }[];
-  if (tables.length === 0) throw new StoreUnusable(sentence(path, CORRUPTED));
-  for (const { name } of tables) db.query(`SELECT * FROM "${name}" LIMIT 1`).get();
+/**
+ * Reads a row of every table, so that a corrupted file is found now and not in the middle of a payment. Statements are
+ * prepared when they are used, so a table that is missing is looked for too.
+ */
+function checkQuickly(db: Database, path: string, version: number): void {
+  const tables = db
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all()
+    .map(({ name }) => name);
+  const isMissing = (name: string) => !tables.includes(name);
+  if (tables.length === 0 || (version === SCHEMA_VERSION && TABLES.some(isMissing)))
+    throw new StoreUnusable(sentence(path, CORRUPTED));
+  for (const name of tables) db.query(`SELECT * FROM "${name}" LIMIT 1`).get();
 }
 
 const CORRUPTED =

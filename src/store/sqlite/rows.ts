@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { plannedOnce } from '../../lib/databases/planned-once.ts';
+import { once } from '../../lib/once.ts';
 import type { RowSigner } from '../row-signer.ts';
 import type { Joint, Query, RowDatabase, Rows } from '../rows/rows.ts';
 import type { Step, Steps, Value } from '../rows/steps.ts';
@@ -18,18 +19,20 @@ export class AtOnce<T> implements Steps<T> {
   }
 }
 
+/** Returns a statement of rows as SQLite is given it. */
+export const textOf = (sql: string) => plannedOnce(sql.replaceAll('wallet_sidecar.', ''));
+
 /** Returns how functions of rows use SQLite. */
 export function sqliteRows(db: Database, signer: RowSigner): Rows {
-  const textOf = (sql: string) => plannedOnce(sql.replaceAll('wallet_sidecar.', ''));
   return {
-    prepare: (sql) => queryOf(db.prepare(textOf(sql))),
-    query: (sql) => queryOf(db.query(textOf(sql))),
+    prepare: (sql) => queryOf(once(() => db.prepare(textOf(sql)))),
+    query: (sql) => queryOf(once(() => db.query(textOf(sql)))),
     prepareMany(sql) {
-      const statement = db.prepare(`${textOf(sql)} = ?`);
+      const statement = once(() => db.prepare(`${textOf(sql)} = ?`));
       return {
         run: (numbers, ...values) =>
           new AtOnce(() => {
-            for (const number of numbers) statement.run(...values, number);
+            for (const number of numbers) statement().run(...values, number);
           }),
       };
     },
@@ -51,13 +54,14 @@ export function sqliteRows(db: Database, signer: RowSigner): Rows {
   };
 }
 
-function queryOf<Row>(statement: ReturnType<Database['prepare']>): Query<Row> {
-  const get = (values: readonly Value[]) => statement.get(values as never) as Row | null;
-  const getAll = (values: readonly Value[]) => statement.all(values as never) as Row[];
+/** A statement is prepared when it is first used: a start uses few of them. */
+function queryOf<Row>(statement: () => ReturnType<Database['prepare']>): Query<Row> {
+  const get = (values: readonly Value[]) => statement().get(values as never) as Row | null;
+  const getAll = (values: readonly Value[]) => statement().all(values as never) as Row[];
   return {
     one: (...values) => new AtOnce(() => get(values)),
     all: (...values) => new AtOnce(() => getAll(values)),
-    run: (...values) => new AtOnce(() => statement.run(values as never).changes),
+    run: (...values) => new AtOnce(() => statement().run(values as never).changes),
     read: (of) => ({
       one: (...values) =>
         new AtOnce(() => {

@@ -283,3 +283,6 @@ CREATE TABLE word_bundle (
 CREATE INDEX word_bundle_by_since ON word_bundle (wallet, since, id);
 CREATE INDEX word_bundle_by_until ON word_bundle (wallet, until, id);
 `;
+
+/** The names of these tables. */
+export const TABLES = [...SCHEMA.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name = '']) => name);

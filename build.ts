@@ -62,7 +62,7 @@ if (force || !(await isFresh(BINARY, INPUTS)) || !(await namesCommit(BINARY)))
 if (force || !(await isFresh(MAN_PAGE, MAN_PAGE_INPUTS))) {
   // The command line imports the client, whose files were not there before this build.
   const { manPage } = await import('./tools/man-page.ts');
-  await writeFile(MAN_PAGE, manPage(packageJson.version));
+  await writeFile(MAN_PAGE, await manPage(packageJson.version));
   console.log(`built ${MAN_PAGE}`);
 }
 if (force || !(await isFresh(join(OUT, NOTICES), NOTICE_INPUTS))) await writeNotices();

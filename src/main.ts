@@ -26,14 +26,13 @@ const program = buildProgram({
 });
 if (!runsServer(words)) {
   const { addCommands } = await import('./cli/commands/index.ts');
-  const { remoteNodes } = await import('./nodes/kinds.ts');
-  addCommands(program, {
+  await addCommands(program, words, {
     ...io,
     backup: async (dir, flags) => (await import('./app/backup/backup.ts')).backup(dir, flags),
     restore: async (dir, flags) => (await import('./app/backup/restore.ts')).restore(dir, flags),
     migrate: async (flags) => (await import('./app/migrate.ts')).migrateToPostgres(flags),
     recoverLdk: async (...given) => (await import('./app/recover-ldk.ts')).recoverLdk(...given),
-    connectKinds: await remoteNodes(),
+    connectKinds: async () => (await import('./nodes/kinds.ts')).remoteNodes(),
   });
 }
 const exitCode = await runProgram(program, process.argv, io);

@@ -4,8 +4,6 @@ import type { CliIo } from '../src/cli/io.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { remoteNodes } from '../src/nodes/kinds.ts';
 
-const connectKinds = await remoteNodes();
-
 /** What a command is run with that prints nothing and asks nobody. */
 export const SILENT: CliIo = {
   env: {},
@@ -21,11 +19,15 @@ export const SILENT: CliIo = {
   },
 };
 
-/** Returns the command line as it is documented. Commands of a {@link SILENT} one must not be run. */
-export function documentedProgram(version: string, io: CliIo = SILENT): Command {
+/** Returns the command line as it is documented, or as it is made for these words. Commands of a {@link SILENT} one must not be run. */
+export async function documentedProgram(
+  version: string,
+  io: CliIo = SILENT,
+  words: readonly string[] = [],
+): Promise<Command> {
   const program = buildProgram({ ...io, version, serve: async () => undefined });
   const said = async () => '';
   const files = { backup: said, restore: said, migrate: said, recoverLdk: async () => undefined };
-  addCommands(program, { ...io, ...files, connectKinds });
+  await addCommands(program, words, { ...io, ...files, connectKinds: remoteNodes });
   return program;
 }

@@ -89,7 +89,7 @@ async function printed(words: readonly string[], url: string): Promise<string> {
     stdout: (line: string) => void lines.push(line),
     stderr: (line: string) => void said.push(line),
   };
-  const program = documentedProgram('0', io);
+  const program = await documentedProgram('0', io);
   const exitCode = await runProgram(program, ['bun', 'wallet-sidecar', ...words, '--json'], io);
   if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${said.join('\n')}`);
   return lines.join('\n').replaceAll(url, 'http://127.0.0.1:5393');

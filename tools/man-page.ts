@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { documentedProgram } from './documented-program.ts';
 
 /** Returns the man page (roff with the macros of man) of the command line, made from its own help. */
-export function manPage(version: string): string {
-  const program = documentedProgram(version);
+export async function manPage(version: string): Promise<string> {
+  const program = await documentedProgram(version);
   return [
     `.TH WALLET-SIDECAR 1 "" "wallet-sidecar ${version}" "User Commands"`,
     '.SH NAME',

@@ -1,5 +1,5 @@
 import { systemClock } from '../lib/clock.ts';
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log-levels.ts';
 import { isLoopbackHost } from '../lib/network/loopback-host.ts';
 import type { ChannelPeer } from '../model/channel.ts';
 import { parseRelay } from '../model/clients/nwc.ts';

@@ -1,4 +1,4 @@
-import { LOG_FORMATS, LOG_LEVELS } from '../lib/log.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../lib/log-levels.ts';
 
 /** What a setting does. */
 interface OptionFacts {

@@ -73,8 +73,8 @@ describe('every endpoint of the route table', () => {
   }
 });
 
-test('every request that moves money takes --idempotency-key, and every cost can be bounded or agreed on', () => {
-  const commands = commandsOf(documentedProgram());
+test('every request that moves money takes --idempotency-key, and every cost can be bounded or agreed on', async () => {
+  const commands = commandsOf(await documentedProgram());
   const flagsOf = (words: readonly string[]) =>
     commands
       .findLast(({ path }) => path.every((word, depth) => words[depth] === word))
@@ -94,7 +94,7 @@ test('the page of what --json prints is made of the examples, and has every comm
   const page = await cliJsonPage();
   expect(readFileSync(join(ROOT, 'docs/cli-json.md'), 'utf8')).toBe(page);
   const shown = [...page.matchAll(/^### `(.+)`$/gm)].map(([, words = '']) => words.split(' '));
-  for (const { path, command } of commandsOf(documentedProgram())) {
+  for (const { path, command } of commandsOf(await documentedProgram())) {
     if (command.commands.length > 0 || ['serve', 'mcp'].includes(path[0] ?? '')) continue;
     const has = shown.some((words) => path.every((word, depth) => words[depth] === word));
     expect({ path, has }).toEqual({ path, has: true });

@@ -6,7 +6,7 @@ import { runBinary } from './sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const program = documentedProgram();
+const program = await documentedProgram();
 const commands = commandsOf(program);
 const leaves = commands.filter(({ command }) => command.commands.length === 0);
 const paths = commands.map(({ path }) => path);
@@ -35,6 +35,30 @@ describe('help', () => {
   });
 });
 
+describe('a command is made without the others, and with all that it has among them', () => {
+  const SHOWS_ALL = ['completions'];
+  const servers = ['serve', 'dev'];
+  for (const command of program.commands.filter((one) => !servers.includes(one.name()))) {
+    const name = command.name();
+    test(name, async () => {
+      const { commands: made } = await documentedProgram([name, '--json']);
+      expect(made.length > 3).toBe(SHOWS_ALL.includes(name));
+      const alone = made.find((one) => one.name() === name);
+      const all = (of: typeof command) =>
+        commandsOf(of).map((one) => one.command.helpInformation());
+      expect(alone?.helpInformation()).toBe(command.helpInformation());
+      expect(alone && all(alone)).toEqual(all(command));
+    });
+  }
+
+  test('but all are made where the words begin with none of them', async () => {
+    for (const words of [[], ['--help'], ['help', 'pay'], ['pya'], ['--json', 'pay']]) {
+      const { commands: made } = await documentedProgram(words);
+      expect(made.map((one) => one.name())).toEqual(program.commands.map((one) => one.name()));
+    }
+  });
+});
+
 test('what few people need stands under a heading of its own', async () => {
   const advanced = async (...path: string[]) => {
     const { stdout } = await runBinary([...path, '--help']);
@@ -45,8 +69,8 @@ test('what few people need stands under a heading of its own', async () => {
   expect(await advanced('clients')).toEqual(['prune', 'confirm']);
 });
 
-test('the man page has every command and flag, and roff finds no fault with it', () => {
-  const page = manPage('0');
+test('the man page has every command and flag, and roff finds no fault with it', async () => {
+  const page = await manPage('0');
   const plain = page.replaceAll('\\-', '-').replaceAll('\\(dq', '"');
   for (const { path, command } of leaves) {
     expect(plain).toMatch(new RegExp(`^\\.SS "${path.join(' ')}[ "]`, 'm'));

@@ -145,7 +145,7 @@ describe('without a command', () => {
         migrate: said,
         recoverLdk: async () => undefined,
       };
-      addCommands(program, { ...io, ...files, connectKinds: {} });
+      await addCommands(program, args, { ...io, ...files, connectKinds: async () => ({}) });
     }
     const exitCode = await runProgram(program, ['bun', 'wallet-sidecar', ...args], io);
     const commands = program.commands.map((command) => command.name());

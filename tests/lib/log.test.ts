@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { type LogLevel, openLog } from '../../src/lib/log.ts';
+import { openLog } from '../../src/lib/log.ts';
+import type { LogLevel } from '../../src/lib/log-levels.ts';
 
 /** Logs one entry with an error of two causes. Returns the entry's line. */
 function lineOf(entry: 'warn' | 'error', level: LogLevel): string {

@@ -126,8 +126,8 @@ describe('the pages', () => {
     expect(named.toSorted()).toEqual(Object.keys(paymentJson().shape).toSorted());
   });
 
-  test('name every command with its subcommands, and no others', () => {
-    const program = documentedProgram();
+  test('name every command with its subcommands, and no others', async () => {
+    const program = await documentedProgram();
     const named = rowsOf('docs/cli.md', 'Commands').flatMap(([cell]) => codeIn(cell));
     expect(named.toSorted()).toEqual(program.commands.flatMap(wordsOf).toSorted());
   });

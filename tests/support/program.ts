@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { documentedProgram as programOf } from '../../tools/documented-program.ts';
 
 /** Returns the program, for tests of its help. Its commands must not be run. */
-export function documentedProgram(): Command {
-  return programOf('0');
+export function documentedProgram(words: readonly string[] = []): Promise<Command> {
+  return programOf('0', undefined, words);
 }
 
 /** A command and the words that call it. */

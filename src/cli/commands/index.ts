@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ConnectKind } from '../../model/connect.ts';
 import { ADVANCED } from '../command.ts';
-import type { AddCommand, CliIo } from '../io.ts';
+import type { CliIo } from '../io.ts';
 import { addAnalyze } from './analyze.ts';
 import { addBackup, addRestore, type CopyData } from './backup.ts';
 import { addChannels } from './channels.ts';
@@ -42,51 +42,86 @@ interface CommandOptions extends CliIo {
   readonly restore: CopyData;
   readonly migrate: Migrate;
   readonly recoverLdk: RecoverLdk;
-  readonly connectKinds: Readonly<Record<string, ConnectKind>>;
+  readonly connectKinds: () => Promise<Readonly<Record<string, ConnectKind>>>;
 }
 
-/** Every command except the servers, under the headings of the help. */
-const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
-  'Wallet:': [addConsole, addInfo, addPayments, addShow, addWait, addEvents],
-  'Bookkeeping:': [addSync, addNote, addExport],
-  'Receive:': [
-    addInvoice,
-    addOffer,
-    addAddress,
-    addRate,
-    addName,
-    addCancel,
-    addSettle,
-    addWithdraw,
-    addBuy,
-  ],
-  'Send:': [addAnalyze, addPay, addKeysend, addApprove, addReject, addBump, addProof, addChannels],
-  'Set up:': [
-    addSeed,
-    addSignup,
-    addHealth,
-    addClients,
-    addWebhooks,
-    addMcp,
-    addListen,
-    addTrigger,
-    addCompletions,
-  ],
+/** Adds a command; what it needs may be loaded first. */
+type Adding = (program: Command, options: CommandOptions) => void | Promise<void>;
+
+/** Every command except the servers, by its name, under the headings of the help. */
+const COMMANDS: Readonly<Record<string, Readonly<Record<string, Adding>>>> = {
+  'Wallet:': {
+    console: addConsole,
+    info: addInfo,
+    payments: addPayments,
+    show: addShow,
+    wait: addWait,
+    events: addEvents,
+  },
+  'Bookkeeping:': { sync: addSync, note: addNote, export: addExport },
+  'Receive:': {
+    invoice: addInvoice,
+    offer: addOffer,
+    address: addAddress,
+    rate: addRate,
+    name: addName,
+    cancel: addCancel,
+    settle: addSettle,
+    withdraw: addWithdraw,
+    buy: addBuy,
+  },
+  'Send:': {
+    analyze: addAnalyze,
+    pay: addPay,
+    keysend: addKeysend,
+    approve: addApprove,
+    reject: addReject,
+    bump: addBump,
+    proof: addProof,
+    channels: addChannels,
+  },
+  'Set up:': {
+    seed: addSeed,
+    signup: addSignup,
+    health: addHealth,
+    clients: addClients,
+    webhooks: addWebhooks,
+    mcp: addMcp,
+    listen: addListen,
+    trigger: addTrigger,
+    completions: addCompletions,
+    connect: async (program, options) => addConnect(program, options, await options.connectKinds()),
+    backup: (program, options) => addBackup(options.backup)(program, options),
+    restore: (program, options) => addRestore(options.restore)(program, options),
+  },
+  'Sandbox:': { sandbox: addSandbox },
+  [ADVANCED]: {
+    updates: addUpdates,
+    provision: addProvision,
+    'secrets-key': addSecretsKey,
+    migrate: (program, options) => addMigrate(options.migrate)(program, options),
+    ldk: (program, options) => addLdk(options.recoverLdk)(program, options),
+  },
 };
 
-/** Adds every command except those that run a server. */
-export function addCommands(program: Command, options: CommandOptions): void {
-  for (const [heading, commands] of Object.entries(COMMANDS)) {
+/** Commands that show others. */
+const SHOWS_ALL: readonly (string | undefined)[] = ['completions'];
+
+/**
+ * Adds the command that the first of the words names: making all of them takes longer than most of them do. Adds every
+ * command but the servers where it names none, as for the help, and where that command shows the others.
+ */
+export async function addCommands(
+  program: Command,
+  [named]: readonly string[],
+  options: CommandOptions,
+): Promise<void> {
+  const all = Object.entries(COMMANDS).flatMap(([heading, commands]) =>
+    Object.entries(commands).map(([name, add]) => ({ heading, name, add })),
+  );
+  const one = SHOWS_ALL.includes(named) ? [] : all.filter(({ name }) => name === named);
+  for (const { heading, add } of one.length > 0 ? one : all) {
     program.commandsGroup(heading);
-    for (const add of commands) add(program, options);
+    await add(program, options);
   }
-  addConnect(program, options, options.connectKinds);
-  addBackup(options.backup)(program, options);
-  addRestore(options.restore)(program, options);
-  program.commandsGroup('Sandbox:');
-  addSandbox(program, options);
-  program.commandsGroup(ADVANCED);
-  for (const add of [addUpdates, addProvision, addSecretsKey]) add(program, options);
-  addMigrate(options.migrate)(program, options);
-  addLdk(options.recoverLdk)(program, options);
 }

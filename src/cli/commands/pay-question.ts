@@ -1,4 +1,3 @@
-import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { decodeLnurl } from '../../codecs/lnurl.ts';
 import { formatAmountMsat, parseAmountMsat } from '../../model/amount.ts';
 import type { PayableJson } from '../../model/analysis.ts';
@@ -53,11 +52,15 @@ function defaultCap(
 }
 
 /** Returns the lines of the question before a payment of the string that was typed. */
-export function payQuestion(typed: string, payable: PayableJson, agreed: Agreed): string[] {
+export async function payQuestion(
+  typed: string,
+  payable: PayableJson,
+  agreed: Agreed,
+): Promise<string[]> {
   return costLines({
     ...agreed,
     feeEstimate: payable.fee_estimate,
-    to: receiverOf(typed, payable),
+    to: await receiverOf(typed, payable),
     description: payable.description,
   });
 }
@@ -68,12 +71,15 @@ export function routingCap(amount: string, policy: FeePolicy): string {
 }
 
 /** Returns the receiver in the form that says most about it. */
-function receiverOf(typed: string, payable: PayableJson): string {
+async function receiverOf(typed: string, payable: PayableJson): Promise<string> {
   // A name is what the person knows the receiver by.
   if (/^[^\s:/?]{1,200}@[^\s:/?]{1,200}$/.test(typed)) return typed;
   switch (payable.kind) {
-    case 'invoice':
+    case 'invoice': {
+      // What reads signatures takes as long to load as the rest of a command.
+      const { decodeBolt11 } = await import('../../codecs/bolt11/index.ts');
       return `the node ${decodeBolt11(payable.invoice).payeePubkey}, by invoice`;
+    }
     case 'offer':
       return `the offer ${ends(payable.offer)}`;
     case 'onchain':

@@ -139,7 +139,7 @@ async function agreeToPay(
   if (agreed.amount === null && !all) {
     throw new CallFailed('The string names no amount: give one after it.');
   }
-  await agree(io, flags, payQuestion(payable, best, agreed));
+  await agree(io, flags, await payQuestion(payable, best, agreed));
   return agreed;
 }
 

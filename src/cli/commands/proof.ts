@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { printable, printableJson } from '../../lib/printable.ts';
-import { checkPayerProof } from '../../model/payer-proof.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, flag, group, local, optionWord } from '../command.ts';
 import { utcOption } from '../connection.ts';
@@ -36,7 +35,9 @@ const verify = local(
     },
     examples: ['proof verify lnp1...', 'proof verify lnp1... --json'],
   },
-  ({ text, json }, { io }) => {
+  async ({ text, json }, { io }) => {
+    // What checks signatures takes as long to load as the rest of a command.
+    const { checkPayerProof } = await import('../../model/payer-proof.ts');
     const checked = checkPayerProof(text);
     if (json) io.stdout(printableJson(JSON.stringify(checked)));
     if (!checked.valid) throw new CallFailed(checked.reason);

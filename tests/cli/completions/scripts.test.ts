@@ -8,7 +8,7 @@ import { runBinary } from '../sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const commands = commandsOf(documentedProgram());
+const commands = commandsOf(await documentedProgram());
 
 describe('completions', () => {
   const scriptOf = async (shell: string) => (await runBinary(['completions', shell])).stdout;

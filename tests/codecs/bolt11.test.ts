@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, hex } from '@scure/base';
 import fc from 'fast-check';
 import {
+  amountMsatOf,
   decodeBolt11,
   descriptionOf,
   encodeBolt11,
@@ -274,6 +275,19 @@ test('the description alone is read as the whole invoice tells it', () => {
     'bolt11',
     /cut/,
   );
+});
+
+test('the amount alone is read as the whole invoice tells it', () => {
+  const invoices = vectors.valid.filter((vector) => !('disputed' in vector));
+  for (const { invoice } of invoices) {
+    const { amountMsat } = decodeBolt11(invoice);
+    expect(amountMsatOf(invoice)).toBe(amountMsat);
+    expect(amountMsatOf(invoice.toUpperCase())).toBe(amountMsat);
+  }
+  expect(new Set(invoices.map(({ invoice }) => typeof amountMsatOf(invoice))).size).toBe(2);
+  for (const text of ['', 'lnbc', 'lnxy1qqq', 'lnbc5x1qqq', 'lni1qqq']) {
+    expectInvalid(() => amountMsatOf(text), 'bolt11', /./);
+  }
 });
 
 test('the end alone is read as the whole invoice tells it: its expiry, or an hour', () => {

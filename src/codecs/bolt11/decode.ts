@@ -1,7 +1,6 @@
 import { bech32, hex } from '@scure/base';
 import { encodeHashAddress, encodeWitnessAddress } from '../address.ts';
-import { MAX_AMOUNT_MSAT, NETWORKS, type Network } from '../network.ts';
-import { AMOUNT_UNITS, PICO_PER_MSAT } from './amount-units.ts';
+import type { Network } from '../network.ts';
 import { readFeatures } from './features.ts';
 import { readInteger, splitFields } from './fields.ts';
 import {
@@ -15,6 +14,7 @@ import {
   TIMESTAMP_WORDS,
 } from './invoice.ts';
 import { checkPayee, type Signed } from './payee.ts';
+import { notOne, readPrefix } from './prefix.ts';
 
 /** Longer strings are invalid before any other check. The longest useful invoices have some 2,000 characters. */
 const MAX_LENGTH = 8_000;
@@ -117,29 +117,6 @@ function readInvoice(text: string): Read {
 }
 
 type Fields = ReadonlyMap<number, readonly (readonly number[])[]>;
-
-/** Reads the human-readable part: the network, and the amount in the unit that its letter says. */
-function readPrefix(prefix: string): { network: Network; amountMsat: bigint | null } {
-  const [, name = notOne(), digits, letter] = /^ln([a-z]+?)(?:(\d+)([munp]?))?$/.exec(prefix) ?? [];
-  const network = networkOf(name) ?? invalid('its network is not supported');
-  if (digits === undefined) return { network, amountMsat: null };
-  const [pico] = AMOUNT_UNITS.find((unit) => unit[1] === letter) ?? notOne();
-  const amountPico = BigInt(digits) * pico;
-  const amountMsat = amountPico / PICO_PER_MSAT;
-  if (amountPico % PICO_PER_MSAT !== 0n || amountMsat > MAX_AMOUNT_MSAT) notOne();
-  if (amountMsat === 0n) invalid('its amount is zero');
-  return { network, amountMsat };
-}
-
-function notOne(): never {
-  return invalid('it is not a BOLT 11 string, or part of it was lost in copying');
-}
-
-function networkOf(prefix: string): Network | undefined {
-  return (Object.keys(NETWORKS) as Network[]).find(
-    (network) => NETWORKS[network].bolt11Prefix === prefix,
-  );
-}
 
 function readFields(data: readonly number[]): Fields {
   const fields = new Map<number, (readonly number[])[]>();

@@ -1,4 +1,4 @@
 export { decodeBolt11 } from './decode.ts';
 export { type Bolt11Fields, encodeBolt11 } from './encode.ts';
 export { type Bolt11Invoice, DEFAULT_MIN_FINAL_CLTV, type RouteHint } from './invoice.ts';
-export { descriptionOf, expiresAtMsOf, timestampOf } from './times.ts';
+export { amountMsatOf, descriptionOf, expiresAtMsOf, timestampOf } from './parts.ts';

@@ -1,4 +1,4 @@
-import { decodeBolt11, timestampOf } from '../../../codecs/bolt11/index.ts';
+import { amountMsatOf, timestampOf } from '../../../codecs/bolt11/index.ts';
 import { type Bolt12Invoice, decodeInvoice } from '../../../codecs/bolt12/index.ts';
 import { readOr } from '../../../codecs/codec-error.ts';
 import { describedBy } from '../../../model/description.ts';
@@ -169,7 +169,7 @@ export function hasPaidAll({ parts }: SendAttempt): boolean {
 function owedOf({ bolt11, bolt12 }: ClnSendpay): bigint | null {
   if (bolt11 === undefined) return bolt12Of(bolt12)?.amountMsat ?? null;
   return readOr(
-    () => decodeBolt11(bolt11, { verifySignature: false }).amountMsat,
+    () => amountMsatOf(bolt11),
     () => null,
   );
 }

@@ -1,6 +1,6 @@
 import { bech32 } from '@scure/base';
 import { wordOfLetter } from '../bech32-letters.ts';
-import { readInteger, splitFields } from './fields.ts';
+import { readInteger } from './fields.ts';
 import {
   DEFAULT_EXPIRY_SECS,
   FIELD,
@@ -8,9 +8,12 @@ import {
   SIGNATURE_WORDS,
   TIMESTAMP_WORDS,
 } from './invoice.ts';
+import { readPrefix } from './prefix.ts';
 
 /** Words of the bech32 checksum. */
 const CHECKSUM_WORDS = 6;
+/** Words of a field before its value: its type and its length. */
+const HEAD_WORDS = 3;
 
 /**
  * Returns when an invoice was made, in seconds, without checking the rest of it. Use it only for invoices that are
@@ -42,12 +45,26 @@ export function descriptionOf(invoice: string): string | null {
   return bytes ? Buffer.from(bytes).toString('utf8') : null;
 }
 
+/** Returns the words of a field. Of those before it only their lengths are read, since long histories have many. */
 function fieldOf(invoice: string, wanted: number): readonly number[] | undefined {
-  const letters = dataPartOf(invoice).slice(TIMESTAMP_WORDS, -(SIGNATURE_WORDS + CHECKSUM_WORDS));
-  for (const { type, words } of splitFields(wordsOf(letters, 'data'))) {
-    if (type === wanted) return words;
+  const data = dataPartOf(invoice);
+  const end = data.length - (SIGNATURE_WORDS + CHECKSUM_WORDS);
+  for (let at = TIMESTAMP_WORDS; at < end; ) {
+    const begin = at + HEAD_WORDS;
+    const [type, high = 0, low = 0] = wordsOf(data.slice(at, Math.min(begin, end)), 'data');
+    at = begin + high * 32 + low;
+    if (at > end) invalid('a field is cut off');
+    if (type === wanted) return wordsOf(data.slice(begin, at), 'data');
   }
   return undefined;
+}
+
+/**
+ * Returns what an invoice asks for, in millisatoshis; null where the payer chooses. Like {@link expiresAtMsOf} it does
+ * not check the rest of the invoice. Throws CodecError('bolt11') for another text, and for an amount of zero.
+ */
+export function amountMsatOf(invoice: string): bigint | null {
+  return readPrefix(invoice.slice(0, invoice.lastIndexOf('1')).toLowerCase()).amountMsat;
 }
 
 /** Returns the letters after the last `1`, which separates them from the human-readable part (BIP 173). */
@@ -57,8 +74,9 @@ function dataPartOf(invoice: string): string {
 }
 
 function wordsOf(letters: string, part: string): number[] {
-  return Array.from(
-    letters,
-    (letter) => wordOfLetter(letter) ?? invalid(`its ${part} is not bech32`),
-  );
+  const words: number[] = [];
+  for (const letter of letters) {
+    words.push(wordOfLetter(letter) ?? invalid(`its ${part} is not bech32`));
+  }
+  return words;
 }

@@ -50,9 +50,11 @@ export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<F
   const { cursor } = look;
   const { name } = list;
   const isFirst = positionIn(cursor, name, 'created') === 0;
-  for (const order of ORDERS) {
+  // Where the node is asked for both, it is at once. What changes after that is read by the next look.
+  const tips = await Promise.all(ORDERS.map((order) => tipOfLook(look, name, order)));
+  for (const [at, order] of ORDERS.entries()) {
     const before = positionIn(cursor, name, order);
-    const tip = await tipOfLook(look, name, order);
+    const tip = tips[at] ?? null;
     if (tip === before) continue;
     if (isFirst && order === 'updated' && tip !== null) {
       // Every row is read after this as it stands now.

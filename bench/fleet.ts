@@ -9,7 +9,7 @@ import type { TargetName } from './targets.ts';
 
 /** How often each way of calling has its turn, and how many requests of each kind it then makes. */
 const ROUNDS = 9;
-const REQUESTS = 150;
+const REQUESTS = 300;
 /** How many callers make them. */
 const AT_ONCE = 8;
 /** Requests of each kind to each sidecar before the first round: a process that has just started is slower. */
@@ -27,7 +27,7 @@ interface Place {
   close(): Promise<void>;
 }
 
-/** One way to call the sidecars of a place. */
+/** One way to call the sidecars of a place, which is its own: all have as many payments behind them. */
 interface Way {
   readonly name: string;
   readonly place: Place;
@@ -64,20 +64,19 @@ export async function measureFleet(note: Note): Promise<void> {
       place: await opened(onPostgres(server, 1)),
       beside: { way: onSqlite, target: 'onPostgres' },
     };
-    const three = await opened(onPostgres(server, 3));
     await measureWays(
       [
         onSqlite,
         one,
         {
           name: '3 sidecars, called where the leader is, on PostgreSQL',
-          place: three,
+          place: await opened(onPostgres(server, 3)),
           toLeader: true,
           beside: { way: one, target: 'atLeader' },
         },
         {
           name: '3 sidecars in turn on PostgreSQL',
-          place: three,
+          place: await opened(onPostgres(server, 3)),
           beside: { way: onSqlite, target: 'fleet' },
         },
       ],
@@ -131,10 +130,10 @@ async function onPostgres(server: TestPostgres, size: number): Promise<Place> {
 
 async function measureWays(ways: readonly Way[], note: Note): Promise<void> {
   const rounds = new Map<Way, Round[]>(ways.map((way) => [way, []]));
-  for (const way of ways) await roundOf(way, WARM_UP * way.place.urls.length);
+  for (const way of ways) await roundOf(way, WARM_UP * (way.toLeader ? 1 : way.place.urls.length));
   for (const { place } of ways) place.signal('SIGSTOP');
   for (let round = 0; round < ROUNDS; round++) {
-    for (const way of ways) {
+    for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
       way.place.signal('SIGCONT');
       rounds.get(way)?.push(await roundOf(way, REQUESTS));
       way.place.signal('SIGSTOP');

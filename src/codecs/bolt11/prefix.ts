@@ -2,7 +2,7 @@ import { MAX_AMOUNT_MSAT, NETWORKS, type Network } from '../network.ts';
 import { AMOUNT_UNITS, PICO_PER_MSAT } from './amount-units.ts';
 import { invalid } from './invoice.ts';
 
-/** Reads the human-readable part of an invoice, in lower case: the network, and the amount in the unit that its letter says. */
+/** Reads the human-readable part of an invoice in lower case: the network, and the amount in the unit of its letter. */
 export function readPrefix(prefix: string): { network: Network; amountMsat: bigint | null } {
   const [, name = notOne(), digits, letter] = /^ln([a-z]+?)(?:(\d+)([munp]?))?$/.exec(prefix) ?? [];
   const network = networkOf(name) ?? invalid('its network is not supported');

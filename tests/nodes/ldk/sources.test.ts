@@ -4,6 +4,7 @@ import { createServer } from 'node:tls';
 import { decodeAddress } from '../../../src/codecs/address.ts';
 import { elapsedMs, systemClock } from '../../../src/lib/clock.ts';
 import { openLog } from '../../../src/lib/log.ts';
+import type { ApiError } from '../../../src/model/errors.ts';
 import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
 import type { ChainServer } from '../../../src/model/web-url.ts';
 import { openLdk } from '../../../src/nodes/ldk/index.ts';
@@ -106,6 +107,24 @@ describe.skipIf(!hasLdkHelper()).each([...CHAIN_SOURCES])(
       network.chain.fund(await onchain.nextUnusedAddress('segwit'), 30_000n);
       await network.mine(1);
       await until(async () => (await node.info()).onchainTrustedMsat > before, 'it is read');
+    });
+
+    test('answers calls at once with its own looks while the server comes and goes', async () => {
+      const order = { address: decodeAddress(await addressOutside()), amountMsat: 9_000_000n };
+      const estimate = () => onchain.estimateFeeMsat({ ...order, priority: 'high' });
+      for (let round = 0; round < 5; round++) {
+        network.chain.isAway = true;
+        const calls = Array.from({ length: 8 }, () =>
+          estimate().then(
+            () => 'told',
+            ({ kind }: ApiError) => kind,
+          ),
+        );
+        await Promise.race(calls);
+        network.chain.isAway = false;
+        expect(await Promise.all(calls)).not.toContain('timeout');
+      }
+      expect(await estimate()).toBeGreaterThan(0n);
     });
 
     test('opens and closes a channel, and what was in it comes back', async () => {

@@ -16,7 +16,11 @@ export function shownTransaction(rawHex: string): TransactionJson | null {
 
 /** Converts a serialized transaction (BIP 144) to the form of answers. Throws for bytes that are not a transaction. */
 export function transactionJsonOf(raw: Uint8Array): TransactionJson {
-  const parsed = RawTx.decode(raw);
+  return decodedTransactionJson(RawTx.decode(raw));
+}
+
+/** Converts a decoded transaction to the form of answers. */
+export function decodedTransactionJson(parsed: ReturnType<typeof RawTx.decode>): TransactionJson {
   return {
     version: parsed.version,
     lock_time: parsed.lockTime,

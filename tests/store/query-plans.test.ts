@@ -1,15 +1,10 @@
 import { Database } from 'bun:sqlite';
 import { expect, spyOn, test } from 'bun:test';
-import { rowPorts } from '../../src/store/rows/ports.ts';
 import type { Rows } from '../../src/store/rows/rows.ts';
-import { sqliteCacheWriter } from '../../src/store/sqlite/cache-writer.ts';
-import { sqliteIdentity, storeCounter } from '../../src/store/sqlite/identity.ts';
-import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { sqliteObserved } from '../../src/store/sqlite/observed-rows.ts';
+import { openSqliteStore, sqlitePorts } from '../../src/store/sqlite/index.ts';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
-import { sqliteDatabase, sqliteRows, textOf } from '../../src/store/sqlite/rows.ts';
+import { sqliteRows, textOf } from '../../src/store/sqlite/rows.ts';
 import { sqliteSigner } from '../../src/store/sqlite/signing.ts';
-import { writeQueue } from '../../src/store/sqlite/write-queue.ts';
 
 /** Every statement that the store may prepare, as SQLite is given it. */
 function statements(): string[] {
@@ -29,14 +24,7 @@ function statements(): string[] {
       return rows.prepareMany(sql);
     },
   };
-  const queue = writeQueue(db);
-  const counter = storeCounter(db);
-  rowPorts(sqliteDatabase(queue, counter.advance), noting, {
-    observed: sqliteObserved,
-    cacheWriter: (all) => sqliteCacheWriter(all, queue),
-    owner: '',
-  });
-  sqliteIdentity(db, queue, counter, false);
+  sqlitePorts(db, noting, false);
   const prepared = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();
   db.close();

@@ -9,17 +9,40 @@ interface Bolt11Field {
   readonly words: readonly number[];
 }
 
-/** Returns the fields between timestamp and signature. Throws CodecError('bolt11') where one is cut off. */
-export function* splitFields(words: readonly number[]): Generator<Bolt11Field, void, undefined> {
-  for (let at = 0; at < words.length; ) {
-    const [type, high, low] = [words[at], words[at + 1], words[at + 2]];
+/** Where a field is: its type, and the places of its first word and after its last one. */
+interface FieldPlace {
+  readonly type: number;
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Words of a field before its value: its type, and two for its length. */
+const HEAD_WORDS = 3;
+
+/**
+ * Returns where the fields between timestamp and signature are, of so many words; of each only the head is read. Throws
+ * CodecError('bolt11') where one is cut off.
+ */
+export function* fieldPlaces(
+  length: number,
+  wordAt: (at: number) => number | undefined,
+): Generator<FieldPlace, void, undefined> {
+  for (let at = 0; at < length; ) {
+    const [type, high, low] = [wordAt(at), wordAt(at + 1), wordAt(at + 2)];
     if (type === undefined || high === undefined || low === undefined) {
       invalid('a field is cut off');
     }
-    const start = at + 3;
-    at = start + high * 32 + low;
-    if (at > words.length) invalid('a field is cut off');
-    yield { type, words: words.slice(start, at) };
+    const begin = at + HEAD_WORDS;
+    at = begin + high * 32 + low;
+    if (at > length) invalid('a field is cut off');
+    yield { type, begin, end: at };
+  }
+}
+
+/** Returns the fields between timestamp and signature. Throws CodecError('bolt11') where one is cut off. */
+export function* splitFields(words: readonly number[]): Generator<Bolt11Field, void, undefined> {
+  for (const { type, begin, end } of fieldPlaces(words.length, (at) => words[at])) {
+    yield { type, words: words.slice(begin, end) };
   }
 }
 

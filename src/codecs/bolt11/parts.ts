@@ -1,6 +1,6 @@
 import { bech32 } from '@scure/base';
 import { wordOfLetter } from '../bech32-letters.ts';
-import { readInteger } from './fields.ts';
+import { fieldPlaces, readInteger } from './fields.ts';
 import {
   DEFAULT_EXPIRY_SECS,
   FIELD,
@@ -12,8 +12,6 @@ import { readPrefix } from './prefix.ts';
 
 /** Words of the bech32 checksum. */
 const CHECKSUM_WORDS = 6;
-/** Words of a field before its value: its type and its length. */
-const HEAD_WORDS = 3;
 
 /**
  * Returns when an invoice was made, in seconds, without checking the rest of it. Use it only for invoices that are
@@ -47,14 +45,13 @@ export function descriptionOf(invoice: string): string | null {
 
 /** Returns the words of a field. Of those before it only their lengths are read, since long histories have many. */
 function fieldOf(invoice: string, wanted: number): readonly number[] | undefined {
-  const data = dataPartOf(invoice);
-  const end = data.length - (SIGNATURE_WORDS + CHECKSUM_WORDS);
-  for (let at = TIMESTAMP_WORDS; at < end; ) {
-    const begin = at + HEAD_WORDS;
-    const [type, high = 0, low = 0] = wordsOf(data.slice(at, Math.min(begin, end)), 'data');
-    at = begin + high * 32 + low;
-    if (at > end) invalid('a field is cut off');
-    if (type === wanted) return wordsOf(data.slice(begin, at), 'data');
+  const letters = dataPartOf(invoice).slice(TIMESTAMP_WORDS, -(SIGNATURE_WORDS + CHECKSUM_WORDS));
+  const places = fieldPlaces(letters.length, (at) => {
+    const letter = letters[at];
+    return letter === undefined ? undefined : wordOf(letter, 'data');
+  });
+  for (const { type, begin, end } of places) {
+    if (type === wanted) return wordsOf(letters.slice(begin, end), 'data');
   }
   return undefined;
 }
@@ -74,9 +71,9 @@ function dataPartOf(invoice: string): string {
 }
 
 function wordsOf(letters: string, part: string): number[] {
-  const words: number[] = [];
-  for (const letter of letters) {
-    words.push(wordOfLetter(letter) ?? invalid(`its ${part} is not bech32`));
-  }
-  return words;
+  return Array.from(letters, (letter) => wordOf(letter, part));
+}
+
+function wordOf(letter: string, part: string): number {
+  return wordOfLetter(letter) ?? invalid(`its ${part} is not bech32`);
 }

@@ -4,6 +4,7 @@ import { hex } from '@scure/base';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Store } from '../ports.ts';
 import { rowPorts } from '../rows/ports.ts';
+import type { Rows } from '../rows/rows.ts';
 import { sqliteCacheWriter } from './cache-writer.ts';
 import { sqliteIdentity, storeCounter } from './identity.ts';
 import { sqliteObserved } from './observed-rows.ts';
@@ -26,17 +27,9 @@ export function openSqliteStore(
 ): Store {
   const db = openDatabase(path);
   const signer = signerOf(db, signing);
-  const queue = writeQueue(db);
-  const counter = storeCounter(db);
-  const ports = rowPorts(sqliteDatabase(queue, counter.advance), sqliteRows(db, signer), {
-    observed: sqliteObserved,
-    cacheWriter: (rows) => sqliteCacheWriter(rows, queue),
-    // One process owns the file, so a name that is drawn at each opening tells it from those before.
-    owner: hex.encode(new Uint8Array(randomBytes(8))),
-  });
-  const identity = sqliteIdentity(db, queue, counter, signing.secretsKey !== null);
+  const { queue, ports } = sqlitePorts(db, sqliteRows(db, signer), signing.secretsKey !== null);
   return {
-    ...readable({ ...ports, identity }),
+    ...readable(ports),
     problem: () => null,
     releaseSpace: (signal) => releaseSpace(db, queue, signal),
     async close() {
@@ -48,6 +41,19 @@ export function openSqliteStore(
       }
     },
   };
+}
+
+/** Returns the ports over a file, whose statements `rows` makes, and the queue of their writes. */
+export function sqlitePorts(db: Database, rows: Rows, isSigned: boolean) {
+  const queue = writeQueue(db);
+  const counter = storeCounter(db);
+  const ports = rowPorts(sqliteDatabase(queue, counter.advance), rows, {
+    observed: sqliteObserved,
+    cacheWriter: (all) => sqliteCacheWriter(all, queue),
+    // One process owns the file, so a name that is drawn at each opening tells it from those before.
+    owner: hex.encode(new Uint8Array(randomBytes(8))),
+  });
+  return { queue, ports: { ...ports, identity: sqliteIdentity(db, queue, counter, isSigned) } };
 }
 
 /** Closes the database where it cannot be used. */

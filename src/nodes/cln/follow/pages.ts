@@ -51,10 +51,11 @@ export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<F
   const { name } = list;
   const isFirst = positionIn(cursor, name, 'created') === 0;
   // Where the node is asked for both, it is at once. What changes after that is read by the next look.
-  const tips = await Promise.all(ORDERS.map((order) => tipOfLook(look, name, order)));
-  for (const [at, order] of ORDERS.entries()) {
+  const tips = await Promise.all(
+    ORDERS.map(async (order) => ({ order, tip: await tipOfLook(look, name, order) })),
+  );
+  for (const { order, tip } of tips) {
     const before = positionIn(cursor, name, order);
-    const tip = tips[at] ?? null;
     if (tip === before) continue;
     if (isFirst && order === 'updated' && tip !== null) {
       // Every row is read after this as it stands now.

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { RawTx, Transaction } from '@scure/btc-signer';
 import type { TransactionJson } from '../../../model/payment.ts';
-import { transactionJsonOf } from '../../../model/transaction.ts';
+import { decodedTransactionJson } from '../../../model/transaction.ts';
 import { multisigOutput, type SingleKeyKind } from './keys.ts';
 
 /** The keys that sign an input: one key, or the two keys of a funding output. */
@@ -135,6 +135,6 @@ export function readTransaction(raw: Uint8Array): SignedTransaction {
     raw,
     vsize: Math.ceil((3 * stripped.length + raw.length) / 4),
     outputs: parsed.outputs.map(({ amount, script }) => ({ valueSat: amount, script })),
-    json: transactionJsonOf(raw),
+    json: decodedTransactionJson(parsed),
   };
 }

@@ -59,8 +59,13 @@ async function measureCalls(
 ) {
   const [payer, receiver] = [callsTo(alice), callsTo(bob)];
   const node = `Core Lightning ${version} called directly`;
-  const measure = (name: string, calls: Omit<Comparison, 'node'>) =>
-    compare(`${name} on Core Lightning`, { node, ...calls }, note);
+  const pids = {
+    sidecar: sidecar.process().pid,
+    beside: floor.pid,
+    besideIs: 'a bare program',
+  };
+  const measure = (name: string, calls: Omit<Comparison, 'node' | 'pids'>) =>
+    compare(`${name} on Core Lightning`, { node, pids, ...calls }, note);
   // Invoices are made before the clock starts, as many for each side.
   const measurePayments = async (name: string) => {
     const invoices: string[] = [];

@@ -1,13 +1,13 @@
+import { cpuTimeMs } from './cpu-time.ts';
 import type { Note } from './figures.ts';
 import type { TargetName } from './targets.ts';
 
 /** The first rounds open connections, and are not measured. */
 const OPENING = 5;
-/**
- * A sidecar runs for days, and one that has just started runs code that is not compiled yet: what it adds in the rounds
- * up to this one is told apart.
- */
-const WARM_UP = 50;
+/** A process that has just started runs code that is not compiled yet: what it adds up to this round is told apart. */
+const FIRST = 50;
+/** A sidecar runs for days: what it adds is measured after this round. */
+const WARM_UP = 250;
 
 /** Calls of a node with the sidecar, without it, and by a bare program in its place. */
 export interface Comparison {
@@ -20,6 +20,8 @@ export interface Comparison {
   readonly targets: { readonly median: TargetName; readonly p99: TargetName };
   /** Null where no bare program stands beside the node. */
   readonly throughFloor: (() => Promise<unknown>) | null;
+  /** The processes whose CPU time is told: the sidecar, and what its time is told beside, in words. */
+  readonly pids: { readonly sidecar: number; readonly beside: number; readonly besideIs: string };
 }
 
 /** How many sides {@link compare} calls. */
@@ -35,7 +37,7 @@ export const callsOf = (rounds: number) => rounds + WARM_UP;
  */
 export async function compare(
   name: string,
-  { node, rounds, direct, throughSidecar, throughFloor, targets }: Comparison,
+  { node, rounds, direct, throughSidecar, throughFloor, targets, pids }: Comparison,
   note: Note,
 ): Promise<void> {
   const ofNode: number[] = [];
@@ -46,10 +48,16 @@ export async function compare(
     async () => all.push(await timed(throughSidecar)),
     ...(throughFloor ? [async () => ofFloor.push(await timed(throughFloor))] : []),
   ];
+  /** The CPU time of both processes before the first round, after the first ones, before those that count, and now. */
+  const cpu: (readonly number[])[] = [];
+  const noteCpu = () =>
+    cpu.push([pids.sidecar, pids.beside].map((pid) => cpuTimeMs(pid) ?? Number.NaN));
   for (let round = 0; round < callsOf(rounds); round++) {
+    if ([0, FIRST, WARM_UP].includes(round)) noteCpu();
     const first = round % calls.length;
     for (const call of [...calls.slice(first), ...calls.slice(0, first)]) await call();
   }
+  noteCpu();
   const [plain = [], through = [], bare = []] = [ofNode, all, ofFloor].map((times) =>
     times.slice(WARM_UP),
   );
@@ -59,7 +67,7 @@ export async function compare(
       0.5,
     );
   const addedMs = added(all, WARM_UP);
-  const atFirst = `; ${added(all, OPENING, WARM_UP).toFixed(2)} ms in the first ${WARM_UP} calls`;
+  const atFirst = `; ${added(all, OPENING, FIRST).toFixed(2)} ms in the first ${FIRST} calls`;
   const least = throughFloor
     ? `; a bare program adds ${added(ofFloor, WARM_UP).toFixed(2)} ms`
     : '';
@@ -75,6 +83,12 @@ export async function compare(
   note(`${name}, p99`, p99Of(through), {
     beside: `${plainP99.toFixed(2)} ms, ${node}${throughFloor ? `; ${p99Of(bare)}, by a bare program` : ''}`,
     goal: { target: targets.p99, is: quantile(through, 0.99) / plainP99 },
+  });
+  const cpuOf = (process: 0 | 1, from: number, to: number, calls: number) =>
+    `${(((cpu[to]?.[process] ?? 0) - (cpu[from]?.[process] ?? 0)) / calls).toFixed(1)} ms`;
+  const cpuAtFirst = `${cpuOf(0, 0, 1, FIRST)} in the first ${FIRST} calls`;
+  note(`CPU time of ${name}`, `${cpuOf(0, 2, 3, rounds)}, the sidecar; ${cpuAtFirst}`, {
+    beside: `${cpuOf(1, 2, 3, rounds)}, ${pids.besideIs}`,
   });
 }
 

@@ -116,18 +116,10 @@ function processesOf(sidecar: NodeSidecar) {
 }
 
 async function measureCalls({ payee, direct, sidecar }: Nodes, note: Note): Promise<void> {
-  const measure = async (name: string, calls: Omit<Comparison, 'node' | 'throughFloor'>) => {
-    const { own, node } = processesOf(sidecar);
-    const before = [cpuTimeMs(own), cpuTimeMs(node)];
-    await compare(`${name} on LDK`, { node: NODE, throughFloor: null, ...calls }, note);
-    const [ofSidecar, ofNode] = [own, node].map((pid, at) => {
-      const usedMs = (cpuTimeMs(pid) ?? Number.NaN) - (before[at] ?? Number.NaN);
-      return (usedMs / callsOf(calls.rounds)).toFixed(1);
-    });
-    note(`CPU time of ${name}`, `${ofSidecar} ms, the sidecar`, {
-      beside: `${ofNode} ms, its node`,
-    });
-  };
+  const { own, node } = processesOf(sidecar);
+  const pids = { sidecar: own, beside: node, besideIs: 'its node' };
+  const measure = (name: string, calls: Omit<Comparison, 'node' | 'throughFloor' | 'pids'>) =>
+    compare(`${name} on LDK`, { node: NODE, throughFloor: null, pids, ...calls }, note);
   const madeBy = async (node: OutsideNode, amountMsat: bigint) =>
     (await node.invoice({ amountMsat })).invoice;
   await measure('node_info', {

@@ -60,8 +60,13 @@ async function measureCalls(
 ) {
   const [lnd, receiver] = [callsTo(alice), callsTo(bob)];
   const node = `LND ${alice.version.split(' ')[0]} called directly`;
-  const measure = (name: string, calls: Omit<Comparison, 'node'>) =>
-    compare(`${name} on LND`, { node, ...calls }, note);
+  const pids = {
+    sidecar: sidecar.process().pid,
+    beside: floor.pid,
+    besideIs: 'a bare program',
+  };
+  const measure = (name: string, calls: Omit<Comparison, 'node' | 'pids'>) =>
+    compare(`${name} on LND`, { node, pids, ...calls }, note);
   // Invoices are made before the clock starts, as many for each side.
   const measurePayments = async (name: string) => {
     const count = SIDES * callsOf(PAY_ROUNDS);

@@ -18,6 +18,7 @@ export interface NodeFloor {
   nodeInfo(): Promise<unknown>;
   createInvoice(): Promise<unknown>;
   pay(invoice: string): Promise<unknown>;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -34,6 +35,7 @@ export async function startNodeFloor(access: NodeAccess): Promise<NodeFloor> {
     nodeInfo: () => sendOk(base, 'GET', '/v2/node/node_info'),
     createInvoice: () => post('/v2/node/create_invoice', { amount: '1' }),
     pay: (invoice) => post('/v2/node/pay_invoice', { invoice }),
+    pid: child.pid,
     async stop() {
       await child.stop();
       removeFolder(folder);

@@ -22,14 +22,31 @@ const isSent = (amountMsat: bigint) =>
     (error) => error.message,
   );
 
-test('what was read ahead is good for one payment, shortly after', async () => {
+test('what was read is good for all payments of a second, less what they take', async () => {
   sendable.readAhead(read);
   nowMs = 999;
-  expect([await isSent(5000n), reads]).toEqual([true, 1]);
-  expect([await isSent(5000n), reads]).toEqual([true, 2]);
+  expect([await isSent(3000n), await isSent(2000n), reads]).toEqual([true, true, 1]);
+  expect([await isSent(1n), reads]).toEqual([true, 2]);
   sendable.readAhead(read);
+  expect([await isSent(4999n), reads]).toEqual([true, 2]);
+  expect([await isSent(1n), reads]).toEqual([true, 3]);
   nowMs += 1000;
-  expect([await isSent(5000n), reads]).toEqual([true, 4]);
+  expect([await isSent(1n), reads]).toEqual([true, 4]);
+});
+
+test('of payments at one instant no more pass unasked than what was read is enough for', async () => {
+  sendable.readAhead(read);
+  expect(await Promise.all([isSent(3000n), isSent(3000n), isSent(2000n)])).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(reads).toBe(2);
+});
+
+test('what is refused takes nothing', async () => {
+  expect(await isSent(5001n)).toMatch(/can send 5 sats/);
+  expect([await isSent(5000n), reads]).toEqual([true, 1]);
 });
 
 test('nothing is refused without asking the node again', async () => {

@@ -24,13 +24,23 @@ export function requireEnough(amountMsat: bigint, sendableMsat: bigint): void {
 /** What was read earlier than this says nothing of now. */
 const FRESH_MS = 1000;
 
+/** What the channels could send when the node was asked. */
+interface Known {
+  /** When it was asked, in monotonic milliseconds. */
+  readonly atMs: number;
+  /** In millisatoshis; 0 where the node did not say. */
+  readonly amountMsat: Promise<bigint>;
+  /** The payments that it was enough for since. */
+  takenMsat: bigint;
+}
+
 /**
  * What the wallet's channels can send. The node is asked while the wallet still prepares a payment, so that the payment
- * need not wait for the answer.
+ * need not wait for the answer, and once for all payments of a second.
  */
 export class Sendable {
   readonly #elapsedMs: () => number;
-  #ahead: { readonly atMs: number; readonly amountMsat: Promise<bigint> } | null = null;
+  #known: Known | null = null;
 
   /** `elapsedMs` is a monotonic clock. */
   constructor(elapsedMs: () => number) {
@@ -39,17 +49,36 @@ export class Sendable {
 
   /** Begins to read for the next {@link require}. `read` returns what the channels can send now, in millisatoshis. */
   readAhead(read: () => Promise<bigint>): void {
-    // The read that counts is repeated by `require`, which also reports its error.
-    const amountMsat = read().catch(() => 0n);
-    this.#ahead = { atMs: this.#elapsedMs(), amountMsat };
+    // Where it fails, `require` reads again and reports the error.
+    if (this.#fresh() === null) this.#keep(read());
   }
 
   /** Throws `refused` when the channels cannot send the amount; see {@link requireEnough}. */
   async require(read: () => Promise<bigint>, amountMsat: bigint): Promise<void> {
-    const ahead = this.#ahead;
-    this.#ahead = null;
-    const isFresh = ahead !== null && this.#elapsedMs() - ahead.atMs < FRESH_MS;
-    if (isFresh && amountMsat <= (await ahead.amountMsat)) return;
-    requireEnough(amountMsat, await read());
+    const fresh = this.#fresh();
+    if (fresh !== null && (await isTaken(fresh, amountMsat))) return;
+    const reading = read();
+    const known = this.#keep(reading);
+    requireEnough(amountMsat, await reading);
+    known.takenMsat += amountMsat;
   }
+
+  #fresh(): Known | null {
+    const known = this.#known;
+    return known !== null && this.#elapsedMs() - known.atMs < FRESH_MS ? known : null;
+  }
+
+  #keep(reading: Promise<bigint>): Known {
+    const amountMsat = reading.catch(() => 0n);
+    this.#known = { atMs: this.#elapsedMs(), amountMsat, takenMsat: 0n };
+    return this.#known;
+  }
+}
+
+/** Takes an amount of what is known, where that is enough for it and for all that was taken before. */
+async function isTaken(known: Known, amountMsat: bigint): Promise<boolean> {
+  const allMsat = await known.amountMsat;
+  if (known.takenMsat + amountMsat > allMsat) return false;
+  known.takenMsat += amountMsat;
+  return true;
 }

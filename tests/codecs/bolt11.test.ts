@@ -290,6 +290,16 @@ test('the amount alone is read as the whole invoice tells it', () => {
   }
 });
 
+test('no amount is read from a text without a separator, nor from one that no invoice is as long as', () => {
+  for (const text of ['lnbc5mx', 'lnbcx', 'lnbcrt20ux']) {
+    expectInvalid(() => amountMsatOf(text), 'bolt11', /part of it was lost/);
+    expectInvalid(() => decodeBolt11(text), 'bolt11', /part of it was lost/);
+  }
+  const long = `lnbc${'0'.repeat(8000)}5m1qqq`;
+  expectInvalid(() => amountMsatOf(long), 'bolt11', /it is too long/);
+  expectInvalid(() => decodeBolt11(long), 'bolt11', /it is too long/);
+});
+
 test('the end alone is read as the whole invoice tells it: its expiry, or an hour', () => {
   for (const { invoice } of vectors.valid.filter((vector) => !('disputed' in vector))) {
     const { timestampSecs, expirySecs, expiresAtMs } = decodeBolt11(invoice);

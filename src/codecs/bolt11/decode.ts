@@ -10,14 +10,12 @@ import {
   FIELD,
   invalid,
   type RouteHint,
+  requireLength,
   SIGNATURE_WORDS,
   TIMESTAMP_WORDS,
 } from './invoice.ts';
 import { checkPayee, type Signed } from './payee.ts';
 import { notOne, readPrefix } from './prefix.ts';
-
-/** Longer strings are invalid before any other check. The longest useful invoices have some 2,000 characters. */
-const MAX_LENGTH = 8_000;
 
 /** Fields of a fixed length; with any other length the invoice is invalid (BOLT 11, reader requirements). */
 const FIXED_WORDS: ReadonlyMap<number, { readonly name: string; readonly words: number }> = new Map(
@@ -63,7 +61,7 @@ const recent = new Map<string, Read>();
  * checked a moment ago is not read again (docs/decisions.md 206). Throws CodecError('bolt11').
  */
 export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11Invoice {
-  if (text.length > MAX_LENGTH) invalid('it is too long');
+  requireLength(text);
   const read = recent.get(text) ?? readInvoice(text);
   recent.set(text, read);
   const [oldest] = recent.keys();

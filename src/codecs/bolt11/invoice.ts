@@ -72,6 +72,14 @@ export function invalid(rule: string): never {
   );
 }
 
+/** Longer strings are invalid before any other check. The longest useful invoices have some 2,000 characters. */
+const MAX_LENGTH = 8_000;
+
+/** Throws CodecError('bolt11') for a text that is longer than any invoice: reading its digits could take seconds. */
+export function requireLength(text: string): void {
+  if (text.length > MAX_LENGTH) invalid('it is too long');
+}
+
 /** Returns the signed bytes: the human-readable part and the data, padded with zero bits to whole bytes (BOLT 11). */
 export function signedBytes(prefix: string, words: readonly number[]): Uint8Array {
   const bits = Math.ceil((words.length * 5) / 8) * 8;

@@ -5,10 +5,11 @@ import {
   DEFAULT_EXPIRY_SECS,
   FIELD,
   invalid,
+  requireLength,
   SIGNATURE_WORDS,
   TIMESTAMP_WORDS,
 } from './invoice.ts';
-import { readPrefix } from './prefix.ts';
+import { notOne, readPrefix } from './prefix.ts';
 
 /** Words of the bech32 checksum. */
 const CHECKSUM_WORDS = 6;
@@ -61,7 +62,10 @@ function fieldOf(invoice: string, wanted: number): readonly number[] | undefined
  * not check the rest of the invoice. Throws CodecError('bolt11') for another text, and for an amount of zero.
  */
 export function amountMsatOf(invoice: string): bigint | null {
-  return readPrefix(invoice.slice(0, invoice.lastIndexOf('1')).toLowerCase()).amountMsat;
+  requireLength(invoice);
+  const separator = invoice.lastIndexOf('1');
+  if (separator < 0) notOne();
+  return readPrefix(invoice.slice(0, separator).toLowerCase()).amountMsat;
 }
 
 /** Returns the letters after the last `1`, which separates them from the human-readable part (BIP 173). */

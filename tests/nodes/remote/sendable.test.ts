@@ -16,8 +16,8 @@ const read = () => {
   reads += 1;
   return node();
 };
-const isSent = (amountMsat: bigint) =>
-  sendable.require(read, amountMsat).then(
+const isSent = (amountMsat: bigint, maxFeeMsat = 0n) =>
+  sendable.require(read, { amountMsat, maxFeeMsat }).then(
     () => true,
     (error) => error.message,
   );
@@ -25,22 +25,38 @@ const isSent = (amountMsat: bigint) =>
 test('what was read is good for all payments of a second, less what they take', async () => {
   sendable.readAhead(read);
   nowMs = 999;
-  expect([await isSent(3000n), await isSent(2000n), reads]).toEqual([true, true, 1]);
-  expect([await isSent(1n), reads]).toEqual([true, 2]);
+  expect([await isSent(3000n), await isSent(200n), await isSent(180n)]).toEqual([true, true, true]);
+  expect(reads).toBe(1);
   sendable.readAhead(read);
-  expect([await isSent(4999n), reads]).toEqual([true, 2]);
-  expect([await isSent(1n), reads]).toEqual([true, 3]);
+  expect([await isSent(163n), reads]).toEqual([true, 2]);
   nowMs += 1000;
-  expect([await isSent(1n), reads]).toEqual([true, 4]);
+  expect([await isSent(1n), reads]).toEqual([true, 3]);
+});
+
+test('what the fees of a payment may take counts as taken', async () => {
+  sendable.readAhead(read);
+  expect([await isSent(100n, 4800n), reads]).toEqual([true, 1]);
+  expect([await isSent(10n), reads]).toEqual([true, 1]);
+  node = async () => 5n;
+  expect(await isSent(10n)).toMatch(/can send 0.005 sats/);
+});
+
+test('the first payment may take all that was read, and one after it a tenth of what is left', async () => {
+  sendable.readAhead(read);
+  expect([await isSent(4000n), reads]).toEqual([true, 1]);
+  // Another program has paid meanwhile.
+  node = async () => 100n;
+  expect([await isSent(100n), reads]).toEqual([true, 1]);
+  expect(await isSent(101n)).toMatch(/can send 0.1 sats/);
+  nowMs += 1000;
+  sendable.readAhead(read);
+  expect([await isSent(100n), reads]).toEqual([true, 3]);
 });
 
 test('of payments at one instant no more pass unasked than what was read is enough for', async () => {
   sendable.readAhead(read);
-  expect(await Promise.all([isSent(3000n), isSent(3000n), isSent(2000n)])).toEqual([
-    true,
-    true,
-    true,
-  ]);
+  const sent = await Promise.all([isSent(3000n), isSent(3000n), isSent(200n)]);
+  expect(sent).toEqual([true, true, true]);
   expect(reads).toBe(2);
 });
 

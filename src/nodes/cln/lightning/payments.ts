@@ -79,7 +79,7 @@ async function startPayment(
   try {
     const [attempts] = await Promise.all([
       attemptsBefore(send),
-      wallet.sendable.require(() => maxSendableMsat(owner), command.amountMsat),
+      wallet.sendable.require(() => maxSendableMsat(owner), command),
     ]);
     const earlier = reportBefore(send, attempts);
     if (earlier) return earlier;

@@ -76,7 +76,7 @@ async function startPayment(
   request: Readonly<Record<string, unknown>>,
 ): Promise<SendReport> {
   try {
-    await wallet.sendable.require(() => maxSendableMsat(owner), command.amountMsat);
+    await wallet.sendable.require(() => maxSendableMsat(owner), command);
   } catch (error) {
     if (error instanceof ApiError) return { state: 'refused', error };
     throw error;

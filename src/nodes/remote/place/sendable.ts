@@ -23,6 +23,8 @@ export function requireEnough(amountMsat: bigint, sendableMsat: bigint): void {
 
 /** What was read earlier than this says nothing of now. */
 const FRESH_MS = 1000;
+/** A later payment of that time may take one part in so many of what is left: other programs pay from the node too. */
+const LATER_SHARE = 10n;
 
 /** What the channels could send when the node was asked. */
 interface Known {
@@ -30,8 +32,14 @@ interface Known {
   readonly atMs: number;
   /** In millisatoshis; 0 where the node did not say. */
   readonly amountMsat: Promise<bigint>;
-  /** The payments that it was enough for since. */
+  /** What the payments that it was enough for since may take, with their fees. */
   takenMsat: bigint;
+}
+
+/** What a payment takes at most. */
+interface Wanted {
+  readonly amountMsat: bigint;
+  readonly maxFeeMsat: bigint;
 }
 
 /**
@@ -54,13 +62,13 @@ export class Sendable {
   }
 
   /** Throws `refused` when the channels cannot send the amount; see {@link requireEnough}. */
-  async require(read: () => Promise<bigint>, amountMsat: bigint): Promise<void> {
+  async require(read: () => Promise<bigint>, wanted: Wanted): Promise<void> {
     const fresh = this.#fresh();
-    if (fresh !== null && (await isTaken(fresh, amountMsat))) return;
+    if (fresh !== null && (await isTaken(fresh, wanted))) return;
     const reading = read();
     const known = this.#keep(reading);
-    requireEnough(amountMsat, await reading);
-    known.takenMsat += amountMsat;
+    requireEnough(wanted.amountMsat, await reading);
+    take(known, wanted);
   }
 
   #fresh(): Known | null {
@@ -75,10 +83,18 @@ export class Sendable {
   }
 }
 
-/** Takes an amount of what is known, where that is enough for it and for all that was taken before. */
-async function isTaken(known: Known, amountMsat: bigint): Promise<boolean> {
-  const allMsat = await known.amountMsat;
-  if (known.takenMsat + amountMsat > allMsat) return false;
-  known.takenMsat += amountMsat;
+/**
+ * Takes a payment of what is known, where that is enough: for the first one all of it, as it was read for that, and for
+ * each one after it a tenth of what is left.
+ */
+async function isTaken(known: Known, wanted: Wanted): Promise<boolean> {
+  const leftMsat = (await known.amountMsat) - known.takenMsat;
+  const mostMsat = known.takenMsat === 0n ? leftMsat : leftMsat / LATER_SHARE;
+  if (wanted.amountMsat > mostMsat) return false;
+  take(known, wanted);
   return true;
+}
+
+function take(known: Known, { amountMsat, maxFeeMsat }: Wanted): void {
+  known.takenMsat += amountMsat + maxFeeMsat;
 }

@@ -1,11 +1,11 @@
-import { Database } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { useWriteAheadLog } from '../../lib/databases/write-ahead-log.ts';
 import { failureCode } from '../../lib/files/file-problem.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
-import { TABLES } from './schema.ts';
+import { PARTS } from './schema.ts';
 import { packOnce, prepareRelease } from './space.ts';
 
 /** How long opening waits for another program's lock. Nothing else runs at the start yet, so waiting harms nothing. */
@@ -53,12 +53,18 @@ function prepare(db: Database, path: string): void {
     requireEmpty(db, path);
     prepareRelease(db);
   } else {
-    checkQuickly(db, path, version);
+    checkQuickly(db, path);
+    if (version === SCHEMA_VERSION) requireWhole(db, path);
   }
   // WAL mode writes into the file, so it is set only after the checks.
   useWriteAheadLog(db);
   db.run('PRAGMA cache_size = -16000');
-  if (version < SCHEMA_VERSION) db.transaction(() => migrate(db, version)).immediate();
+  if (version < SCHEMA_VERSION) {
+    db.transaction(() => {
+      migrate(db, version);
+      if (version > 0) requireWhole(db, path);
+    }).immediate();
+  }
   packOnce(db);
   // Packing would need as much memory as the file is large.
   db.run('PRAGMA temp_store = MEMORY');
@@ -74,19 +80,29 @@ function requireEmpty(db: Database, path: string): void {
   }
 }
 
-/**
- * Reads a row of every table, so that a corrupted file is found now and not in the middle of a payment. Statements are
- * prepared when they are used, so a table that is missing is looked for too.
- */
-function checkQuickly(db: Database, path: string, version: number): void {
+/** Reads a row of every table, so that a corrupted file is found now and not in the middle of a payment. */
+function checkQuickly(db: Database, path: string): void {
   const tables = db
     .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
-    .all()
-    .map(({ name }) => name);
-  const isMissing = (name: string) => !tables.includes(name);
-  if (tables.length === 0 || (version === SCHEMA_VERSION && TABLES.some(isMissing)))
-    throw new StoreUnusable(sentence(path, CORRUPTED));
-  for (const name of tables) db.query(`SELECT * FROM "${name}" LIMIT 1`).get();
+    .all();
+  if (tables.length === 0) throw new StoreUnusable(sentence(path, CORRUPTED));
+  for (const { name } of tables) db.query(`SELECT * FROM "${name}" LIMIT 1`).get();
+}
+
+/**
+ * Throws where a column, an index or the row that identifies the file is missing. Statements are prepared when they are
+ * first used, so such a file would otherwise be found in the middle of a payment.
+ */
+function requireWhole(db: Database, path: string): void {
+  const parts = db
+    .query<{ part: string }, []>(
+      `SELECT t.name || '.' || c.name AS part FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'
+       UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`,
+    )
+    .all();
+  const found = new Set(parts.map(({ part }) => part));
+  const isWhole = PARTS.every((part) => found.has(part)) && db.query('SELECT 1 FROM meta').get();
+  if (!isWhole) throw new StoreUnusable(sentence(path, CORRUPTED));
 }
 
 const CORRUPTED =
@@ -119,8 +135,13 @@ function asUnusable(error: unknown, path: string): unknown {
       { cause: error },
     );
   }
-  const reason = REASONS.find(([codes]) => codes.test(code))?.[1];
+  const reason = isLacking(error) ? CORRUPTED : REASONS.find(([codes]) => codes.test(code))?.[1];
   return reason === undefined ? error : new StoreUnusable(sentence(path, reason), { cause: error });
+}
+
+/** Whether a step of the schema did not find a table or another part of an earlier version. */
+function isLacking(error: unknown): boolean {
+  return error instanceof SQLiteError && /^no such (table|column|index)/.test(error.message);
 }
 
 function sentence(path: string, reason: string): string {

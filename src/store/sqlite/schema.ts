@@ -284,5 +284,10 @@ CREATE INDEX word_bundle_by_since ON word_bundle (wallet, since, id);
 CREATE INDEX word_bundle_by_until ON word_bundle (wallet, until, id);
 `;
 
-/** The names of these tables. */
-export const TABLES = [...SCHEMA.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name = '']) => name);
+/** Every column, as `table.column`, and the name of every index. */
+export const PARTS: readonly string[] = [
+  ...[...SCHEMA.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)^\)/gms)].flatMap(([, table, lines = '']) =>
+    [...lines.matchAll(/^ {2}([a-z]\w*) /gm)].map(([, column]) => `${table}.${column}`),
+  ),
+  ...[...SCHEMA.matchAll(/^CREATE (?:UNIQUE )?INDEX (\w+)/gm)].map(([, index = '']) => index),
+];

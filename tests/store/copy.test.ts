@@ -195,8 +195,8 @@ describe.skipIf(programs === null)('migrate sqlite-to-postgres', () => {
     await filled();
     await migrate();
     const place = new URL(url);
-    const serve = () =>
-      runBinary(['serve', '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0'], {
+    const start = (command: 'serve' | 'dev') =>
+      runBinary([command, '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0'], {
         env: { PATH: '', HOME: '/nonexistent' },
       });
     const moved = {
@@ -205,16 +205,16 @@ describe.skipIf(programs === null)('migrate sqlite-to-postgres', () => {
         `What ${dataDir} held was moved to the database ${place.pathname.slice(1)} at ${place.host}: start with --database-url that names it, or use another --data-dir.`,
       ),
     };
-    expect(await serve()).toMatchObject(moved);
-    expect(await runBinary(['dev', '--data-dir', dataDir])).toMatchObject(moved);
+    expect(await start('serve')).toMatchObject(moved);
+    expect(await start('dev')).toMatchObject(moved);
     // The kept file holds secrets, so it is removed some day.
     renameSync(`${file()}.moved`, `${file()}.elsewhere`);
-    expect(await serve()).toMatchObject(moved);
+    expect(await start('serve')).toMatchObject(moved);
     expect(existsSync(file())).toBe(false);
     // A version before left no note.
     rmSync(`${file()}.moved-to`);
     renameSync(`${file()}.elsewhere`, `${file()}.moved`);
-    expect(await serve()).toMatchObject({
+    expect(await start('serve')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('was moved to a database: start with --database-url'),
     });
@@ -226,7 +226,13 @@ describe.skipIf(programs === null)('migrate sqlite-to-postgres', () => {
     copyFileSync(file(), `${file()}.before`);
     await migrate();
     renameSync(`${file()}.before`, file());
-    const { exitCode, stderr } = await runBinary(['serve', '--data-dir', dataDir]);
+    const { exitCode, stderr } = await runBinary([
+      'serve',
+      '--data-dir',
+      dataDir,
+      '--listen-addr',
+      '127.0.0.1:0',
+    ]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('run "wallet-sidecar migrate sqlite-to-postgres" again');
     expect(stderr).toContain(`remove ${file()}.moved-to.`);

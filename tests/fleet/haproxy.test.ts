@@ -5,7 +5,7 @@ import { ROOT } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { FIGURES, fakeSidecar, statusOf } from './fake-sidecar.ts';
+import { FIGURES, fakeSidecar, SILENT, statusOf } from './fake-sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -14,37 +14,49 @@ if (HAPROXY === null)
   console.warn('SKIPPED: HAProxy was not found, so docs/fleet/haproxy.cfg is NOT checked.');
 const testHaproxy = test.skipIf(HAPROXY === null);
 
-const folder = temporaryFolder('haproxy');
-const port = freePort();
-let a: Awaited<ReturnType<typeof fakeSidecar>>;
-let b: Awaited<ReturnType<typeof fakeSidecar>>;
-let haproxy: Bun.Subprocess | null = null;
-beforeAll(async () => {
-  a = await fakeSidecar(503);
-  b = await fakeSidecar(200);
-  if (HAPROXY === null) return;
+type FakeSidecar = Awaited<ReturnType<typeof fakeSidecar>>;
+
+/** Starts HAProxy with the file of the docs. Resolves when it has asked both sidecars and passes requests on. */
+async function startHaproxy(a: FakeSidecar, b: FakeSidecar) {
+  const folder = temporaryFolder('haproxy');
+  const port = freePort();
   const file = join(folder, 'haproxy.cfg');
   const text = readFileSync(join(ROOT, 'docs/fleet/haproxy.cfg'), 'utf8')
     .replace('bind :8080', `bind 127.0.0.1:${port}`)
     .replaceAll('sidecar-a:5393', `127.0.0.1:${a.port}`)
     .replaceAll('sidecar-b:5393', `127.0.0.1:${b.port}`);
   writeFileSync(file, text);
-  haproxy = Bun.spawn([HAPROXY, '-db', '-f', file], { stdout: 'ignore', stderr: 'ignore' });
-  await until(
-    () =>
-      statusOf(port, '/v2/health').then(
-        () => b.come.length > 0 && a.asked.length > 0,
-        () => false,
-      ),
-    'the one that leads is called',
-  );
+  const child = Bun.spawn([HAPROXY ?? 'haproxy', '-db', '-f', file], {
+    stdout: 'ignore',
+    stderr: 'ignore',
+  });
+  // A sidecar counts as there until it was asked: what was said to the second question was heard.
+  await until(() => a.asked.length > 3 && b.asked.length > 3, 'both are asked');
+  return {
+    port,
+    async stop() {
+      child.kill();
+      await child.exited;
+      removeFolder(folder);
+    },
+  };
+}
+
+let a: FakeSidecar;
+let b: FakeSidecar;
+let haproxy: Awaited<ReturnType<typeof startHaproxy>> | null = null;
+let port = 0;
+beforeAll(async () => {
+  a = await fakeSidecar(503);
+  b = await fakeSidecar(200);
+  if (HAPROXY === null) return;
+  haproxy = await startHaproxy(a, b);
+  port = haproxy.port;
 });
 afterAll(async () => {
-  haproxy?.kill();
-  await haproxy?.exited;
+  await haproxy?.stop();
   a.stop();
   b.stop();
-  removeFolder(folder);
 });
 
 testHaproxy('the one that leads is called, whatever Host its callers name', async () => {
@@ -73,3 +85,18 @@ testHaproxy('figures are refused, however their path is written', async () => {
 testHaproxy('a head as long as a sidecar takes reaches it', async () => {
   expect(await statusOf(port, `/v2/health?a=${'a'.repeat(64_000)}`)).toBe(200);
 });
+
+testHaproxy(
+  'while none leads, requests wait at one that is there, and none at one that is silent',
+  async () => {
+    const silent = await fakeSidecar(SILENT, () => undefined);
+    const follows = await fakeSidecar(503);
+    const waiting = await startHaproxy(silent, follows);
+    for (let count = 0; count < 20; count++) void statusOf(waiting.port, '/v2/health');
+    await until(() => silent.come.length + follows.come.length === 20, 'all have come');
+    expect(silent.come.length).toBe(0);
+    await waiting.stop();
+    silent.stop();
+    follows.stop();
+  },
+);

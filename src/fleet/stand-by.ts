@@ -12,8 +12,11 @@ export interface Passing {
   readonly body: Uint8Array<ArrayBuffer> | null;
   readonly facts: PassedOn;
   readonly env: RequestEnv;
-  /** Whether it waits for a sidecar that leads where there is none. */
-  readonly mayWait: boolean;
+  /**
+   * After how many milliseconds a sidecar that leads, and says nothing, counts as none. Where there is none, the request
+   * does not wait for the next one then. Null where it waits for both.
+   */
+  readonly withinMs: number | null;
   /** Whether it may take effect twice without harm. */
   readonly mayRepeat: boolean;
   /** Whether its errors say in `data.sent` what may have been sent (docs/decisions.md 12). */
@@ -61,7 +64,8 @@ export function openStandBy(options: StandByOptions): StandBy {
     passing: Passing,
     { fence, url, over }: { fence: string; url: string; over: AbortSignal },
   ): Promise<PeerAnswer | PassedOutcome> {
-    const { request, body, mayRepeat, facts } = passing;
+    const { request, body, mayRepeat, withinMs, facts } = passing;
+    const ends = withinMs === null ? over : AbortSignal.any([over, AbortSignal.timeout(withinMs)]);
     const head = { method: request.method, target: targetOf(request) };
     const sent = await sender.send(
       url,
@@ -74,7 +78,7 @@ export function openStandBy(options: StandByOptions): StandBy {
         body,
         mayRepeat,
       },
-      { gone: request.signal, over },
+      { gone: request.signal, over: ends },
     );
     if (sent.kind !== 'answered') return sent.kind;
     const why = sent.answer.headers.get(ENDING_HEADER);
@@ -87,7 +91,7 @@ export function openStandBy(options: StandByOptions): StandBy {
 
   return {
     async pass(passing) {
-      const { request, env, mayRepeat, mayWait } = passing;
+      const { request, env, mayRepeat, withinMs } = passing;
       const course: Course = { cutBy: new Set(), sinceMs: elapsedMs() };
       // The answer may take as long as a payment, and a stream has no end.
       env.timeout?.(request, 0);
@@ -113,7 +117,7 @@ export function openStandBy(options: StandByOptions): StandBy {
         }
         const leftMs = course.sinceMs + patienceMs - elapsedMs();
         if (stopping.aborted) throw unserved(stoppingError().message, passing);
-        if (!mayWait || leftMs <= 0 || course.cutBy.size > MOST_CUTS) {
+        if (withinMs !== null || leftMs <= 0 || course.cutBy.size > MOST_CUTS) {
           throw unserved(NOBODY_LEADS, passing);
         }
         const ended = AbortSignal.any([request.signal, stopping]);

@@ -15,6 +15,8 @@ import { type Answer, openSite, type SiteOptions } from './site.ts';
 
 /** The most bodies in transfer under one Authorization header, or without one from one source address. */
 const MOST_BODIES = 1024;
+/** Shorter than those wait who start a sidecar again by its health: one that stands still must not end the others. */
+const HEALTH_MS = 2000;
 
 interface StandByAppOptions extends SiteOptions {
   readonly standBy: StandBy;
@@ -61,14 +63,14 @@ export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
       const body = hasBody(method) ? await bodyOf(context, route, facts.source) : null;
       const env = context.env ?? {};
       const passed = { request: raw, body, facts, env, ...repeatRules(route, raw) };
-      return isHealth ? healthOf(passed) : standBy.pass({ ...passed, mayWait: true });
+      return isHealth ? healthOf(passed) : standBy.pass({ ...passed, withinMs: null });
     };
   };
 
-  /** Health never waits, and says what is wrong in its text. */
-  async function healthOf(passed: Omit<Passing, 'mayWait'>): Promise<Response> {
+  /** Health waits for nothing longer than {@link HEALTH_MS}, and says what is wrong in its text. */
+  async function healthOf(passed: Omit<Passing, 'withinMs'>): Promise<Response> {
     try {
-      return await standBy.pass({ ...passed, mayWait: false });
+      return await standBy.pass({ ...passed, withinMs: HEALTH_MS });
     } catch (error) {
       if (!isApiError(error)) throw error;
       const status = `This sidecar stands by. ${error.message}`;

@@ -24,12 +24,21 @@ const CUT: Sent = { kind: 'cut' };
 const NOT_SENT: Sent = { kind: 'not_sent' };
 const STOPPING = { [ENDING_HEADER]: 'stopping' };
 
+interface WorldOptions {
+  readonly patienceMs?: number;
+  readonly lead?: boolean;
+  readonly sender?: PeerSender;
+}
+
 /** A process that stands by, whose requests end as `script` says, one after another; the last goes on. */
-function world(script: readonly Sent[], { patienceMs = 600_000, lead = true } = {}) {
+function world(
+  script: readonly Sent[],
+  { patienceMs = 600_000, lead = true, sender }: WorldOptions = {},
+) {
   const sent: SentRequest[] = [];
   const leads = openLeads();
   const stopping = new AbortController();
-  const sender: PeerSender = {
+  const scripted: PeerSender = {
     async send(_url, request) {
       sent.push(request);
       return script[Math.min(sent.length, script.length) - 1] ?? NOT_SENT;
@@ -39,14 +48,21 @@ function world(script: readonly Sent[], { patienceMs = 600_000, lead = true } = 
   if (lead) leads.see('1', URL_OF);
   const onPassed = () => undefined;
   const { signal } = stopping;
-  const standBy = openStandBy({ leads, sender, seal, patienceMs, stopping: signal, onPassed });
+  const standBy = openStandBy({
+    leads,
+    sender: sender ?? scripted,
+    seal,
+    patienceMs,
+    stopping: signal,
+    onPassed,
+  });
   const pass = (change: Partial<Passing> = {}) =>
     standBy.pass({
       request: new Request('http://a.example/v2/node/pay', { method: 'POST' }),
       body: new Uint8Array(),
       facts: { host: 'a.example', source: '192.0.2.1' },
       env: {},
-      mayWait: true,
+      withinMs: null,
       mayRepeat: false,
       movesMoney: true,
       ...change,
@@ -74,6 +90,19 @@ describe('a request that was passed on', () => {
       kind: 'timeout',
       data: null,
     });
+  });
+
+  test('that waits for no silent leader ends when one says nothing, and when there is none', async () => {
+    const sender: PeerSender = {
+      // It takes the request, and says nothing.
+      send: (_url, _request, { over }) =>
+        new Promise((resolve) => over.addEventListener('abort', () => resolve(CUT))),
+      close: () => undefined,
+    };
+    const health = { ...KEYED, movesMoney: false, withinMs: 1 };
+    for (const { pass } of [world([], { sender }), world([], { lead: false })]) {
+      expect(await problemOf(pass(health))).toMatchObject({ kind: 'overCapacity', data: null });
+    }
   });
 
   test('that was cut off and is safe twice is sent again', async () => {

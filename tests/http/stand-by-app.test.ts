@@ -59,7 +59,7 @@ describe('a sidecar that stands by', () => {
     const [one] = passed;
     expect(new TextDecoder().decode(one?.body ?? undefined)).toBe('{"a":1}');
     expect(one?.facts).toEqual({ host: HOST, source: '198.51.100.7' });
-    expect(one).toMatchObject({ mayRepeat: true, movesMoney: true, mayWait: true });
+    expect(one).toMatchObject({ mayRepeat: true, movesMoney: true, withinMs: null });
   });
 
   test('checks Host, Origin, sizes, paths and methods itself', async () => {
@@ -109,7 +109,7 @@ describe('a sidecar that stands by', () => {
       status: 'This sidecar stands by. No sidecar leads.',
       commit: '0123456789ab',
     });
-    expect(passed[0]?.mayWait).toBe(false);
+    expect(passed[0]?.withinMs).toBe(2000);
     expect((await ask(app({ leads: false }), 'GET', '/v2/node/node_info')).status).toBe(503);
   });
 });

@@ -13,8 +13,8 @@ export interface Passing {
   readonly facts: PassedOn;
   readonly env: RequestEnv;
   /**
-   * After how many milliseconds a sidecar that leads, and says nothing, counts as none. Where there is none, the request
-   * does not wait for the next one then. Null where it waits for both.
+   * After how many milliseconds a sidecar that leads, and says nothing, counts as none. A request that has such a time
+   * waits for no next one. Null where it waits for both.
    */
   readonly withinMs: number | null;
   /** Whether it may take effect twice without harm. */

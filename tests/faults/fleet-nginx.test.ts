@@ -13,7 +13,7 @@ import { type FakeLnd, startFakeLnd } from '../hostile/fake-lnd.ts';
 import { freePorts } from '../support/ports.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { type Answer, send } from '../support/requests.ts';
-import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
 import { type Bill, Bills } from './bills.ts';
 import { type Fleet, type Member, startFleet } from './fleet-world.ts';
 
@@ -21,6 +21,8 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 const programs = postgresPrograms();
 const LEASE_SECS = 3;
+const LEASE_IS_OVER =
+  'SELECT expires_at < clock_timestamp() AS over FROM wallet_sidecar.ownership_lease';
 const CALLERS = 8;
 /** A caller gives up a request after this time, and makes it again with its key. */
 const PATIENCE_MS = 2000;
@@ -31,6 +33,7 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
   let fleet: Fleet;
   let nginx: Nginx;
   let bills: Bills;
+  let databaseUrl: string;
   let credentials: string;
   /** A port by which an nginx calls the sidecar that stands by, as while its answer of who leads is too old. */
   let toFollower: number;
@@ -39,11 +42,12 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
     server = await startPostgres(programs ?? '');
     fake = await startFakeLnd({ channelSat: 10_000_000n });
     bills = new Bills(fake);
+    databaseUrl = await server.createDatabase();
     const [port = 0, otherPort = 0] = freePorts(2);
     toFollower = otherPort;
     fleet = await startFleet(fake, {
       size: 2,
-      databaseUrl: await server.createDatabase(),
+      databaseUrl,
       leaseSecs: LEASE_SECS,
       flags: ['--allow-host', `127.0.0.1:${port},127.0.0.1:${otherPort}`, '--log-level', 'warn'],
       direct: true,
@@ -84,13 +88,12 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
   }
 
   /** Makes one payment as a caller does that repeats it until it knows its end; notes all that it was told. */
-  async function pay(bill: Bill, told: Answer[]): Promise<Answer> {
-    for (;;) {
+  function pay(bill: Bill, told: Answer[]): Promise<Answer> {
+    return waitUntil('the payment has ended', async () => {
       const answer = await call(bill, AbortSignal.timeout(PATIENCE_MS)).catch(() => null);
       if (answer !== null) told.push(answer);
-      if (answer?.status === 200) return answer;
-      await Bun.sleep(50);
-    }
+      return answer?.status === 200 && answer;
+    });
   }
 
   /** Every caller pays its bills while `fault` happens, and each bill is paid once. */
@@ -151,7 +154,10 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
     await payDuring(async (held) => {
       for (const member of fleet.members) member.pause();
       succeed(held);
-      await Bun.sleep(LEASE_SECS * 1000 + 500);
+      await until(async () => {
+        const [lease] = await server.run(databaseUrl, LEASE_IS_OVER);
+        return lease?.over === true;
+      }, 'the lease is over');
       for (const member of fleet.members) member.resume();
       await until(async () => {
         for (const member of fleet.members) if (!member.running()) member.begin();

@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { YAML } from 'bun';
-import { ROOT } from '../support/binary.ts';
 
-const text = (name: string) => readFileSync(join(ROOT, 'docs/fleet', name), 'utf8');
+const text = (name: string) =>
+  readFileSync(join(import.meta.dir, '../../docs/fleet', name), 'utf8');
 
 interface Service {
   readonly extra_hosts?: readonly string[];

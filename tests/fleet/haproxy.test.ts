@@ -92,11 +92,14 @@ testHaproxy(
     const silent = await fakeSidecar(SILENT, () => undefined);
     const follows = await fakeSidecar(503);
     const waiting = await startHaproxy(silent, follows);
-    for (let count = 0; count < 20; count++) void statusOf(waiting.port, '/v2/health');
-    await until(() => silent.come.length + follows.come.length === 20, 'all have come');
-    expect(silent.come.length).toBe(0);
-    await waiting.stop();
-    silent.stop();
-    follows.stop();
+    try {
+      for (let count = 0; count < 20; count++) void statusOf(waiting.port, '/v2/health');
+      await until(() => silent.come.length + follows.come.length === 20, 'all have come');
+      expect(silent.come.length).toBe(0);
+    } finally {
+      await waiting.stop();
+      silent.stop();
+      follows.stop();
+    }
   },
 );

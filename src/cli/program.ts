@@ -8,7 +8,13 @@ import { timesInUtc } from './connection.ts';
 import { withExamples } from './examples.ts';
 import type { CliIo } from './io.ts';
 import { HELP_STYLE, HELP_WIDTH } from './terminal/help.ts';
-import { optionsFirst, usageSentence, wrongCommandWords } from './usage.ts';
+import {
+  helpLast,
+  type OptionsFirst,
+  optionsFirst,
+  usageSentence,
+  wrongCommandWords,
+} from './usage.ts';
 
 /** What the command line is built with. `src/main.ts` passes in the server. */
 interface ProgramOptions extends CliIo {
@@ -48,14 +54,15 @@ export async function runProgram(
   argv: readonly string[],
   io: CliIo,
 ): Promise<number> {
-  const words = argv.slice(2);
+  const typed = argv.slice(2);
+  const words = helpLast(typed) ?? typed;
   try {
     timesInUtc(words);
     const wrong = wrongCommandWords(program, words);
     if (wrong !== null) program.error(wrong);
-    const hint = optionsFirst(program, words);
-    if (hint !== null) sayFirst(program, words[0] ?? '', hint);
-    await program.parseAsync(argv);
+    const first = optionsFirst(program, words);
+    if (first !== null) sayFirst(first);
+    await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
     // commander has already written its own message.
@@ -68,8 +75,8 @@ export async function runProgram(
 }
 
 /** Has `hint` said in place of what commander says of the first option or of the words after it. */
-function sayFirst(program: Command, option: string, hint: string): void {
-  for (const command of program.commands) {
+function sayFirst({ of, option, hint }: OptionsFirst): void {
+  for (const command of [of, ...of.commands]) {
     command.configureOutput({
       outputError(text, write) {
         const isMeant = text.includes(`'${option}`) || text.includes('too many arguments');

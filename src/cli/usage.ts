@@ -14,55 +14,72 @@ export function usageSentence(complaint: string): string {
 }
 
 /** Words that other programs have for what commands do. */
-const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
-  balance: ['info'],
-  start: ['serve', 'dev'],
-  run: ['serve', 'dev'],
-  status: ['health', 'info'],
-  send: ['pay'],
-  receive: ['invoice', 'address'],
-  history: ['payments'],
-  transactions: ['payments'],
-  refund: ['pay --refund-of'],
-  books: ['export'],
-};
+const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['balance', ['info']],
+  ['start', ['serve', 'dev']],
+  ['run', ['serve', 'dev']],
+  ['status', ['health', 'info']],
+  ['send', ['pay']],
+  ['receive', ['invoice', 'address']],
+  ['history', ['payments']],
+  ['transactions', ['payments']],
+  ['refund', ['pay --refund-of']],
+  ['books', ['export']],
+]);
+
+/** Returns the words in which `help clients list` is asked for as `clients list --help`, which commander understands. */
+export function helpLast([first, ...rest]: readonly string[]): readonly string[] | null {
+  return first === 'help' && rest[0] && !/^(-|help$)/.test(rest[0]) ? [...rest, '--help'] : null;
+}
 
 /**
  * Returns what is wrong with the words of a command, before commander reads them; null when nothing is. commander would
  * take an unknown word for an argument of the default command, and would print help for a group without a command.
  */
 export function wrongCommandWords(program: Command, words: readonly string[]): string | null {
-  let at = program;
-  let depth = 0;
-  for (; depth < words.length; depth++) {
-    const next = at.commands.find((command) => command.name() === words[depth]);
-    if (next === undefined) break;
-    at = next;
-  }
+  const { at, depth } = commandOf(program, words);
   if (at.commands.length === 0) return null;
-  const word = words[depth];
+  const typed = words[depth];
   const names = at.commands.map((command) => command.name());
-  if (at === program) {
-    const typed = word === 'help' ? words[depth + 1] : word;
-    if (typed === undefined || typed.startsWith('-')) return null;
-    if (typed === 'help' || names.includes(typed)) return null;
-    const all = [...names, ...pairs(program)];
-    const near = OTHER_WORDS[typed] ?? similar(typed, all);
-    return near.length > 0
-      ? `unknown command '${typed}' (Did you mean ${near.join(' or ')}?)`
-      : `unknown command '${typed}'. The nearest are ${nearest(typed, all).join(', ')}`;
+  if (typed === undefined) {
+    if (at === program) return null;
+    return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names.join(', ')}`;
   }
-  if (word !== undefined) return null;
-  return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names.join(', ')}`;
+  if (typed === 'help' || typed.startsWith('-')) return null;
+  const all = at === program ? [...names, ...pairs(program)] : names;
+  const near = (at === program && OTHER_WORDS.get(typed)) || similar(typed, all);
+  return near.length > 0
+    ? `unknown command '${typed}' (Did you mean ${near.join(' or ')}?)`
+    : `unknown command '${typed}'. The nearest are ${nearest(typed, all).join(', ')}`;
 }
 
-/** Returns what to tell a person who typed options before a command, which are those of `serve` then; else null. */
-export function optionsFirst(program: Command, words: readonly string[]): string | null {
-  if (!words[0]?.startsWith('-')) return null;
-  const command = program.commands.find((one) => words.includes(one.name()));
-  return command
-    ? `Options stand after the command: "wallet-sidecar ${command.name()} ... ${words[0]} ...".`
-    : null;
+/** Options that were typed before the command that they belong to. */
+export interface OptionsFirst {
+  /** The program, whose options are those of `serve` then, or a group of commands. */
+  readonly of: Command;
+  readonly option: string;
+  readonly hint: string;
+}
+
+/** Returns what to tell a person who typed options before a command; else null. */
+export function optionsFirst(program: Command, words: readonly string[]): OptionsFirst | null {
+  const { at, depth } = commandOf(program, words);
+  const option = words[depth];
+  if (!option?.startsWith('-')) return null;
+  const command = at.commands.find((one) => words.indexOf(one.name(), depth) > depth);
+  if (command === undefined) return null;
+  const path = ['wallet-sidecar', ...words.slice(0, depth), command.name()].join(' ');
+  return { of: at, option, hint: `Options stand after the command: "${path} ... ${option} ...".` };
+}
+
+/** Returns the command that the first words name, and how many words do. */
+function commandOf(program: Command, words: readonly string[]): { at: Command; depth: number } {
+  let at = program;
+  for (let depth = 0; ; depth++) {
+    const next = at.commands.find((command) => command.name() === words[depth]);
+    if (next === undefined) return { at, depth };
+    at = next;
+  }
 }
 
 /** Returns the commands within groups by all their words, such as `seed new`, which may be typed as one word. */

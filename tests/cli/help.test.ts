@@ -17,6 +17,7 @@ describe('help', () => {
     test(`${name} --help ends with 0 and shows an example`, async () => {
       const { exitCode, stdout, stderr } = await runBinary([...path, '--help']);
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect((await runBinary(['help', ...path])).stdout).toBe(stdout);
       // What writes a secret into a file makes the file its own.
       const unwrapped = stdout.replace(/ \\\n +/g, ' ').replaceAll(/\(umask 077; (.+)\)$/gm, '$1');
       expect(unwrapped).toContain(`\n\nExamples:\n  $ wallet-sidecar`);

@@ -44,6 +44,15 @@ describe('usage', () => {
     expect(stderr).toBe('Options stand after the command: "wallet-sidecar clients ... --url ...".');
     const known = await run('--data-dir', 'x', 'clients', 'list');
     expect(known.stderr).toMatch(/^Options stand after the command: .*--data-dir \.\.\."\.$/);
+    for (const [group, name] of [
+      ['clients', 'list'],
+      ['webhooks endpoints', 'list'],
+    ] as const) {
+      expect(await run(...group.split(' '), '--json', name)).toMatchObject({
+        exitCode: 2,
+        stderr: `Options stand after the command: "wallet-sidecar ${group} ${name} ... --json ...".`,
+      });
+    }
     expect((await run('--zork')).stderr).not.toContain('after the command');
     expect((await run('--data-dir', 'dev', '--zork')).stderr).toMatch(/^Unknown option '--zork';/);
   });
@@ -67,6 +76,7 @@ describe('wrong usage', () => {
       /^'clients' needs one of its commands list, show, create, update, revoke, prune, confirm;/,
     ],
     [['zork'], /^Unknown command 'zork': the nearest are [a-z -]+, [a-z -]+, [a-z -]+; --help/],
+    [['constructor'], /^Unknown command 'constructor': the nearest are /],
     [
       ['help', 'zork'],
       /^Unknown command 'zork': the nearest are [a-z -]+, [a-z -]+, [a-z -]+; --help/,
@@ -77,6 +87,11 @@ describe('wrong usage', () => {
     [['start'], /^Unknown command 'start' \(Did you mean serve or dev\?\);/],
     [['help', 'inof'], /^Unknown command 'inof' \(Did you mean info\?\);/],
     [['clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
+    [
+      ['clients', 'zork'],
+      /^Unknown command 'zork': the nearest are [a-z]+, [a-z]+, [a-z]+; --help/,
+    ],
+    [['help', 'clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
     [['info', 'x'], /^Too many arguments for 'info': expected 0 arguments but got 1;/],
     [['info', '--zork'], /^Unknown option '--zork';/],
     [['invoice', '1,000'], /^Value '1,000' .*no separators/],
@@ -125,7 +140,7 @@ describe('without a command', () => {
     const io = {
       env: {},
       cwd: '/',
-      stdout: () => undefined,
+      stdout: () => true,
       stderr: (line: string) => void said.push(line),
       terminal: {
         columns: terminal ? 80 : null,
@@ -205,7 +220,7 @@ test('--env-file is read in place of the nearest .env', async () => {
   writeFileSync(near, 'SERVICE_SIDECAR_URL=http://127.0.0.1:1\n', { mode: 0o600 });
   writeFileSync(named, 'SERVICE_SIDECAR_URL=http://127.0.0.1:2\n', { mode: 0o600 });
   const said = async (...args: readonly string[]) =>
-    (await runBinary(['info', ...args], {}, '', folder)).stderr;
+    (await runBinary(['info', ...args], { HOME: folder }, '', folder)).stderr;
   expect(await said()).toContain('http://127.0.0.1:1:');
   for (const path of [named, 'other.env']) {
     expect(await said('--env-file', path)).toContain('http://127.0.0.1:2:');

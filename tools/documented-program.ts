@@ -8,7 +8,7 @@ import { remoteNodes } from '../src/nodes/kinds.ts';
 export const SILENT: CliIo = {
   env: {},
   cwd: '/',
-  stdout: () => undefined,
+  stdout: () => true,
   stderr: () => undefined,
   terminal: {
     columns: null,

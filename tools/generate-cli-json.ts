@@ -86,7 +86,7 @@ async function printed(words: readonly string[], url: string): Promise<string> {
   const io = {
     ...SILENT,
     env: { SERVICE_SIDECAR_URL: url },
-    stdout: (line: string) => void lines.push(line),
+    stdout: (line: string) => lines.push(line) > 0,
     stderr: (line: string) => void said.push(line),
   };
   const program = await documentedProgram('0', io);

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly stdout: (line: string) => void;
+  /** Writes a line. Returns whether further lines can be read: not after the reader has ended or the disk is full. */
+  readonly stdout: (line: string) => boolean;
   readonly stderr: (line: string) => void;
   readonly terminal: Terminal;
 }

@@ -29,14 +29,18 @@ export const addEvents = asking(
     });
     io.stderr('Waiting for updates. Ctrl-C ends it.');
     const print = (event: PaymentEvent) => {
-      io.stdout(flags.json ? jsonLine(event) : line(paymentJson().parse(event.payment)));
-      last = event.updatedIndex;
+      const isRead = io.stdout(
+        flags.json ? jsonLine(event) : line(paymentJson().parse(event.payment)),
+      );
+      if (isRead) last = event.updatedIndex;
+      return isRead;
     };
     await ask(
       async (sidecar) => {
-        for await (const event of sidecar.events({ startIndex: after })) print(event);
+        for await (const event of sidecar.events({ startIndex: after })) if (!print(event)) break;
+        return null;
       },
-      z.undefined(),
+      z.null(),
       null,
     ).finally(unwatch);
   },

@@ -15,16 +15,18 @@ const FULL_PIPE_MS = 5;
 export function stdoutWriter(stderr: CliIo['stderr']): CliIo['stdout'] {
   let isLost = false;
   return (line) => {
-    if (isLost) return;
+    if (isLost) return false;
     try {
       writeWhole(`${line}\n`);
+      return true;
     } catch (error) {
       isLost = true;
-      if (codeOf(error) === 'EPIPE') return;
+      if (codeOf(error) === 'EPIPE') return false;
       process.exitCode = 1;
       stderr(
         `The output could not be written (${codeOf(error) || 'unknown error'}), so what was printed is lost. The command itself was carried out: check the disk or the file, and look at what it did before you repeat it.`,
       );
+      return false;
     }
   };
 }

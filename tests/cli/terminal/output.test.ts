@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { BARE_ENV, BINARY } from '../../support/binary.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
+import { openCliWorld } from '../sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -29,4 +30,22 @@ test('a reader that wants no more is no failure', () => {
   expect(shell('{ "$SIDECAR" --help; echo "ended with $?" >&2; } | true')).toMatchObject({
     stderr: 'ended with 0\n',
   });
+});
+
+test('events end when their reader has ended', async () => {
+  const world = await openCliWorld();
+  const { payments, updated_index: last } = await world.json('updates', '--limit', '1');
+  expect(payments).toHaveLength(1);
+  const child = Bun.spawn([BINARY, 'events', '--after', last], {
+    env: { ...BARE_ENV, SERVICE_DATA_DIR: world.dataDir },
+    stderr: 'ignore',
+  });
+  try {
+    await child.stdout.cancel();
+    // The updates after the first one are there already.
+    expect(await child.exited).toBe(0);
+  } finally {
+    child.kill();
+    await world.close();
+  }
 });

@@ -8,6 +8,7 @@ import { type Ending, runSteps, undoAll } from '../lib/steps.ts';
 import { ApiError } from '../model/errors.ts';
 import { VERSION } from '../version.ts';
 import { fundDevWallet, welcomeJson, welcomeLines } from './dev-wallet.ts';
+import { defaultKind } from './open-nodes.ts';
 import { requireRealNode } from './open-store.ts';
 import { type Given, START } from './start.ts';
 import { onStopSignal } from './stop.ts';
@@ -79,8 +80,10 @@ async function start(given: Given, made: Ending[], json: boolean): Promise<void>
 
 function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
   const config = loadConfig({ flags, env: process.env, cwd: process.cwd() });
-  if (mode === 'dev' && config.node !== null) {
-    throw new ConfigError('dev runs on the sandbox: leave --node-url out, or use serve.');
+  if (mode === 'dev' && defaultKind(config) !== 'sandbox') {
+    throw new ConfigError(
+      'dev runs on the sandbox: leave out --node, --node-url and the credentials of a real node, or use serve.',
+    );
   }
   // Before anything is written: the step that refuses it as well comes after the trial wallet's seed.
   if (mode === 'dev') requireRealNode(config);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOwner } from '../../src/lib/files/data-dir.ts';
+import { encodeNodeCredentials } from '../../src/model/credentials.ts';
 import { type SidecarProcess, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
@@ -65,6 +66,32 @@ test('a start that would let others use the default wallet without a header ends
     expect(stderr).toMatch(new RegExp(`^${flag} names .*--require-auth`));
   }
   await started(['dev', '--require-auth'], open);
+});
+
+test('dev does not run with a real node', async () => {
+  const credentials = encodeNodeCredentials({
+    kind: 'lnd',
+    url: 'https://127.0.0.1:1',
+    cert: null,
+    nodePk: `02${SEED}`,
+    network: 'bitcoin',
+    token: 'ab',
+  });
+  for (const env of [
+    { SERVICE_CLIENT_CREDENTIALS: credentials },
+    { SERVICE_NODE_URL: 'https://127.0.0.1:1', SERVICE_ROOT_SEED: SEED },
+    {
+      SERVICE_NODE: 'ldk',
+      SERVICE_ROOT_SEED: SEED,
+      SERVICE_NETWORK: 'regtest',
+      SERVICE_ESPLORA_URL: 'http://127.0.0.1:1',
+    },
+  ]) {
+    const { exitCode, stderr } = await refusal(['dev'], env);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^dev runs on the sandbox: leave out .*, or use serve\.$/);
+  }
+  expect(existsSync(dataDir)).toBe(false);
 });
 
 test('the log names the .env and the warnings, health shows all of these, and none holds a secret', async () => {

@@ -55,6 +55,7 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
 
 /** Messages that a person at the command line can do nothing with, by the beginning of the sidecar's own message. */
 const REPLACED: Readonly<Record<string, string>> = {
+  'Delivery not found': 'No delivery has this id: "wallet-sidecar webhooks list" shows them.',
   'This needs the root seed of the sidecar':
     "This needs the root seed of the sidecar and its owner's cookie: call without client credentials.",
   'No such endpoint: POST /sandbox/':

@@ -445,9 +445,9 @@ describe('who decides', () => {
     const invoice = await invoiceOf('20');
     const paid = await world.post('/v2/node/pay_invoice', { invoice });
     const late = await decide('approve', paid.index);
-    expectError(late, 'refused', /it is completed/);
+    expectError(late, 'refused', /it is completed\.$/);
     expect(late.body.data).toMatchObject({ sent: 'yes', index: paid.index });
-    expectError(await decide('reject', paid.index), 'refused', /it is completed/);
+    expectError(await decide('reject', paid.index), 'refused', /it is completed\.$/);
   });
 });
 

@@ -177,7 +177,8 @@ function isExpired({ payment, fetchedInvoice }: Spend, nowMs: number): boolean {
 const SENT = { pending: 'unknown', completed: 'yes', failed: 'no' } as const;
 
 function notWaiting({ index, status, statusMsg }: Payment): ApiError {
-  const message = `This payment does not wait for approval: it is ${status} (${statusMsg}).`;
+  const words = status === statusMsg ? status : `${status} (${statusMsg})`;
+  const message = `This payment does not wait for approval: it is ${words}.`;
   return refused(message).with({ sent: SENT[status], index });
 }
 

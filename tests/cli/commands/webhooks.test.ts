@@ -71,12 +71,12 @@ describe('webhooks', () => {
     expect(all.stdout).toMatch(/^Deliveries to be sent again: [1-9]\d*$/);
     expect(await world.run('webhooks', 'redeliver', 'msg_none')).toMatchObject({
       exitCode: 1,
-      stderr: 'Delivery not found (error 107).',
+      stderr: 'No delivery has this id: "wallet-sidecar webhooks list" shows them (error 107).',
     });
     expect(await world.run('webhooks', 'show', 'msg_none')).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'Delivery not found (error 107).',
+      stderr: 'No delivery has this id: "wallet-sidecar webhooks list" shows them (error 107).',
     });
   });
 

@@ -27,7 +27,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['books', ['export']],
 ]);
 
-/** Returns the words in which `help clients list` is asked for as `clients list --help`, which commander understands. */
+/** Returns `help clients list` as `clients list --help`, which commander understands; null for other words. */
 export function helpLast([first, ...rest]: readonly string[]): readonly string[] | null {
   return first === 'help' && rest[0] && !/^(-|help$)/.test(rest[0]) ? [...rest, '--help'] : null;
 }

@@ -47,7 +47,8 @@ export function wrongCommandWords(program: Command, words: readonly string[]): s
   }
   if (typed === 'help' || typed.startsWith('-')) return null;
   const all = at === program ? [...names, ...pairs(program)] : names;
-  const near = (at === program && OTHER_WORDS.get(typed)) || similar(typed, all);
+  const alike = all.length > 1 ? similar(typed, all) : all;
+  const near = (at === program && OTHER_WORDS.get(typed)) || alike;
   return near.length > 0
     ? `unknown command '${typed}' (Did you mean ${near.join(' or ')}?)`
     : `unknown command '${typed}'. The nearest are ${nearest(typed, all).join(', ')}`;

@@ -91,6 +91,7 @@ describe('wrong usage', () => {
       ['clients', 'zork'],
       /^Unknown command 'zork': the nearest are [a-z]+, [a-z]+, [a-z]+; --help/,
     ],
+    [['seed', 'zork'], /^Unknown command 'zork' \(Did you mean new\?\);/],
     [['help', 'clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
     [['info', 'x'], /^Too many arguments for 'info': expected 0 arguments but got 1;/],
     [['info', '--zork'], /^Unknown option '--zork';/],

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -37,6 +37,7 @@ for (const command of commandsOf({ release, files, version, to, work })) {
   const child = Bun.spawn([...command], { stdio: ['inherit', 'inherit', 'inherit'] });
   if ((await child.exited) !== 0) refuse('The command above has failed; what follows was not run.');
 }
+if (publish) await rm(parent, { recursive: true });
 
 /** Returns a word as a shell reads it. */
 function quoted(word: string): string {

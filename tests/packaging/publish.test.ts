@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { publicKeyFile, signingKeyFrom } from '../../packaging/minisign.ts';
@@ -19,6 +27,8 @@ const folder = temporaryFolder('publish');
 const clone = join(folder, 'clone');
 const programs = join(folder, 'programs');
 const calls = join(folder, 'calls');
+/** Where the tool makes its own folders. */
+const temporary = join(folder, 'temporary');
 const TAP = 'https://taps.example/homebrew-tap.git';
 const IMAGE = 'images.example/wallet-sidecar';
 const to: Readonly<Record<string, string>> = { homebrew: TAP, container: IMAGE };
@@ -27,6 +37,7 @@ let release: string;
 beforeAll(async () => {
   release = await releaseFolder({ key });
   mkdirSync(clone);
+  mkdirSync(temporary);
   for (const name of ['packaging', 'tools', 'package.json'])
     cpSync(join(ROOT, name), join(clone, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
@@ -47,7 +58,7 @@ const publish = (place: string, ...flags: string[]) => {
   const address = to[place] === undefined ? [] : ['--to', to[place]];
   const script = join(clone, 'tools', 'publish.ts');
   const command = [process.execPath, 'run', script, place, ...address, '--release', release];
-  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };
+  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}`, TMPDIR: temporary };
   return run([...command, ...flags], clone, env);
 };
 const called = () => {
@@ -98,6 +109,7 @@ describe('a release is published', () => {
       const ran = called();
       for (const part of parts) expect(ran).toContain(part);
       expect(ran.split('\n')).toHaveLength(shown.output.split('\n').length);
+      expect(readdirSync(temporary)).toEqual([]);
     });
   }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { feePolicyOf } from '../../config/fee-policy.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { payableJson } from '../../model/analysis.ts';
+import { parseAmountMsat } from '../../model/amount.ts';
+import { type PayableJson, payableJson } from '../../model/analysis.ts';
 import { AWAITING_APPROVAL, paymentJson } from '../../model/payment.ts';
 import { CallFailed } from '../call-failed.ts';
 import { argument, asking, flag, type Given } from '../command.ts';
@@ -120,20 +121,15 @@ async function agreeToPay(
 ): Promise<Agreed | null> {
   if (flags.yes || !io.terminal.canAsk) return null;
   const { payable, price, max_fee: maxFee, send_all: all = false } = order;
-  const { value } = await ask(
-    (sidecar) => sidecar.analyze({ payment_string: payable }),
-    z.object({ payables: z.array(payableJson()) }),
-    'Reading what is to be paid',
-  );
-  const [best] = isOnchainOrder(order)
-    ? value.payables.filter(({ kind }) => kind === 'onchain')
-    : value.payables;
-  if (!best) {
+  const ways = await waysToPay(ask, payable);
+  const [named] = isOnchainOrder(order) ? ways.filter(isOnchain) : ways;
+  if (!named) {
     throw new CallFailed(
       'This string names no way to pay that fits: "wallet-sidecar analyze" explains it.',
     );
   }
   const amount = price ? await worthOf(ask, price) : order.amount;
+  const best = await estimated(ask, named, amount);
   const asked = { amount, price, maxFee, all };
   const agreed = agreedTerms(best, asked, feePolicyOf(settingsOf(io, flags)));
   if (agreed.amount === null && !all) {
@@ -141,6 +137,35 @@ async function agreeToPay(
   }
   await agree(io, flags, await payQuestion(payable, best, agreed));
   return agreed;
+}
+
+async function waysToPay(ask: AskSidecar, payable: string): Promise<readonly PayableJson[]> {
+  const { value } = await ask(
+    (sidecar) => sidecar.analyze({ payment_string: payable }),
+    z.object({ payables: z.array(payableJson()) }),
+    'Reading what is to be paid',
+  );
+  return value.payables;
+}
+
+const isOnchain = (payable: PayableJson) => payable.kind === 'onchain';
+
+/** Returns the way with the estimate for the amount, which an address alone does not name. */
+async function estimated(
+  ask: AskSidecar,
+  named: PayableJson,
+  amount: string | undefined,
+): Promise<PayableJson> {
+  const amountMsat = parseAmountMsat(amount ?? '');
+  if (named.kind !== 'onchain' || amountMsat === null || named.amount === amount) return named;
+  const [way] = (await waysToPay(ask, bitcoinUri(named.onchain, amountMsat))).filter(isOnchain);
+  return way ? { ...named, amount: way.amount, fee_estimate: way.fee_estimate } : named;
+}
+
+/** Returns the URI of BIP 21 with an amount, of which the chain carries whole sats. */
+function bitcoinUri(address: string, amountMsat: bigint): string {
+  const sats = `${amountMsat / 1000n}`.padStart(9, '0');
+  return `bitcoin:${address}?amount=${sats.slice(0, -8)}.${sats.slice(-8)}`;
 }
 
 function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: string) {

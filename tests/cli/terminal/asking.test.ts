@@ -147,15 +147,18 @@ describe('a payment on a terminal', () => {
 
   test('on chain is for at most twice the estimate, and for everything with --all', async () => {
     const { address } = await world.api('POST', '/v2/node/get_next_unused_address', {}, world.bob);
-    const uri = `bitcoin:${address}?amount=0.0002`;
-    const paying = start('pay', uri);
-    await paying.shows('[y/N]');
-    const [, about, most] =
-      /about ([\d,]+) sats, at most ([\d,]+) sats/.exec(paying.screen()) ?? [];
-    expect(Number(most?.replace(',', ''))).toBe(2 * Number(about?.replace(',', '')));
-    expect(paying.screen()).toContain(`the address ${address}`);
-    paying.type('n\n');
-    await paying.exit();
+    for (const words of [[`bitcoin:${address}?amount=0.0002`], [address, '20000']]) {
+      const paying = start('pay', ...words);
+      await paying.shows('[y/N]');
+      const [, about, most] =
+        /about ([\d,]+) sats, at most ([\d,]+) sats/.exec(paying.screen()) ?? [];
+      expect(Number(about?.replace(',', ''))).toBeGreaterThan(0);
+      expect(Number(most?.replace(',', ''))).toBe(2 * Number(about?.replace(',', '')));
+      expect(paying.screen()).toContain('20,000 sats');
+      expect(paying.screen()).toContain(`the address ${address}`);
+      paying.type('n\n');
+      await paying.exit();
+    }
     const all = start('pay', address, '--all', '--max-fee', '5000', '--priority', 'high');
     await all.shows(/everything that is on chain[\s\S]*at most 5,000 sats[\s\S]*\[y\/N\]/);
     all.type('y\n');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { onchainUri } from '../../client/onchain-uri.ts';
 import { feePolicyOf } from '../../config/fee-policy.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { parseAmountMsat } from '../../model/amount.ts';
@@ -158,14 +159,9 @@ async function estimated(
 ): Promise<PayableJson> {
   const amountMsat = parseAmountMsat(amount ?? '');
   if (named.kind !== 'onchain' || amountMsat === null || named.amount === amount) return named;
-  const [way] = (await waysToPay(ask, bitcoinUri(named.onchain, amountMsat))).filter(isOnchain);
+  const uri = onchainUri(named.onchain, amountMsat);
+  const [way] = uri === null ? [] : (await waysToPay(ask, uri)).filter(isOnchain);
   return way ? { ...named, amount: way.amount, fee_estimate: way.fee_estimate } : named;
-}
-
-/** Returns the URI of BIP 21 with an amount, of which the chain carries whole sats. */
-function bitcoinUri(address: string, amountMsat: bigint): string {
-  const sats = `${amountMsat / 1000n}`.padStart(9, '0');
-  return `bitcoin:${address}?amount=${sats.slice(0, -8)}.${sats.slice(-8)}`;
 }
 
 function send(ask: AskSidecar, order: Order, terms: Agreed, idempotencyKey: string) {

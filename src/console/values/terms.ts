@@ -36,16 +36,6 @@ export function usualFeeLimitMsat(
   return percentMsat > LEAST_FEE_MSAT ? percentMsat : LEAST_FEE_MSAT;
 }
 
-/**
- * Returns an address and an amount as a URI (BIP 321), by which the fee on chain is estimated. Null for an amount that
- * no transaction has, because it is not in whole sats.
- */
-export function onchainUri(address: string, amountMsat: bigint): string | null {
-  if (amountMsat % MSAT_PER_SAT !== 0n) return null;
-  const digits = String(amountMsat / MSAT_PER_SAT).padStart(9, '0');
-  return `bitcoin:${address}?amount=${digits.slice(0, -8)}.${digits.slice(-8)}`;
-}
-
 /** What is wrong with an amount for a way to pay; null when nothing is. */
 export function amountProblem(
   { min_amount, max_amount }: Pick<Payable, 'min_amount' | 'max_amount'>,

@@ -5,10 +5,11 @@ import {
   type Payable,
   WalletSidecarError,
 } from '../../../src/client/index.ts';
+import { onchainUri } from '../../../src/client/onchain-uri.ts';
 import { keptPayments, senderOf } from '../../../src/console/values/kept.ts';
 import { newKey } from '../../../src/console/values/key.ts';
 import { mayBeSent } from '../../../src/console/values/outcome.ts';
-import { amountProblem, onchainUri, usualFeeLimitMsat } from '../../../src/console/values/terms.ts';
+import { amountProblem, usualFeeLimitMsat } from '../../../src/console/values/terms.ts';
 
 function storage() {
   const items = new Map<string, string>();

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Amount, fromMsat, type Payable, toMsat } from '../../../client/index.ts';
+import { onchainUri } from '../../../client/onchain-uri.ts';
 import { useSignedIn } from '../../api/signed-in.tsx';
 import { useAsked } from '../../api/use-asked.ts';
 import { Button, useQuestion } from '../../parts/buttons.tsx';
@@ -13,13 +14,7 @@ import { momentText } from '../../values/moment.ts';
 import { priceText } from '../../values/price.ts';
 import { isShort, shortened } from '../../values/recipient.ts';
 import { satsOf, satsOfMsat, typedMsatOrZero } from '../../values/sats.ts';
-import {
-  amountProblem,
-  methodOf,
-  onchainUri,
-  ownPrice,
-  usualFeeLimitMsat,
-} from '../../values/terms.ts';
+import { amountProblem, methodOf, ownPrice, usualFeeLimitMsat } from '../../values/terms.ts';
 
 interface TermsProps {
   readonly payable: Payable;

@@ -10,7 +10,7 @@ import { type NodeSidecar, startNodeSidecar } from '../tests/interop/node-sideca
 import { type Comparison, callsOf, compare, SIDES } from './compared.ts';
 import type { Note } from './figures.ts';
 import { compareFirstSync } from './first-sync.ts';
-import { type NodeFloor, startNodeFloor } from './node-floor.ts';
+import { type NodeFloor, pidsOf, startNodeFloor } from './node-floor.ts';
 import { setting } from './settings.ts';
 
 /** Rounds of a comparison; a payment takes the node longer than the other calls. */
@@ -59,11 +59,7 @@ async function measureCalls(
 ) {
   const [payer, receiver] = [callsTo(alice), callsTo(bob)];
   const node = `Core Lightning ${version} called directly`;
-  const pids = {
-    sidecar: sidecar.process().pid,
-    beside: floor.pid,
-    besideIs: 'a bare program',
-  };
+  const pids = pidsOf(sidecar, floor);
   const measure = (name: string, calls: Omit<Comparison, 'node' | 'pids'>) =>
     compare(`${name} on Core Lightning`, { node, pids, ...calls }, note);
   // Invoices are made before the clock starts, as many for each side.

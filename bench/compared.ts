@@ -48,16 +48,19 @@ export async function compare(
     async () => all.push(await timed(throughSidecar)),
     ...(throughFloor ? [async () => ofFloor.push(await timed(throughFloor))] : []),
   ];
-  /** The CPU time of both processes before the first round, after the first ones, before those that count, and now. */
-  const cpu: (readonly number[])[] = [];
-  const noteCpu = () =>
-    cpu.push([pids.sidecar, pids.beside].map((pid) => cpuTimeMs(pid) ?? Number.NaN));
+  const cpuNow = () => ({
+    sidecar: cpuTimeMs(pids.sidecar) ?? Number.NaN,
+    beside: cpuTimeMs(pids.beside) ?? Number.NaN,
+  });
+  const atStart = cpuNow();
+  let [afterFirst, atWarm] = [atStart, atStart];
   for (let round = 0; round < callsOf(rounds); round++) {
-    if ([0, FIRST, WARM_UP].includes(round)) noteCpu();
+    if (round === FIRST) afterFirst = cpuNow();
+    if (round === WARM_UP) atWarm = cpuNow();
     const first = round % calls.length;
     for (const call of [...calls.slice(first), ...calls.slice(0, first)]) await call();
   }
-  noteCpu();
+  const atEnd = cpuNow();
   const [plain = [], through = [], bare = []] = [ofNode, all, ofFloor].map((times) =>
     times.slice(WARM_UP),
   );
@@ -84,11 +87,11 @@ export async function compare(
     beside: `${plainP99.toFixed(2)} ms, ${node}${throughFloor ? `; ${p99Of(bare)}, by a bare program` : ''}`,
     goal: { target: targets.p99, is: quantile(through, 0.99) / plainP99 },
   });
-  const cpuOf = (process: 0 | 1, from: number, to: number, calls: number) =>
-    `${(((cpu[to]?.[process] ?? 0) - (cpu[from]?.[process] ?? 0)) / calls).toFixed(1)} ms`;
-  const cpuAtFirst = `${cpuOf(0, 0, 1, FIRST)} in the first ${FIRST} calls`;
-  note(`CPU time of ${name}`, `${cpuOf(0, 2, 3, rounds)}, the sidecar; ${cpuAtFirst}`, {
-    beside: `${cpuOf(1, 2, 3, rounds)}, ${pids.besideIs}`,
+  const each = (usedMs: number, calls: number) => `${(usedMs / calls).toFixed(1)} ms`;
+  const counted = each(atEnd.sidecar - atWarm.sidecar, rounds);
+  const inFirst = each(afterFirst.sidecar - atStart.sidecar, FIRST);
+  note(`CPU time of ${name}`, `${counted}, the sidecar; ${inFirst} in the first ${FIRST} calls`, {
+    beside: `${each(atEnd.beside - atWarm.beside, rounds)}, ${pids.besideIs}`,
   });
 }
 

@@ -12,7 +12,7 @@ import { removeFolder, temporaryFolder } from '../tests/support/folder.ts';
 import { type Comparison, callsOf, compare, quantile, SIDES } from './compared.ts';
 import type { Note } from './figures.ts';
 import { compareFirstSync } from './first-sync.ts';
-import { type NodeFloor, startNodeFloor } from './node-floor.ts';
+import { type NodeFloor, pidsOf, startNodeFloor } from './node-floor.ts';
 import { setting } from './settings.ts';
 
 /** Rounds of a comparison; a payment takes LND longer than the other calls. */
@@ -60,11 +60,7 @@ async function measureCalls(
 ) {
   const [lnd, receiver] = [callsTo(alice), callsTo(bob)];
   const node = `LND ${alice.version.split(' ')[0]} called directly`;
-  const pids = {
-    sidecar: sidecar.process().pid,
-    beside: floor.pid,
-    besideIs: 'a bare program',
-  };
+  const pids = pidsOf(sidecar, floor);
   const measure = (name: string, calls: Omit<Comparison, 'node' | 'pids'>) =>
     compare(`${name} on LND`, { node, pids, ...calls }, note);
   // Invoices are made before the clock starts, as many for each side.

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import type { NodeSidecar } from '../tests/interop/node-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../tests/support/folder.ts';
 import { freePort } from '../tests/support/ports.ts';
 import { sendOk } from '../tests/support/requests.ts';
+import type { Comparison } from './compared.ts';
 import { running } from './floors.ts';
 
 /** How the bare program reaches its node. */
@@ -20,6 +22,11 @@ export interface NodeFloor {
   pay(invoice: string): Promise<unknown>;
   readonly pid: number;
   stop(): Promise<void>;
+}
+
+/** Returns the processes of a sidecar and of the bare program beside it, whose CPU time is told. */
+export function pidsOf(sidecar: NodeSidecar, floor: NodeFloor): Comparison['pids'] {
+  return { sidecar: sidecar.process().pid, beside: floor.pid, besideIs: 'a bare program' };
 }
 
 /** Starts the bare program. */

@@ -1,4 +1,5 @@
 import type { FakeLnd } from '../hostile/fake-lnd.ts';
+import { until } from '../support/until.ts';
 
 /** An invoice of one sat of somebody else, to be paid with a key of its own. */
 export interface Bill {
@@ -27,5 +28,21 @@ export class Bills {
 
   some(count: number): Bill[] {
     return Array.from({ length: count }, () => this.one());
+  }
+
+  /** Payments of these are held at the fake from now on. */
+  hold(bills: readonly Bill[]): void {
+    for (const { hash } of bills) this.#fake.payments.decide(hash, { end: 'hold' });
+  }
+
+  /** Payments of these that are held succeed. */
+  succeed(bills: readonly Bill[]): void {
+    for (const { hash } of bills) this.#fake.payments.resolve(hash, { end: 'succeed' });
+  }
+
+  /** Resolves once the fake was asked to pay each of these. */
+  async underWay(bills: readonly Bill[]): Promise<void> {
+    const { attempts } = this.#fake.payments;
+    await until(() => bills.every(({ hash }) => attempts.has(hash)), 'all are under way');
   }
 }

@@ -72,10 +72,7 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
   /** Starts again what has ended, as a service manager does. */
   async function restart(): Promise<void> {
     for (const member of fleet.members) if (!member.running()) await member.start();
-    await until(async () => {
-      const leading = await Promise.all(fleet.members.map((at) => at.leads()));
-      return leading.filter(Boolean).length === 1;
-    }, 'one leads');
+    await fleet.oneLeads();
   }
 
   function call(bill: Bill, signal?: AbortSignal): Promise<Answer> {
@@ -100,7 +97,7 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
   async function payDuring(fault: (bills: readonly Bill[]) => Promise<void>): Promise<void> {
     const each = Array.from({ length: CALLERS }, () => bills.some(4));
     const held = each.map(([bill]) => bill as Bill);
-    for (const { hash } of held) fake.payments.decide(hash, { end: 'hold' });
+    bills.hold(held);
     const told: Answer[] = [];
     const paid = Promise.all(
       each.map(async (own) => {
@@ -109,7 +106,7 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
         return answers;
       }),
     );
-    await until(() => held.every(({ hash }) => fake.payments.attempts.has(hash)), 'all under way');
+    await bills.underWay(held);
     await fault(held);
     for (const answer of (await paid).flat()) expect(answer.body.status).toBe('completed');
     for (const { hash } of each.flat()) expect(fake.payments.attempts.get(hash)).toBe(1);
@@ -118,9 +115,6 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
       expect(body.data?.sent).not.toBe('no');
     }
   }
-  const succeed = (held: readonly Bill[]) => {
-    for (const { hash } of held) fake.payments.resolve(hash, { end: 'succeed' });
-  };
   const other = (one: Member) => fleet.members.find((at) => at !== one) as Member;
   const takesOver = (one: Member) => until(() => one.leads(), `${one.name} leads`);
 
@@ -130,7 +124,7 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
       await payDuring(async (held) => {
         const leader = await fleet.leader();
         await leader.kill();
-        succeed(held);
+        bills.succeed(held);
         await takesOver(other(leader));
       });
     }
@@ -142,7 +136,7 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
       await payDuring(async (held) => {
         const leader = await fleet.leader();
         leader.pause();
-        succeed(held);
+        bills.succeed(held);
         await takesOver(other(leader));
         leader.resume();
         await leader.exit();
@@ -153,7 +147,7 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
   test('are made once when both stand still for longer than the lease', async () => {
     await payDuring(async (held) => {
       for (const member of fleet.members) member.pause();
-      succeed(held);
+      bills.succeed(held);
       await until(async () => {
         const [lease] = await server.run(databaseUrl, LEASE_IS_OVER);
         return lease?.over === true;
@@ -169,7 +163,7 @@ describe.skipIf(programs === null || NGINX === null)('payments through nginx', (
 
   test('are made once when leadership goes to and fro', async () => {
     await payDuring(async (held) => {
-      succeed(held);
+      bills.succeed(held);
       for (let turn = 0; turn < 4; turn++) {
         const leader = await fleet.leader();
         await leader.stop();

@@ -12,7 +12,7 @@ import {
   type SucceedingCalls,
   succeedingCalls,
 } from '../support/requests.ts';
-import { waitUntil } from '../support/until.ts';
+import { until, waitUntil } from '../support/until.ts';
 
 /** The key for secrets of every fleet. */
 export const FLEET_KEY = '5e'.repeat(32);
@@ -47,6 +47,8 @@ export interface Fleet {
   readonly credentials: string;
   /** Resolves to the one that leads. */
   leader(): Promise<Member>;
+  /** Resolves once one of them leads, and no other says so. */
+  oneLeads(): Promise<void>;
   /** The others. */
   standbys(): Promise<readonly Member[]>;
   close(): Promise<void>;
@@ -98,6 +100,12 @@ export async function startFleet(node: NodePlace, options: FleetOptions): Promis
     members,
     credentials,
     leader,
+    async oneLeads() {
+      await until(async () => {
+        const leading = await Promise.all(members.map((member) => member.leads()));
+        return leading.filter(Boolean).length === 1;
+      }, 'one leads alone');
+    },
     async standbys() {
       const first = await leader();
       return members.filter((member) => member !== first);

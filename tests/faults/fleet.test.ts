@@ -117,14 +117,6 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
       return clients[client.pk].budget.spent === `${bills.billedSat}`;
     }, 'the budget has paid for them and nothing else');
   };
-  const hold = (all: readonly Bill[]) => {
-    for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
-  };
-  const succeed = (all: readonly Bill[]) => {
-    for (const { hash } of all) fake.payments.resolve(hash, { end: 'succeed' });
-  };
-  const underWay = (all: readonly Bill[]) =>
-    until(() => all.every(({ hash }) => fake.payments.attempts.has(hash)), 'all are under way');
   const invoiceAt = (at: Member): Promise<Body> =>
     at.post('/v2/node/create_invoice', { amount: '7', description: 'tea' });
   const healthOf = async (at: Member): Promise<string> => (await at.get('/v2/health')).status;
@@ -156,10 +148,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     );
     expect(seen[1]).toEqual(seen[0]);
     expect(seen[2]).toEqual(seen[0]);
-    await until(async () => {
-      const leading = await Promise.all(fleet.members.map((at) => at.leads()));
-      return leading.filter(Boolean).length === 1;
-    }, 'one leads');
+    await fleet.oneLeads();
     expect(await leadersFound()).toEqual([(await fleet.leader()).name]);
     for (const at of fleet.members) expect(await healthOf(at)).toMatch(WELL);
   });
@@ -281,18 +270,18 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     const [one, other] = await fleet.standbys();
     if (!one || !other) throw new Error('two stand by');
     const all = bills.some(AT_ONCE);
-    hold(all);
+    bills.hold(all);
     const answers = all.map((bill, at) => pay(at % 2 === 0 ? one : other, bill));
     const unkeyed = bills.one();
-    hold([unkeyed]);
+    bills.hold([unkeyed]);
     const open = payUnkeyed(one, unkeyed);
     const reading = nodeInfo(other);
-    await underWay([...all, unkeyed]);
+    await bills.underWay([...all, unkeyed]);
     await leader.kill();
     const told = await open;
     expectError(told, 'timeout', /nobody knows whether this request took effect/);
     expect(told.body.data).toEqual({ sent: 'unknown' });
-    succeed([...all, unkeyed]);
+    bills.succeed([...all, unkeyed]);
     expect(await reading).toHaveProperty('node_pk');
     await expectPaidOnce(all, await Promise.all(answers));
     expect(fake.payments.attempts.get(unkeyed.hash)).toBe(1);
@@ -316,7 +305,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
         credentials: client.credentials,
       });
     const all = bills.some(18);
-    hold(all);
+    bills.hold(all);
     const answers = await Promise.all(
       all.map((bill, at) => refund(fleet.members[at % fleet.members.length] ?? one, bill)),
     );
@@ -338,7 +327,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     if (!failing) throw new Error('one was accepted');
     fake.payments.resolve(failing.hash, { end: 'fail' });
     bills.billedSat -= 1;
-    succeed(others);
+    bills.succeed(others);
     await until(async () => (await refunded()) === '6', 'one has failed');
     await until(async () => {
       const { payments } = await one.get('/v2/node/updated_payments', { limit: '100' });
@@ -353,12 +342,12 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     const [one] = await fleet.standbys();
     if (!one) throw new Error('one stands by');
     const all = bills.some(2);
-    hold(all);
+    bills.hold(all);
     const answers = all.map((bill) => pay(one, bill));
-    await underWay(all);
+    await bills.underWay(all);
     leader.pause();
     const reading = nodeInfo(one);
-    succeed(all);
+    bills.succeed(all);
     expect(await reading).toHaveProperty('node_pk');
     await expectPaidOnce(all, await Promise.all(answers));
     leader.resume();

@@ -115,19 +115,19 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
 
   test('a sidecar that is killed while payments are on their way finds their ends, and sends none again', async () => {
     const all = bills.some(AT_ONCE);
-    for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
+    bills.hold(all);
     const answers = settled(all.map((bill) => pay(bill)));
-    await until(() => all.every(({ hash }) => fake.payments.attempts.has(hash)));
+    await bills.underWay(all);
     await sidecar.kill();
     await answers;
-    for (const { hash } of all) fake.payments.resolve(hash, { end: 'succeed' });
+    bills.succeed(all);
     await sidecar.start();
     await expectPaidOnce(all);
   });
 
   test('while PostgreSQL is down requests are error 8 and health says so, and nothing is lost or sent twice', async () => {
     const all = bills.some(AT_ONCE);
-    for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
+    bills.hold(all);
     const answers = settled(all.map((bill) => pay(bill)));
     await until(() => all.some(({ hash }) => fake.payments.attempts.has(hash)));
     await server.crash();
@@ -200,15 +200,15 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
     );
 
     const all = bills.some(AT_ONCE);
-    for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
+    bills.hold(all);
     const answers = settled(all.map((bill) => pay(bill)));
-    await until(() => all.every(({ hash }) => fake.payments.attempts.has(hash)));
+    await bills.underWay(all);
     const first = sidecar.process();
     process.kill(first.pid, 'SIGSTOP');
     const second = startSecond();
     const url = await second.ready();
     try {
-      for (const { hash } of all) fake.payments.resolve(hash, { end: 'succeed' });
+      bills.succeed(all);
       const repeat = async ({ invoice, key }: Bill) => {
         const answer = await fetch(`${url}/v2/node/pay_invoice`, {
           method: 'POST',
